@@ -1,7 +1,7 @@
-"""Code blocks in colour. Only languages of this list are highlighted: the rest is shown as it is.
+"""Syntax highlighting of code blocks in the languages of a list; others are shown as they are.
 
-A lexer is a heap of regular expressions that somebody else wrote, and some take the square of the
-text's length: hence the list, and the limit (tests/models/chat/test_rendering.py measures).
+Some lexers of the library take time that is quadratic in the length of the text, which is why there
+are a list and a limit (tests/models/chat/test_rendering.py measures).
 """
 
 from functools import lru_cache
@@ -47,7 +47,7 @@ def _find_lexer(language: str) -> Lexer | None:
 
 
 def render_code(code: str, language: str) -> str:
-    """A code block; `language` as its author wrote it, or empty."""
+    """Return the HTML of a code block; `language` is as its author wrote it, or empty."""
     lexer = _find_lexer(language.lower()) if language else None
     if lexer is None or len(code) > HIGHLIGHT_MAX:
         inner = escape(code, quote=False)

@@ -29,7 +29,7 @@ _Stretch = tuple[int, int, int, int]
 
 
 def content_html_diff(before: str, after: str) -> str:
-    """Both are rendered contents; the result is safe HTML too."""
+    """Return the differences of two rendered contents, as safe HTML."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     pieces: list[str] = []
     done = 0
@@ -43,13 +43,13 @@ def content_html_diff(before: str, after: str) -> str:
 
 
 def coarse_html_diff(before: str, after: str) -> str:
-    """The same without a comparison: all words of the old version, then the new version."""
+    """Return all words of the old version, then the new version, without a comparison."""
     words = escape(plain_text(before))
     return f'<p><span class="highlight_text_deleted">{words}</span></p>\n{after}'
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
-    """The stretches that differ, in order."""
+    """Yield the stretches that differ, in order."""
     left = MOST_COMPARED
     for stretch in _between_anchors(old, new, _trimmed(old, new, (0, len(old), 0, len(new)))):
         i, j, k, m = stretch = _trimmed(old, new, stretch)
@@ -67,7 +67,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
 
 
 def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> _Stretch:
-    """Without what both have at the beginning and at the end."""
+    """Return the stretch without what both have at the beginning and at the end."""
     i, j, k, m = stretch
     while i < j and k < m and old[i] == new[k]:
         i, k = i + 1, k + 1
@@ -79,7 +79,7 @@ def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> _Stre
 def _between_anchors(
     old: Sequence[str], new: Sequence[str], stretch: _Stretch
 ) -> Iterator[_Stretch]:
-    """What lies between the tokens that occur once on either side and keep their order."""
+    """Yield the stretches between tokens that occur once on either side and keep their order."""
     i, j, k, m = stretch
     counts, others = Counter(old[i:j]), Counter(new[k:m])
     places = {token: at for at, token in enumerate(new[k:m], k) if others[token] == 1}
@@ -95,7 +95,7 @@ def _between_anchors(
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence whose second numbers rise, as the first ones do already."""
+    """Return the longest subsequence whose second numbers rise, as the first ones already do."""
     ends: list[int] = []  # of the best subsequence of each length: the smallest last number
     at: list[int] = []  # and where it stands
     before: list[int] = []  # of each pair: the one before it
@@ -117,7 +117,7 @@ def _is_tag(token: str) -> bool:
 
 
 def _mark(tokens: Sequence[str], what: str) -> list[str]:
-    """The words of some tokens in spans; a deletion loses its tags, an insertion keeps them."""
+    """Return the words of tokens in spans; a deletion loses its tags, an insertion keeps them."""
     pieces: list[str] = []
     words: list[str] = []
 

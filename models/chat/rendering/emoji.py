@@ -1,4 +1,4 @@
-"""Emoji by name. A small table of what people really type; other names stay text.
+"""Emoji by name: a small table of common ones; other names stay text.
 
 Codes are dash-separated hexadecimal code points, as `emoji_code` is on the wire.
 """
@@ -68,19 +68,15 @@ EMOJI: dict[str, str] = {
 """Name -> code."""
 
 
-def _names_by_code() -> dict[str, list[str]]:
-    names: dict[str, list[str]] = {}
-    for name, code in EMOJI.items():
-        names.setdefault(code, []).append(name)
-    return names
-
-
-DATA = orjson.dumps({"code_to_names": _names_by_code()})
-"""What clients read to offer emoji: code -> names, the preferred one first; JSON."""
+_names_by_code: dict[str, list[str]] = {}
+for _name, _code in EMOJI.items():
+    _names_by_code.setdefault(_code, []).append(_name)
+DATA = orjson.dumps({"code_to_names": _names_by_code})
+"""The emoji that clients offer: code -> names, the preferred one first; JSON."""
 DATA_PATH = f"/static/emoji-{sha256(DATA).hexdigest()[:12]}.json"
-"""Where pages/emoji.py serves it. Another table has another path: clients keep what they have."""
+"""The path in pages/emoji.py. A changed table has a new path, because clients cache it."""
 
 
 def character(code: str) -> str:
-    """The emoji itself: `1f44d` -> one character, `1f468-200d-1f4bb` -> three."""
+    """Return the emoji itself: `1f44d` -> one character, `1f468-200d-1f4bb` -> three."""
     return "".join(chr(int(point, 16)) for point in code.split("-"))

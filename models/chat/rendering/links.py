@@ -1,6 +1,6 @@
-"""Links that nobody wrote as links: bare addresses, and what an organization's linkifiers match.
+"""Automatic links: bare addresses, and matches of an organization's linkifiers.
 
-Every pattern runs on RE2, whose time is linear in the text whatever the pattern says.
+Every pattern runs on RE2, whose time is linear in the text for all patterns.
 """
 
 from bisect import bisect_left
@@ -22,12 +22,12 @@ _SAFE = re2.compile(r"(?i)(?:https?|mailto|tel|xmpp):|/(?:[^/]|\z)")
 _TRAILING = ".,:;!?'*_~"
 _CLOSING = {")": "(", "]": "["}
 MOST_LINKS = 200
-"""In one run of text; what comes after them stays text."""
+"""In one run of text; the rest stays text."""
 MOST_LINKIFIERS = 20
-"""That are at work in one run of text."""
+"""That apply in one run of text."""
 
 MOST_SEARCH_S = 0.05
-"""Of the processor, for all that linkifiers take in one request."""
+"""Processor time of all linkifiers in one request, in seconds."""
 PATTERN_OPTIONS = re2.Options()
 """Of every pattern that an administrator writes."""
 PATTERN_OPTIONS.log_errors = False
@@ -67,8 +67,8 @@ class Linkifiers(tuple[Linkifier, ...]):
     _noted_at = 0.0
 
     def matches_in(self, text: str) -> Iterator[tuple[URITemplate, Iterator[Match[str]]]]:
-        """The template and the matches of each of the first `MOST_LINKIFIERS` that match somewhere
-        in the text. What is done with them counts, too.
+        """Yield the template and the matches of each of the first `MOST_LINKIFIERS` that match. The
+        time in which the caller uses them counts too.
         """
         found = 0
         if self._spent_s >= MOST_SEARCH_S:
@@ -106,7 +106,7 @@ class Linkifiers(tuple[Linkifier, ...]):
                 return
 
     def _has_time(self) -> bool:
-        """Note the time since the last note. Is any left?"""
+        """Add the time since the last call. Return whether any is left."""
         now = thread_time()
         self._spent_s += now - self._noted_at
         self._noted_at = now
@@ -115,7 +115,7 @@ class Linkifiers(tuple[Linkifier, ...]):
 
 @lru_cache(maxsize=128)
 def _compile(pattern: str) -> Pattern[str] | None:
-    """None for a pattern RE2 does not know, which was stored long ago."""
+    """Return the compiled pattern; None for an old stored one that RE2 does not support."""
     try:
         compiled: Pattern[str] = re2.compile(pattern, PATTERN_OPTIONS)
     except re2.error:
@@ -127,8 +127,8 @@ _template = lru_cache(maxsize=128)(URITemplate)
 
 
 def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
-    """The first `MOST_LINKS` links in a run of plain text, in order, none overlapping: addresses
-    first, then linkifiers in their order.
+    """Return the first `MOST_LINKS` links in a run of plain text, in order. Where links overlap,
+    addresses come before linkifiers, and those in their order.
     """
     found: list[Link] = []
     if "://" in text or "@" in text or "ww." in text or "WW." in text:
@@ -159,7 +159,7 @@ def _addresses(text: str) -> Iterator[Link]:
 
 
 def _trim(url: str) -> str:
-    """Without the punctuation that ends the sentence, or closes what opened before the link."""
+    """Return the address without final punctuation, and brackets that were opened before it."""
     end = len(url)
     unopened = {
         closing: url.count(closing) - url.count(opening) for closing, opening in _CLOSING.items()
@@ -174,7 +174,7 @@ def _trim(url: str) -> str:
 def _links_of(
     matches: Iterable[Match[str]], template: URITemplate, taken: Sequence[tuple[int, int]]
 ) -> Iterator[Link]:
-    """The links of a linkifier that overlap none of what is `taken`, which is in order."""
+    """Yield the links of a linkifier that overlap none of the `taken` spans, which are in order."""
     for match in matches:
         start, end = match.span(_ACTUAL)
         before = bisect_left(taken, (end, 0)) - 1  # the last one that begins before the end
@@ -184,7 +184,7 @@ def _links_of(
 
 
 def topic_links(topic: str, linkifiers: Linkifiers) -> list[dict[str, str]]:
-    """The links in a topic, as message objects carry them."""
+    """Return the links in a topic for message objects."""
     return [
         {"text": link.text, "url": link.url}
         for link in find_links(topic, linkifiers)
@@ -193,5 +193,5 @@ def topic_links(topic: str, linkifiers: Linkifiers) -> list[dict[str, str]]:
 
 
 def is_safe(url: str) -> bool:
-    """May a browser be sent there?"""
+    """Return whether the address is safe to open in a browser."""
     return _SAFE.match(url) is not None

@@ -1,7 +1,7 @@
 """The renderer: markdown-it-py with chat's own inline syntax, fences and links.
 
-Raw HTML is text. Newlines are line breaks. Images are links: nobody's browser fetches what others
-wrote. What comes out has been through the sanitiser.
+Raw HTML is text. Newlines are line breaks. Images are links, so that no browser fetches what others
+wrote. The result is sanitised.
 """
 
 import re
@@ -21,25 +21,20 @@ from models.chat.rendering import syntax
 from models.chat.rendering.code import render_code
 from models.chat.rendering.links import find_links, is_safe
 from models.chat.rendering.names import Names
-from models.chat.rendering.previews import (
-    MOST_PREVIEWS,
-    Preview,
-    handles_in,
-    previews_html,
-)
+from models.chat.rendering.previews import MOST_PREVIEWS, Preview, handles_in
 from models.chat.rendering.sanitising import sanitise
 
 DEEPEST = 5
 """Fences inside fences (a spoiler in a quote in a spoiler) that are still rendered."""
 MOST_CELLS = 5_000
-"""Of all tables of a message, those included that complete short rows. Cells that somebody wrote
-are never so many, because each takes two characters.
+"""Of all tables of a message, with those that complete short rows. Written cells are never so many,
+because each takes two characters.
 """
 MOST_HTML = 200_000
-"""Characters that a message becomes."""
+"""Characters of a rendered message."""
 
 _SCHEMES = re.compile(r"(?:https?|mailto|tel|xmpp):|[/#?]|[^:/?#]*(?:[/?#]|\Z)", re.IGNORECASE)
-# One line of words without any sign that Markdown knows: nine messages of ten are chat.
+# One line of words without any sign of Markdown, as most messages are.
 _PROSE = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.?;()])*")
 _IMAGE = re.compile(r"\.(?:bmp|gif|jpe?g|png|webp)(?:[?#]|\Z)", re.IGNORECASE)
 _ATTACHMENT = re.compile(r"(?:\A|/)user_uploads/(?:[0-9]+/([0-9a-f]{32})-)?")
@@ -68,8 +63,8 @@ class Rendered:
 
 
 def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -> Rendered:
-    """Render a message; one that becomes too much is shown as text, and refers to nothing. Never
-    raises, whatever the text is.
+    """Return the rendered message; one that becomes too long is shown as text, and refers to
+    nothing. Never raise an error.
     """
     rendered = Rendered()
     if not names.linkifiers and _PROSE.fullmatch(text) and "ww." not in text.lower():
@@ -94,12 +89,12 @@ def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -
 
 
 def as_text(text: str) -> str:
-    """The HTML that shows a text as it was written."""
+    """Return the HTML that shows a text as it was written."""
     return f"<p>{escape(text)}</p>".replace("\n", "<br>\n")
 
 
 class _TooMuch(Exception):
-    """The text becomes more than anybody reads."""
+    """The rendered text exceeds a limit."""
 
 
 @dataclass(slots=True)
@@ -108,7 +103,7 @@ class _Cells:
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The rule of Markdown's tables, which counts cells before it makes them."""
+    """Apply the rule of Markdown's tables after the cells are counted."""
     if not table(state, start, end, True):
         return False
     if not silent:
@@ -128,7 +123,7 @@ def _is_safe_address(url: str) -> bool:
 
 
 class _Renderer(RendererHTML):
-    """Renders tokens of chat's own, and the usual ones where chat differs."""
+    """Renders chat's own tokens, and standard ones where chat differs."""
 
     def chat_html(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -230,7 +225,7 @@ def _add_previews(state: StateCore) -> None:
                 found += [previews.pop(handle) for handle in handles if handle in previews]
         elif token.type == "paragraph_close" and found:
             pictures = Token(syntax.HTML, "", 0)
-            pictures.content = previews_html(found[: MOST_PREVIEWS - shown])
+            pictures.content = "".join(each.html for each in found[: MOST_PREVIEWS - shown])
             shown += len(found)
             found = []
             tokens.append(pictures)

@@ -19,11 +19,11 @@ from models.chat.rendering.links import Linkifier, Linkifiers
 from models.chat.rendering.previews import Preview, find_previews, handles_in
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
-from models.prepared import Query
 from models.reader import Db
+from models.rows import RowQuery
 
 MOST_NAMES = 3_000
-"""Of one kind, more than a message has room for: it bounds texts that are rendered together."""
+"""Of one kind, more than one message has room for, in texts that are rendered together."""
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")
@@ -50,7 +50,7 @@ class Names:
     """Whether addresses that nobody wrote as links become links."""
 
     def find_user(self, text: str) -> int | None:
-        """The user meant by `Hamlet`, `Hamlet|4` or `|4`; None where it is nobody or ambiguous."""
+        """Return the user of `Hamlet`, `Hamlet|4` or `|4`; None: unknown or ambiguous."""
         match = _USER_ID.fullmatch(text)
         if match is not None:
             user_id = int(match[2])
@@ -62,20 +62,21 @@ class Names:
         return named[0] if len(named) == 1 else None
 
 
-_LINKIFIERS = Query(
+_LINKIFIERS = RowQuery(
+    Linkifier,
     select(LinkifierRow.pattern, LinkifierRow.url_template)
     .where(LinkifierRow.realm_id == bindparam("realm_id"))
-    .order_by(LinkifierRow.position, LinkifierRow.id)
+    .order_by(LinkifierRow.position, LinkifierRow.id),
 )
 
 
 def find_linkifiers(db: Db, realm_id: int) -> Linkifiers:
-    """The organization's linkifiers in the order they apply."""
-    return Linkifiers(Linkifier(*row) for row in _LINKIFIERS.all(db, {"realm_id": realm_id}))
+    """Return the organization's linkifiers in the order in which they apply."""
+    return Linkifiers(_LINKIFIERS.all(db, {"realm_id": realm_id}))
 
 
 def find_names(db: Db, author: Actor, text: str) -> Names:
-    """What `text` may refer to when `author` writes it."""
+    """Return what a text of the author may refer to."""
     linkifiers = find_linkifiers(db, author.realm_id)
     people: set[str] = set()
     channels: set[str] = set()
@@ -108,7 +109,7 @@ def _some(names: set[str]) -> list[str]:
 def _find_users(
     db: Db, author: Actor, mentions: Iterable[str]
 ) -> tuple[dict[int, str], dict[str, list[int]]]:
-    """Those the author may know: id -> name, and casefolded name -> ids."""
+    """Return the users visible to the author: id -> name, and casefolded name -> ids."""
     names: list[str] = []
     ids: list[int] = []
     for mention in mentions:
@@ -125,7 +126,7 @@ def _find_users(
         User.realm_id == author.realm_id,
         or_(
             User.id.in_(ids),
-            # The database's own idea of lower case on both sides, so that its index serves.
+            # The database's own lower() on both sides, so that its index can be used.
             and_(
                 func.lower(User.full_name).in_([func.lower(name) for name in names]),
                 User.is_active,
@@ -162,7 +163,7 @@ def _find_groups(db: Db, author: Actor, names: Sequence[str]) -> dict[str, tuple
 
 
 def _find_channels(db: Db, author: Actor, texts: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """Channels the author may read: naming one that others may not see tells nobody anything."""
+    """Return the channels that the author may read."""
     if not texts:
         return {}
     keys = {text.casefold() for text in texts}

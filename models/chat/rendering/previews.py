@@ -1,7 +1,7 @@
 """Previews of pictures under the paragraphs that link to them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -33,7 +33,7 @@ class Preview:
 
     @property
     def html(self) -> str:
-        """The element that clients know as the preview of an uploaded picture."""
+        """The element that clients expect as the preview of an uploaded picture."""
         moves = ' data-animated="true"' if self.is_animated else ""
         return (
             f'<div class="message_inline_image"><a href="/user_uploads/{escape(self.path_id)}"'
@@ -45,13 +45,13 @@ class Preview:
 
 
 def handles_in(text: str) -> set[str]:
-    """The handles of the files that a text may link to."""
+    """Return the handles of the files that a text may link to."""
     return set(_HANDLE.findall(text)) if "user_uploads/" in text else set()
 
 
 def find_previews(db: Db, realm_id: int, handles: Sequence[str]) -> dict[str, Preview]:
-    """Handle -> the preview of a picture of the organization's. Who may not get the file gets no
-    thumbnail of it either.
+    """Return handle -> the preview of a picture of the organization. Its thumbnail has the access
+    rules of the file.
     """
     if not handles:
         return {}
@@ -80,8 +80,3 @@ def find_previews(db: Db, realm_id: int, handles: Sequence[str]) -> dict[str, Pr
         )
         for row in db.execute(wanted)
     }
-
-
-def previews_html(previews: Iterable[Preview]) -> str:
-    """The elements of several pictures."""
-    return "".join(preview.html for preview in previews)

@@ -1,6 +1,6 @@
-"""The last door before a browser: nothing that is not in these lists ever leaves the renderer.
+"""Sanitising: the lists of the elements, attributes and schemes that the renderer may return.
 
-The renderer makes no script to begin with (raw HTML is text to it); this holds if it is wrong.
+The renderer makes no scripts, because raw HTML is text; this is the second defence.
 """
 
 import html
@@ -10,7 +10,7 @@ import nh3
 
 _INLINE = ("class", "title", "aria-label", "aria-hidden", "role")
 
-# What names another host without saying how to ask it: a browser may not even be able to parse it.
+# An address of another host without a scheme, which a browser may be unable to parse.
 _AUTHORITY = re.compile(r"[\x00-\x20]*[/\\][\t\n\r]*[/\\]")
 
 TAGS = {
@@ -49,10 +49,10 @@ _BREAK = re.compile(r"</(?:p|div|li|h[1-6]|pre|tr|td|th|blockquote)>|<br>|<hr>")
 
 
 def sanitise(markup: str) -> str:
-    """The markup with every element, attribute and address that is not allowed taken out."""
+    """Return the markup without the elements, attributes and addresses that are not allowed."""
     return CLEANER.clean(markup)
 
 
 def plain_text(markup: str) -> str:
-    """The words of sanitised markup: what full-text search indexes."""
+    """Return the words of sanitised markup, which full-text search indexes."""
     return html.unescape(_TAG.sub("", _BREAK.sub(" ", markup))).strip()

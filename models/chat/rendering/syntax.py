@@ -1,7 +1,7 @@
 """The inline syntax that chat adds to Markdown: mentions, channel links, emoji, times.
 
-Each rule looks at one position of the text; what it does not know stays text. Names come from
-`state.env["names"]`, and tokens carry their finished HTML in `content`.
+Each rule reads one position of the text; unknown names stay text. Names come from
+`state.env["names"]`, and tokens have their finished HTML in `content`.
 """
 
 import re
@@ -34,7 +34,7 @@ def install(parser: MarkdownIt) -> None:
 
 
 def _starts_word(state: StateInline) -> bool:
-    """Not right after a letter or a digit: `mail@**x**` mentions nobody."""
+    """Return whether no letter or digit comes before: `mail@**x**` mentions nobody."""
     return state.pos == 0 or not state.src[state.pos - 1].isalnum()
 
 
@@ -112,7 +112,7 @@ def _wrap(classes: str, attribute: str, text: str, quiet: bool) -> str:
 
 
 def encode_fragment(text: str) -> str:
-    """A name inside a `#narrow/...` address, as clients write and read it."""
+    """Return a name in the encoding of `#narrow/...` addresses."""
     return quote(text, safe="").replace(".", "%2E").replace("%", ".")
 
 

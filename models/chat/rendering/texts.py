@@ -1,7 +1,7 @@
 """Texts of users, rendered before the transaction that stores them.
 
-Rendering takes up to some hundred milliseconds and no transaction may wait for it. What the text
-refers to is read before, too; whether its author may send it is checked inside (drafts.py).
+Rendering takes up to some hundred milliseconds, for which no transaction may wait. The names in the
+text are read before too. Whether its author may send it is checked in the transaction (drafts.py).
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,14 +17,14 @@ from models.reader import Db
 CONTENT_MAX = 10_000
 TRUNCATED = "\n[message truncated]"
 NO_TEXTS: Mapping[str, str] = MappingProxyType({"": ""})
-"""What `render_texts` makes of nothing."""
+"""The result of `render_texts` for an empty text."""
 MOST_RENDERED = 20_000
-"""Characters of the texts of one request; those that come after are shown as they are written."""
+"""Characters of the texts of one request; further texts are shown as they are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedText:
-    """A message's text as its author sent it (`content`), as it is stored, and as HTML."""
+    """A message's text as it was sent (`content`), as it is stored, and as HTML."""
 
     content: str
     stored: str
@@ -33,8 +33,8 @@ class PreparedText:
 
 
 def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None) -> PreparedText:
-    """The text as it would be sent, with the names given, or those that its author may use. Raises
-    nothing: a text that cannot be sent has no HTML.
+    """Return the rendered text with these names, or those that its author may use. A text that
+    cannot be sent has no HTML.
     """
     stored = shorten(content)
     is_sendable = bool(stored.strip()) and "\0" not in stored
@@ -48,7 +48,7 @@ def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None
 
 
 def shorten(content: str) -> str:
-    """The text as it is stored: without blank ends, and not longer than `CONTENT_MAX`."""
+    """Return the text as it is stored: without blank ends, and not longer than `CONTENT_MAX`."""
     content = content.rstrip().lstrip("\n")
     if len(content) > CONTENT_MAX:
         content = content[: CONTENT_MAX - len(TRUNCATED)] + TRUNCATED
@@ -56,7 +56,7 @@ def shorten(content: str) -> str:
 
 
 def render_texts(db: Db, author: Actor, texts: Iterable[str]) -> dict[str, str]:
-    """Short texts -> their HTML; an empty one has none. The statements are those of one text."""
+    """Return short texts -> their HTML, with the statements of one text. An empty one has none."""
     html = dict.fromkeys(texts, "")
     wanted = [text for text in html if text and "\0" not in text]
     names = find_names(db, author, "\n".join(wanted)) if wanted else Names()
