@@ -10,6 +10,9 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.reading.terms import Operand
 from models.reader import Db
 
+MOST_PEOPLE = 1000
+"""In one narrow: the maximum of a conversation."""
+
 _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
@@ -40,10 +43,6 @@ class NamedChannels:
         if channel is None:
             raise BadNarrow(desc=f"unknown channel {operand}")
         return channel
-
-
-MOST_PEOPLE = 1000
-"""In one narrow: the maximum of a conversation."""
 
 
 class NamedUsers:
