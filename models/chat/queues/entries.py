@@ -87,13 +87,13 @@ def _read(
     weighed = select(some.c.id, some.c.size, total.label("total"), number.label("number")).subquery(
         "weighed"
     )
-    asked = (
+    query = (
         select(*columns_of(_Row, Event), weighed.c.size, weighed.c.number)
         .join(weighed, weighed.c.id == Event.id)
         .where(or_(weighed.c.total <= MOST_BYTES, weighed.c.total == weighed.c.size))
         .order_by(Event.id)
     )
-    rows = read_rows(_Row, db.execute(asked, values))
+    rows = read_rows(_Row, db.execute(query, values))
     if not rows:
         return [], False
     number_found = rows[0].number

@@ -18,13 +18,13 @@ from models.dialects import bound_in
 from models.reader import Db
 
 Value = Callable[[object], str]
-"""Returns a name for a value."""
+"""A function that returns a name for a value."""
 SMALLEST_GROUP = 3
 
 
 @dataclass(slots=True)
 class CollectedTerms:
-    """What all terms ask for together.
+    """The conditions of all terms together.
 
     `included` and `grouped`: who must be in the conversation, and in one of three and more.
     """

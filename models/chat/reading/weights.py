@@ -18,7 +18,7 @@ from models.prepared import Query
 from models.reader import Db
 
 MOST_BYTES = 10_000_000
-"""Of Markdown and HTML together, whichever of them is asked for, of edits, reactions and
+"""Of Markdown and HTML together, whichever of them is values for, of edits, reactions and
 submessages.
 """
 FEW = 4
@@ -119,8 +119,8 @@ def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:
 def _count_light(db: Db, ids: Sequence[int], most: int) -> int:
     """Return how many of the first messages are together no heavier than `most`."""
     number = 0
-    asked = {"ids": ids}
-    with closing(_WEIGHTS.chunks(db, AT_A_TIME, asked)) as weights:
+    values = {"ids": ids}
+    with closing(_WEIGHTS.chunks(db, AT_A_TIME, values)) as weights:
         for (weight,) in chain.from_iterable(weights):
             most -= weight
             if most < 0:

@@ -1,1 +1,1 @@
-"""What a client is given when it registers a queue: the state before the first event."""
+"""The state before the first event, for a client that registers a queue."""

@@ -23,7 +23,7 @@ from models.chat.snapshot.viewing import Viewing
 from models.reader import Db
 
 Find = Callable[[Viewing], dict[str, Any]]
-"""Returns some keys of a snapshot, in a few statements however much is stored."""
+"""A function that returns keys of a snapshot in a fixed number of statements."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,8 @@ def _find_shown(is_guest: bool) -> Select[Any]:
 
 def find_shown_to(db: Db, actor: Actor, attachment_ids: Iterable[int]) -> set[int]:
     """Return the ids of the files that are shown by messages that the actor may read."""
-    asked = {"attachment_ids": sorted(attachment_ids), **reading_as(db, actor)}
-    return set(db.execute(_find_shown(actor.is_guest), asked).scalars())
+    values = {"attachment_ids": sorted(attachment_ids), **reading_as(db, actor)}
+    return set(db.execute(_find_shown(actor.is_guest), values).scalars())
 
 
 def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> AttachmentRow:
