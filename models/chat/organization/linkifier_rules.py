@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import re2
 from uritemplate import URITemplate
 
-from models.chat.common.url_templates import is_safe_template, is_url_template
+from models.chat.common.url_templates import is_url_template
 from models.chat.organization.errors import ValidationFailure
 from models.chat.rendering.links import PATTERN_OPTIONS
 
@@ -67,7 +67,7 @@ def _check(wanted: LinkifierFacts) -> None:
             _refuse(field, BLANK)
     groups = set(_compile(wanted.pattern).groupindex)
     for template in (wanted.url_template, *wanted.alternative_url_templates):
-        if not is_url_template(template) or not is_safe_template(template):
+        if not is_url_template(template):
             main = template == wanted.url_template
             _refuse("url_template" if main else "alternative_url_templates", NO_TEMPLATE)
         _check_groups(groups, URITemplate(template).variable_names)

@@ -10,7 +10,7 @@ from uritemplate import URITemplate
 
 from models.chat.common import audit
 from models.chat.common.one_line import require_one_line
-from models.chat.common.url_templates import is_safe_template, is_url_template
+from models.chat.common.url_templates import is_url_template
 from models.chat.events import log
 from models.chat.events.organization import RealmPlaygroundsEvent
 from models.chat.identity.actors import Actor
@@ -121,7 +121,7 @@ def _problems(name: str, syntax_language: str, url_template: str) -> dict[str, l
 def _template_problem(url_template: str) -> str | None:
     if not url_template:
         return BLANK
-    if not is_url_template(url_template) or not is_safe_template(url_template):
+    if not is_url_template(url_template):
         return NO_TEMPLATE
     variables = set(URITemplate(url_template).variable_names)
     if CODE not in variables:

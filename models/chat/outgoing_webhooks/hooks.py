@@ -7,15 +7,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.common.vault import Vault
-from models.chat.common.webhook_secrets import new_sealed_secret, open_secret, show_secrets
+from models.chat.common.webhook_secrets import open_secret, purpose_of, show_secrets
 from models.chat.outgoing_webhooks.errors import NotAnOutgoingWebhook
 from models.chat.tables import OutgoingWebhook
 from models.reader import Db
+from models.webhooks import signing
 
 
 def create_hook(session: Session, vault: Vault, bot_id: int, *, url: str, interface: int) -> None:
     """`url`: an address that was checked."""
-    sealed = new_sealed_secret(vault, bot_id)
+    sealed = vault.seal(signing.new_secret(), purpose=purpose_of(bot_id))
     hook = OutgoingWebhook(
         user_id=bot_id, payload_url=url, interface=interface, sealed_secret=sealed
     )

@@ -24,7 +24,7 @@ from adapters.images.pictures import NotAPicture, make_small
 from adapters.images.shrinking import CPU_S
 from cli.chat_mail import LARGEST_MAIL, read_at_once
 from models.chat.alert_words import standing_alone
-from models.chat.common.url_templates import is_safe_template, is_url_template
+from models.chat.common.url_templates import is_url_template
 from models.chat.editing.history import MOST_BYTES, MOST_DIFFED, MOST_EDITS
 from models.chat.errors import ChatError
 from models.chat.identity.passwords import LENGTH_MAX, is_strong
@@ -318,7 +318,6 @@ def describe(text: str) -> None:
     with suppress(ChatError):
         check_text(FieldType.LINK, "name", "", f"http://{text}"[:2048])
     is_url_template(text)
-    is_safe_template(text)
     inert_line(text)
 
 
