@@ -29,10 +29,9 @@ from models.chat.editing.history import MOST_BYTES, MOST_DIFFED, MOST_EDITS
 from models.chat.errors import ChatError
 from models.chat.identity.passwords import LENGTH_MAX, is_strong
 from models.chat.incoming_mail import MOST_READ, AutomaticMail, UnreadableMail
-from models.chat.messages import stems
 from models.chat.messages.search import vector_of
 from models.chat.messages.widgets import describe_widget
-from models.chat.messages.words import parse_query
+from models.chat.messages.words import parse_query, stem_of
 from models.chat.organization.linkifier_rules import LinkifierFacts, check_linkifier
 from models.chat.people.confusables import looks
 from models.chat.people.full_names import check_full_name
@@ -849,7 +848,7 @@ def _target(
 
 
 _ALL = (
-    _target("message", calls(send, stems.stem_of.cache_clear), _MESSAGE),
+    _target("message", calls(send, stem_of.cache_clear), _MESSAGE),
     _target(
         "code",
         code_blocks,
@@ -864,7 +863,7 @@ _ALL = (
         Grammar(LONGEST_PATTERN, (*"{}%.:/*+,#?&;aé", "{id}", "{a{n},", "%41", "{a.b"), None),
     ),
     _target("edits", diffs, _MESSAGE, _MESSAGE),
-    _target("search", calls(parse_query, stems.stem_of.cache_clear), markdown(CONTENT_MAX)),
+    _target("search", calls(parse_query, stem_of.cache_clear), markdown(CONTENT_MAX)),
     _target("names", calls(describe), markdown(CONTENT_MAX)),
     _target("passwords", calls(is_strong), markdown(LENGTH_MAX)),
     _target(
