@@ -87,7 +87,7 @@ class BotWebhooks:
         for one in ended:
             taken = one.outcome.taken
             self._lanes.end(
-                str(taken.bot_id), taken.id, is_taken=one.outcome.is_taken, seconds=one.seconds
+                str(taken.bot_id), taken.id, is_taken=one.outcome.is_success, seconds=one.seconds
             )
             self._settle(one.outcome)
         return self._begin() or bool(ended)

@@ -161,7 +161,7 @@ async def revoke_vendor_token(ctx: Context) -> Response:
     vault, user_id = ctx.adapters.vault, ctx.actor.id
     tokens = await ctx.read(lambda db: calls.find_tokens(db, vault, user_id))
     await ctx.write(
-        lambda session: calls.forget_tokens(session, ctx.actor.realm_id, user_id, now=ctx.now)
+        lambda session: calls.forget_tokens(session, ctx.actor.realm_id, [user_id], now=ctx.now)
     )
     if tokens is not None:
         # Ours are gone whatever the vendor says; theirs end by themselves at the latest.

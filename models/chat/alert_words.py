@@ -1,7 +1,7 @@
-"""Words that users want to be alerted to: listed, added, removed, and found in texts.
+"""Alert words: listed, added, removed, and found in texts.
 
-A word counts where it stands alone: between spaces, or punctuation as it stands around words. The
-database finds the few words that a text can have by their first run of letters and digits.
+A word matches where it stands alone: between spaces, or the punctuation that surrounds words. The
+database finds the candidates for a text by their first run of letters and digits.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, bindparam, delete, exists, insert, select
+from sqlalchemy import bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -24,18 +24,14 @@ from models.reader import Db
 
 _TOKEN = re.compile(r"\w+")
 _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
-"""Signs that may stand before a word and after it."""
+"""The punctuation that may stand before a word and after it."""
 
 
-def _candidates() -> Select[int, str]:
-    return select(AlertWord.user_id, AlertWord.word_key).where(
-        AlertWord.realm_id == bindparam("of_realm_id"),
-        bound_in(AlertWord.first_part, "tokens"),
-    )
-
-
+_CANDIDATES = select(AlertWord.user_id, AlertWord.word_key).where(
+    AlertWord.realm_id == bindparam("of_realm_id"), bound_in(AlertWord.first_part, "tokens")
+)
 _IN_CHANNEL = Query(
-    _candidates().where(
+    _CANDIDATES.where(
         exists().where(
             Subscription.channel_id == bindparam("in_channel_id"),
             Subscription.user_id == AlertWord.user_id,
@@ -43,9 +39,9 @@ _IN_CHANNEL = Query(
         )
     )
 )
-_AMONG = Query(_candidates().where(bound_in(AlertWord.user_id, "among")))
+_AMONG = Query(_CANDIDATES.where(bound_in(AlertWord.user_id, "among")))
 _WITH_COPY = Query(
-    _candidates().where(
+    _CANDIDATES.where(
         AlertWord.user_id.in_(
             select(UserMessage.user_id).where(UserMessage.message_id == bindparam("copy_of"))
         )
@@ -54,55 +50,51 @@ _WITH_COPY = Query(
 
 
 def key_of(word: str) -> str:
-    """What makes two spellings one word."""
+    """Return the key of a word: words with one key are the same word."""
     return word.strip().casefold()
 
 
 def first_part(key: str) -> str:
-    """The first run of letters and digits of a word; empty for one that has none."""
-    found = _TOKEN.search(key)
-    return "" if found is None else found[0]
+    """Return the first run of letters and digits of a word; empty if it has none."""
+    match = _TOKEN.search(key)
+    return "" if match is None else match[0]
 
 
 def find_alerted_in(session: Session, realm_id: int, channel_id: int, content: str) -> set[int]:
-    """Ids of the subscribers of a channel who have an alert word in the Markdown: one statement."""
+    """Return the ids of the subscribers of a channel who have an alert word in the Markdown."""
     return _find(session, _IN_CHANNEL, content, of_realm_id=realm_id, in_channel_id=channel_id)
 
 
 def find_alerted_among(
     session: Session, realm_id: int, user_ids: Collection[int], content: str
 ) -> set[int]:
-    """Ids of those of the users who have an alert word in the Markdown: one statement."""
-    return _find(
-        session,
-        _AMONG,
-        content,
-        of_realm_id=realm_id,
-        among=list(user_ids),
-    )
+    """Return the ids of those of the users who have an alert word in the Markdown."""
+    return _find(session, _AMONG, content, of_realm_id=realm_id, among=list(user_ids))
 
 
 def find_alerted_with_copy(
     session: Session, realm_id: int, message_id: int, content: str
 ) -> set[int]:
-    """Ids of the users with a copy of a message who have an alert word in the Markdown, its content
-    from now on: one statement.
+    """Return the ids of the users with a copy of a message who have an alert word in its new
+    Markdown.
     """
     return _find(session, _WITH_COPY, content, of_realm_id=realm_id, copy_of=message_id)
 
 
-def _find(session: Session, candidates: Query[int, str], content: str, **asked: object) -> set[int]:
+def _find(
+    session: Session, candidates: Query[int, str], content: str, **values: object
+) -> set[int]:
     text = content.casefold()
     tokens = ["", *{*_TOKEN.findall(text)}]
     users: dict[str, set[int]] = defaultdict(set)
-    for user_id, key in candidates.all(session, {"tokens": tokens, **asked}):
+    for user_id, key in candidates.all(session, {"tokens": tokens, **values}):
         users[key].add(user_id)
     return {user for key in standing_alone(users, text) for user in users[key]}
 
 
 def standing_alone(keys: Collection[str], text: str) -> set[str]:
-    """The keys that stand alone somewhere in the text. What it costs grows with the text and with
-    how many lengths the keys have, not with how many keys there are.
+    """Return the keys that stand alone somewhere in the text. The cost grows with the text and with
+    the number of lengths of the keys, not with the number of keys.
     """
     found: set[str] = set()
     lengths: dict[str, set[int]] = defaultdict(set)
@@ -119,7 +111,7 @@ def standing_alone(keys: Collection[str], text: str) -> set[str]:
 
 
 def _is_edge(sign: str, signs: Collection[str]) -> bool:
-    """Does a word end at that sign? Empty: at an end of the text."""
+    """Return whether a word ends at that sign; empty: the text's end."""
     return not sign or sign.isspace() or sign in signs
 
 
@@ -130,20 +122,20 @@ _MINE = (
 
 
 def find_alert_words(db: Db, actor: Actor) -> list[str]:
-    """The actor's alert words, in the order and the case in which they were added."""
+    """Return the actor's alert words, in the order and the case in which they were added."""
     return list(db.execute(_MINE, {"of_user_id": actor.id}).scalars())
 
 
 def add_alert_words(
     session: Session, actor: Actor, words: Iterable[str], *, now: datetime
 ) -> list[str]:
-    """All words of the actor, after these were added but for those that are there, in any case.
+    """Add the words that the actor does not have yet, in any case. Return all words.
 
-    Raises `NotOneLine`.
+    Raise `NotOneLine`.
     """
     words = [require_one_line("alert_words", word.strip()) for word in words]
-    held = find_alert_words(session, actor)
-    known = {key_of(word) for word in held}
+    before = find_alert_words(session, actor)
+    known = {key_of(word) for word in before}
     new = {key_of(word): word for word in reversed(words)}
     rows = [
         {
@@ -157,23 +149,23 @@ def add_alert_words(
         if key and key not in known
     ]
     if not rows:
-        return held
+        return before
     session.connection().execute(insert(_TABLE), rows)
-    return _tell(session, actor, now)
+    return _append_event(session, actor, now)
 
 
 def remove_alert_words(
     session: Session, actor: Actor, words: Sequence[str], *, now: datetime
 ) -> list[str]:
-    """All words of the actor, after these were removed, in any case; unknown ones are ignored."""
+    """Remove words, in any case; unknown ones are ignored. Return all that are left."""
     keys = sorted({key_of(word) for word in words})
     mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.word_key.in_(keys))
     if session.connection().execute(mine.returning(_TABLE.c.id)).first() is None:
         return find_alert_words(session, actor)
-    return _tell(session, actor, now)
+    return _append_event(session, actor, now)
 
 
-def _tell(session: Session, actor: Actor, now: datetime) -> list[str]:
-    """Tells the actor's clients which words there are now; returns them."""
+def _append_event(session: Session, actor: Actor, now: datetime) -> list[str]:
+    """Append the event for the actor's clients. Return all words."""
     log.append(session, actor.realm_id, AlertWordsEvent(), user_ids=[actor.id], now=now)
     return find_alert_words(session, actor)

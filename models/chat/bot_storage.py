@@ -1,11 +1,11 @@
 """Bot storage.
 
-A small store for each user, by key: bots keep their state here between their runs.
+A small key-value store for each user, in which bots keep their state between runs.
 """
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import Select, bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -54,22 +54,20 @@ _SIZE = select(func.coalesce(func.sum(_TABLE.c.size), 0)).where(
 
 
 def access_values(db: Db, actor: Actor, keys: Collection[str]) -> dict[str, str]:
-    """Key -> value of these keys; of all of the actor's without any. Raises
-    `StorageKeyDoesNotExist`.
+    """Return key -> value of these keys, or of all of the actor's if there are none in `keys`.
+
+    Raise `StorageKeyDoesNotExist`.
     """
-    found = {key: value for key, value in db.execute(_of(keys), {"of_user_id": actor.id})}
-    if not set(keys) <= found.keys():
+    query = _MINE.where(_TABLE.c.key.in_(sorted(set(keys)))) if keys else _MINE
+    values = {key: value for key, value in db.execute(query, {"of_user_id": actor.id})}
+    if not set(keys) <= values.keys():
         raise StorageKeyDoesNotExist()
-    return found
-
-
-def _of(keys: Collection[str]) -> Select[str, str]:
-    return _MINE.where(_TABLE.c.key.in_(sorted(set(keys)))) if keys else _MINE
+    return values
 
 
 def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, limit: int) -> None:
     """Store each value under its key, in place of an earlier one. `limit`: the most characters that
-    the actor may store, of keys and values. Raises `StorageKeyTooLong`, `StorageLimitExceeded`.
+    the actor may store, of keys and values. Raise `StorageKeyTooLong`, `StorageLimitExceeded`.
     """
     if any(len(key) > KEY_MAX for key in values):
         raise StorageKeyTooLong(limit=KEY_MAX)
@@ -77,7 +75,7 @@ def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, l
         return
     rows = [
         {"user_id": actor.id, "key": key, "size": len(key) + len(value), "value": value}
-        for key, value in sorted(values.items())  # two that store at once take turns
+        for key, value in sorted(values.items())  # one order of locks, against deadlocks
     ]
     put = upsert(_TABLE)
     put = put.on_conflict_do_update(
@@ -91,8 +89,8 @@ def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, l
 
 
 def remove_values(session: Session, actor: Actor, keys: Collection[str]) -> None:
-    """Remove what these keys hold; without any, all. Raises `StorageKeyDoesNotExist`; then nothing
-    is removed.
+    """Remove these keys, or all if there are none in `keys`. Raise `StorageKeyDoesNotExist`; the
+    unit must then be rolled back.
     """
     mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id)
     if keys:

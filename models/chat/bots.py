@@ -1,7 +1,7 @@
 """Bots.
 
-People make them, with names, owners and keys, and end them. A bot's owner and the administrators
-manage it. Its key is told to its owner alone.
+People create bots and deactivate them. A bot's owner and the administrators manage it. Only the
+owner can read its key.
 """
 
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ _OWN = (
 
 
 def find_own_bots(db: Db, keys: KeyMaker, vault: Vault, actor: Actor) -> list[dict[str, Any]]:
-    """The actor's active bots with their keys, in order of their ids."""
+    """Return the actor's active bots with their keys, in order of their ids."""
     bots = db.execute(_OWN, {"owner_id": actor.id}).all()
     services = find_own_services(db, vault, [bot.id for bot in bots])
     return [
@@ -96,7 +96,7 @@ def find_own_bots(db: Db, keys: KeyMaker, vault: Vault, actor: Actor) -> list[di
             "user_id": bot.id,
             "username": bot.delivery_email,
             "full_name": bot.full_name,
-            "api_key": keys.find_key(bot),
+            "api_key": keys.find_key(bot.api_key_nonce, bot.api_key_sha256),
             "avatar_url": picture_of_bot(bot, actor.realm),
             **UNSET,
             "services": services.get(bot.id, []),
@@ -107,7 +107,7 @@ def find_own_bots(db: Db, keys: KeyMaker, vault: Vault, actor: Actor) -> list[di
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an outgoing webhook lives: an address that was checked, and the form it wants."""
+    """The checked URL of an outgoing webhook, and the format of its requests."""
 
     url: str
     interface: int
@@ -125,9 +125,9 @@ def create_bot(
     address: Address | None = None,
     now: datetime,
 ) -> dict[str, Any]:
-    """A new bot of the actor's: its id, its key, and how it looks.
+    """Create a bot of the actor's. Return its id, its key, and what clients see of it.
 
-    Raises `NotForBots`, `InsufficientPermission`, what `check_bot_name` raises,
+    Raise `NotForBots`, `InsufficientPermission`, what `check_bot_name` raises,
     `BadNameOrUsername`, `UsernameInUse`.
     """
     require_may_create(session, actor, bot_type)
@@ -163,7 +163,7 @@ def _notify_of_services(session: Session, bot: User, now: datetime) -> None:
 
 
 def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
-    """Raises `NotForBots`, `InsufficientPermission`."""
+    """Raise `NotForBots`, `InsufficientPermission`."""
     if actor.is_bot:
         raise NotForBots()
     realm = actor.realm
@@ -174,8 +174,8 @@ def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
 
 
 def check_bot_name(db: Db, actor: Actor, name: str, *, bot_id: int | None = None) -> str:
-    """The name as it is stored. Two active users are never called the same if one is a bot that
-    was made here. Raises what `check_full_name` and `require_unique_name` raise, `BotNameInUse`.
+    """Return the name as it is stored. A bot never gets the name of another active user. Raise what
+    `check_full_name` and `require_unique_name` raise, `BotNameInUse`.
     """
     name = check_full_name(name)
     require_unique_name(db, actor.realm, name, user_id=bot_id)
@@ -186,10 +186,10 @@ def check_bot_name(db: Db, actor: Actor, name: str, *, bot_id: int | None = None
 
 
 def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administered:
-    """A bot that the actor manages, active or not, locked until the unit ends.
+    """Return a bot that the actor manages, active or not, locked until the unit ends.
 
-    Whoever manages a bot can come by its key: so nobody manages one with rights that only others
-    can give. Raises `NoSuchBot`, `InsufficientPermission`, `MustBeOwner`.
+    Whoever manages a bot can obtain its key. Therefore nobody manages a bot with rights that they
+    could not grant. Raise `NoSuchBot`, `InsufficientPermission`, `MustBeOwner`.
     """
     try:
         found = lock_user(session, actor, bot_id)
@@ -205,9 +205,10 @@ def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administe
 
 
 def require_managed(db: Db, actor: Actor, bot_id: int) -> None:
-    """A first look that locks nothing. Raises `NoSuchBot`, `InsufficientPermission`."""
-    wanted = {"realm_id": actor.realm_id, "bot_id": bot_id}
-    row = db.execute(_ONE, wanted).first()
+    """Require that the actor manages the bot, without a lock. Raise `NoSuchBot`,
+    `InsufficientPermission`.
+    """
+    row = db.execute(_ONE, {"realm_id": actor.realm_id, "bot_id": bot_id}).first()
     if row is None:
         raise NoSuchBot()
     _require_managed(actor, row.bot_type, row.bot_owner_id)
@@ -221,7 +222,7 @@ def _require_managed(actor: Actor, bot_type: int | None, owner_id: int | None) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotChanges:
-    """What is to change; None stays."""
+    """The changes of a bot; None: unchanged."""
 
     full_name: str | None = None
     role: int | None = None
@@ -239,10 +240,10 @@ def change_bot(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """Change a bot, all or nothing; returns how it looks now. With another owner it has another
-    API key, because the previous one knows the old key.
+    """Change a bot, all or nothing, and return what clients see of it. A new owner gets a new API
+    key, because the previous owner has the old one.
 
-    Raises what `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` and
+    Raise what `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` and
     `change_hook` raise.
     """
     found = access_managed_bot(session, actor, bot_id)
@@ -276,7 +277,7 @@ def change_bot(
 
 
 def check_bot_owner(db: Db, actor: Actor, user_id: int) -> None:
-    """May the user own bots? Raises `OwnerRefused`, for somebody unknown or hidden alike."""
+    """Require that the user may own bots. Raise `OwnerRefused`, also for a hidden user."""
     row = find_named(db, actor, [user_id]).get(user_id)
     if row is None:
         raise OwnerRefused(problem="no such user")
@@ -291,8 +292,8 @@ def check_bot_owner(db: Db, actor: Actor, user_id: int) -> None:
 def renew_bot_key(
     session: Session, keys: KeyMaker, actor: Actor, bot_id: int, *, now: datetime
 ) -> str | None:
-    """Give the bot another key. Returns it to the bot's owner; None to an administrator, who ended
-    the old one. Raises what `access_managed_bot` raises.
+    """Replace the bot's key. Return the new key to the bot's owner; None to an administrator. Raise
+    what `access_managed_bot` raises.
     """
     bot = access_managed_bot(session, actor, bot_id).user
     api_key = renew_key(session, keys, actor.realm, bot.id, actor_id=actor.id, now=now)
@@ -300,7 +301,5 @@ def renew_bot_key(
 
 
 def end_bot(session: Session, actor: Actor, bot_id: int, *, now: datetime) -> None:
-    """Deactivate a bot; nothing happens to one that has ended. Raises what `access_managed_bot`
-    raises.
-    """
+    """Deactivate a bot; do nothing if it is deactivated. Raise what `access_managed_bot` raises."""
     deactivate_bot(session, actor, access_managed_bot(session, actor, bot_id).user, now=now)

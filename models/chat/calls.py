@@ -3,22 +3,22 @@
 The document's paths speak of a vendor; the reference's path names its vendor, and so do the texts
 that its clients match.
 
-A session is the authorization of this server at the vendor, from its beginning to its end. The
-vendor sends the user's browser back with the `state` we gave it. It is sealed: nobody can make or
-read one. It names the user, the link they came by, and the browser by a cookie that only the
-browser which began has; without that, somebody could begin for themselves and have another person's
-vendor account end up with theirs.
+A session is one authorization of this server at the vendor. The vendor sends the user's browser
+back with the `state` that the server gave it. The state is sealed, so nobody else can create or
+read one. It names the user, the link by which they came, and the browser by a cookie that only the
+browser which began has; otherwise somebody could begin an authorization and have another person
+complete it with their vendor account.
 
-The OAuth 2 tokens that follow are kept sealed. A vendor takes a refresh token once. So whoever
-refreshes first takes a lease on the row; the others wait for what they bring. Every change names
-the generation it is about, and one that comes late changes nothing.
+The OAuth 2 tokens are stored sealed. A vendor accepts a refresh token once. Therefore whoever
+refreshes first takes a lease on the row, and the others wait for the result. Every change names the
+generation of the tokens that it replaces, and a late one changes nothing.
 """
 
 import base64
 import hashlib
 import hmac
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -110,7 +110,7 @@ _SESSION_PURPOSE = "vendor_state"
 
 @dataclass(frozen=True, slots=True)
 class VendorSession:
-    """One authorization under way. `verifier` is PKCE's; all but the challenge are secrets."""
+    """An authorization in progress. `verifier` is PKCE's; all but the challenge are secrets."""
 
     user_id: int
     redirect_uri: str
@@ -121,21 +121,20 @@ class VendorSession:
 
     @property
     def challenge(self) -> str:
-        """What the vendor is told of the verifier (RFC 7636, S256)."""
+        """Return the verifier's challenge, which the vendor gets (RFC 7636, S256)."""
         digest = hashlib.sha256(self.verifier.encode("ascii")).digest()
         return base64.urlsafe_b64encode(digest).decode("ascii").rstrip("=")
 
     def state(self, vault: Vault, *, now: datetime) -> str:
-        """The text that goes to the vendor and comes back."""
+        """Return the text that goes to the vendor and comes back."""
         until = to_ms(now + SESSION_LIFETIME)
-        link = [self.link.key, to_ms(self.link.ends_at)]
         facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, self.key_mark]
-        facts += link
+        facts += [self.link.key, to_ms(self.link.ends_at)]
         return vault.seal(orjson.dumps(facts).decode(), purpose=_SESSION_PURPOSE)
 
 
 def begin_session(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
-    """A new authorization of the actor's, who came by that link."""
+    """Return a new authorization of the actor's, who came by that link."""
     browser, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
     return VendorSession(actor.id, redirect_uri, link, key_mark_of(actor), browser, verifier)
 
@@ -143,10 +142,10 @@ def begin_session(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
 def access_session(
     db: Db, vault: Vault, state: str, *, realm_id: int, browser: str | None, now: datetime
 ) -> tuple[VendorSession, Actor]:
-    """The authorization that a state is of, and its user, who must still be welcome in the realm
-    and have the same API key, in a write unit until it ends.
+    """Return the authorization of a state, and its user, who must still be active in the realm with
+    the same API key. A write unit locks the user's row.
 
-    Raises `InvalidVendorSession`.
+    Raise `InvalidVendorSession`.
     """
     opened = vault.open(state, purpose=_SESSION_PURPOSE)
     if opened is None:
@@ -168,10 +167,10 @@ def access_session(
 
 
 EARLY = timedelta(seconds=30)
-"""A token is refreshed this long before it expires: a call must not find it just expired."""
+"""A token is refreshed this long before it expires, so that no call finds it just expired."""
 
 EVENTS = (HasVendorTokenEvent, HasZoomTokenEvent)
-"""Each change is told under both names."""
+"""Each change has an event under both names."""
 
 _FIND = select(
     VendorToken.sealed_tokens,
@@ -183,7 +182,7 @@ _FIND = select(
 
 @dataclass(frozen=True, slots=True)
 class KnownTokens:
-    """A user's tokens as they were when they were read."""
+    """A user's tokens when they were read."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -199,12 +198,12 @@ class KnownTokens:
 
 
 def has_token(db: Db, user_id: int) -> bool:
-    """Has the user authorized this server at the vendor?"""
+    """Return whether the user has authorized this server at the vendor."""
     return db.execute(_FIND, {"user_id": user_id}).first() is not None
 
 
 def find_tokens(db: Db, vault: Vault, user_id: int) -> KnownTokens | None:
-    """The user's tokens; None without any that can be opened."""
+    """Return the user's tokens; None without any that can be opened."""
     row = db.execute(_FIND, {"user_id": user_id}).first()
     opened = None if row is None else vault.open(row.sealed_tokens, purpose=purpose_of(user_id))
     if row is None or opened is None:
@@ -224,10 +223,10 @@ def store_tokens(
     expires_at: datetime,
     now: datetime,
 ) -> None:
-    """Keep (access token, refresh token) that the user has just brought, whatever was before."""
+    """Store the (access token, refresh token) of a new authorization, in place of earlier ones."""
     row = session.get(VendorToken, user_id, with_for_update=True)
     if row is None:
-        # Anywhere: whoever still refreshes tokens of an earlier row must not hit this one.
+        # Random, so that a refresh of an earlier row's tokens does not match this row.
         row = VendorToken(user_id=user_id, generation=secrets.randbelow(2**30))
         session.add(row)
     row.vendor_user_id = vendor_user_id
@@ -236,13 +235,13 @@ def store_tokens(
     row.expires_at = expires_at
     row.refreshing_until = None
     session.flush()
-    _tell(session, realm_id, user_id, True, now)
+    _append_events(session, realm_id, [user_id], True, now)
 
 
 def try_claim_refresh(
     session: Session, user_id: int, generation: int, *, lease: timedelta, now: datetime
 ) -> bool:
-    """Take the right to refresh these tokens, unless somebody has it or they are replaced."""
+    """Take the lease to refresh these tokens. Return False if it is taken or they are replaced."""
     claimed = session.execute(
         update(VendorToken)
         .where(
@@ -266,65 +265,60 @@ def keep_refreshed(
     expires_at: datetime,
 ) -> None:
     """Replace the tokens of that generation and end the lease."""
-    session.execute(
-        update(VendorToken)
-        .where(VendorToken.user_id == user_id, VendorToken.generation == generation)
-        .values(
-            sealed_tokens=_seal(vault, user_id, tokens),
-            generation=generation + 1,
-            expires_at=expires_at,
-            refreshing_until=None,
-        )
-    )
+    new = {
+        "sealed_tokens": _seal(vault, user_id, tokens),
+        "generation": generation + 1,
+        "expires_at": expires_at,
+    }
+    _end_lease(session, user_id, generation, new)
 
 
 def release_refresh(session: Session, user_id: int, generation: int) -> None:
     """End the lease without new tokens."""
+    _end_lease(session, user_id, generation, {})
+
+
+def _end_lease(session: Session, user_id: int, generation: int, new: Mapping[str, object]) -> None:
     session.execute(
         update(VendorToken)
         .where(VendorToken.user_id == user_id, VendorToken.generation == generation)
-        .values(refreshing_until=None)
+        .values(refreshing_until=None, **new)
     )
 
 
 def forget_tokens(
-    session: Session, realm_id: int, user_id: int, *, generation: int | None = None, now: datetime
+    session: Session,
+    realm_id: int,
+    user_ids: Collection[int],
+    *,
+    generation: int | None = None,
+    now: datetime,
 ) -> None:
-    """Forget the user's tokens, or those of that generation only; tells if there were any."""
-    named = delete(VendorToken).where(VendorToken.user_id == user_id)
+    """Delete the tokens of users of a realm, or those of that generation only."""
+    named = delete(VendorToken).where(VendorToken.user_id.in_(user_ids))
     if generation is not None:
         named = named.where(VendorToken.generation == generation)
-    if session.execute(named.returning(VendorToken.user_id)).first() is not None:
-        _tell(session, realm_id, user_id, False, now)
-
-
-def forget_all_tokens(
-    session: Session, realm_id: int, user_ids: Collection[int], *, now: datetime
-) -> None:
-    """The same for many users of a realm."""
-    named = delete(VendorToken).where(VendorToken.user_id.in_(user_ids))
-    gone = session.execute(named.returning(VendorToken.user_id)).scalars()
-    user_ids = sorted(gone)
-    for event in EVENTS:
-        told = [(event(value=False), [user_id]) for user_id in user_ids]
-        log.append_all(session, realm_id, told, now=now)
+    deleted = session.execute(named.returning(VendorToken.user_id)).scalars()
+    _append_events(session, realm_id, sorted(deleted), False, now)
 
 
 def forget_vendor_user(session: Session, vendor_user_id: str, *, now: datetime) -> None:
-    """The vendor says that this user of theirs has withdrawn: whoever they are here."""
-    found = session.execute(
+    """Delete the tokens of the users who have withdrawn their authorization at the vendor."""
+    rows = session.execute(
         select(User.realm_id, User.id)
         .join(VendorToken, VendorToken.user_id == User.id)
         .where(VendorToken.vendor_user_id == vendor_user_id)
         .order_by(User.id)
     )
-    for realm_id, user_id in found.all():
-        forget_tokens(session, realm_id, user_id, now=now)
+    for realm_id, user_id in rows.all():
+        forget_tokens(session, realm_id, [user_id], now=now)
 
 
-def _tell(session: Session, realm_id: int, user_id: int, value: bool, now: datetime) -> None:
-    for event in EVENTS:
-        log.append(session, realm_id, event(value=value), now=now, user_ids=[user_id])
+def _append_events(
+    session: Session, realm_id: int, user_ids: Sequence[int], value: bool, now: datetime
+) -> None:
+    events = [(kind(value=value), [user_id]) for kind in EVENTS for user_id in user_ids]
+    log.append_all(session, realm_id, events, now=now)
 
 
 def _seal(vault: Vault, user_id: int, tokens: tuple[str, str]) -> str:

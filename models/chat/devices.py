@@ -1,8 +1,8 @@
 """Push notifications: devices that are not there, and a relay that does not take them.
 
-The devices of a user are made known, set up for push notifications and removed. Setting one up
-takes two units of work with the relay's answer between them; `pending_push_token_id` says that one
-is under way.
+The devices of a user are added, registered for push notifications and removed. A registration
+takes two units of work with the relay's answer between them; in between `pending_push_token_id` is
+set.
 
 Notifications are encrypted for a device with libsodium's secretbox (XSalsa20 and Poly1305). A push
 key is 33 bytes in base64: 0x31, which names the cryptosystem, and the 32 bytes of its key.
@@ -135,31 +135,8 @@ TOKEN_ID_BYTES = 8
 KEY_ID_MAX = 2**32 - 1
 
 
-def check_push_key(push_key: str) -> str:
-    """The key, as it is. Raises `InvalidPushKey`."""
-    raw = _decode(push_key)
-    if raw is None or len(raw) != KEY_BYTES or raw[0] != SECRETBOX:
-        raise InvalidPushKey()
-    return push_key
-
-
-def check_push_key_id(push_key_id: int) -> int:
-    """Raises `InvalidPushKeyId`."""
-    if not 0 <= push_key_id <= KEY_ID_MAX:
-        raise InvalidPushKeyId()
-    return push_key_id
-
-
-def check_token_id(token_id: str) -> str:
-    """Raises `TokenIdNotBase64`, also for the base64 of another length."""
-    raw = _decode(token_id)
-    if raw is None or len(raw) != TOKEN_ID_BYTES:
-        raise TokenIdNotBase64()
-    return token_id
-
-
 def encrypt(payload: Mapping[str, Any], push_key: str) -> str:
-    """The payload's JSON, readable with the push key alone: nonce and box, in base64."""
+    """Return the payload's JSON, encrypted with the push key: nonce and box, in base64."""
     box = SecretBox(base64.b64decode(push_key)[1:])
     return base64.b64encode(box.encrypt(orjson.dumps(payload))).decode("ascii")
 
@@ -172,7 +149,7 @@ def _decode(text: str) -> bytes | None:
 
 
 ABANDONED_AFTER = timedelta(minutes=1)
-"""A registration that takes longer lost its process; another one may begin."""
+"""After this time a registration is considered abandoned, and another one may begin."""
 
 TARGETS_MAX = 100
 
@@ -204,7 +181,7 @@ _TARGETS = (
 
 @dataclass(frozen=True, slots=True)
 class PushKey:
-    """The key a device wants its notifications encrypted with, and its number for it."""
+    """The key that encrypts a device's notifications, and the device's number for it."""
 
     key: str
     key_id: int
@@ -212,7 +189,7 @@ class PushKey:
 
 @dataclass(frozen=True, slots=True)
 class PushToken:
-    """A device's place at its push service, which only the relay can read."""
+    """A device's registration at its push service, which only the relay can read."""
 
     kind: str
     token_id: str
@@ -239,37 +216,45 @@ def check_push_fields(
     public_key: str | None,
     registration: str | None,
 ) -> tuple[PushKey | None, PushToken | None]:
-    """What was sent, whole: the key, the token, or both.
+    """Return the complete key, the complete token, or both.
 
-    Raises `MissingPushFields`, `InvalidPushKey`, `InvalidPushKeyId`, `TokenIdNotBase64`.
+    Raise `MissingPushFields`, `InvalidPushKey`, `InvalidPushKeyId`, `TokenIdNotBase64`.
     """
     key = token = None
     if push_key is not None and push_key_id is not None:
-        key = PushKey(check_push_key(push_key), check_push_key_id(push_key_id))
+        raw = _decode(push_key)
+        if raw is None or len(raw) != KEY_BYTES or raw[0] != SECRETBOX:
+            raise InvalidPushKey()
+        if not 0 <= push_key_id <= KEY_ID_MAX:
+            raise InvalidPushKeyId()
+        key = PushKey(push_key, push_key_id)
     if token_kind and token_id is not None and public_key is not None and registration is not None:
-        token = PushToken(token_kind, check_token_id(token_id), public_key, registration)
+        raw = _decode(token_id)
+        if raw is None or len(raw) != TOKEN_ID_BYTES:
+            raise TokenIdNotBase64()
+        token = PushToken(token_kind, token_id, public_key, registration)
     if key is None and token is None:
         raise MissingPushFields()
     return key, token
 
 
 def register_device(session: Session, actor: Actor, *, now: datetime) -> int:
-    """A new device of the actor's; its id."""
+    """Add a device of the actor's and return its id."""
     device = ClientDevice(user_id=actor.id, registered_at=now)
     session.add(device)
     session.flush()
-    _tell(session, actor, DeviceAddEvent(device_id=device.id), now)
+    _append_event(session, actor, DeviceAddEvent(device_id=device.id), now)
     return device.id
 
 
 def remove_device(session: Session, actor: Actor, device_id: int, *, now: datetime) -> None:
-    """Forget a device and its keys. Raises `InvalidDeviceId`."""
+    """Delete a device and its keys. Raise `InvalidDeviceId`."""
     session.delete(_access(session, actor, device_id))
-    _tell(session, actor, DeviceRemoveEvent(device_id=device_id), now)
+    _append_event(session, actor, DeviceRemoveEvent(device_id=device_id), now)
 
 
 def find_devices(db: Db, user_id: int) -> dict[str, dict[str, Any]]:
-    """Device id, as text -> its state, as clients know it from `devices` of the reference."""
+    """Return device id, as text -> its state, as `devices` in the reference."""
     return {
         str(row.id): {
             "push_key_id": row.push_key_id,
@@ -283,11 +268,11 @@ def find_devices(db: Db, user_id: int) -> dict[str, dict[str, Any]]:
 
 
 def require_device(db: Db, actor: Actor, device_id: int) -> None:
-    """Raises `InvalidDeviceId`."""
-    found = select(ClientDevice.id).where(
+    """Raise `InvalidDeviceId` unless the device is the actor's."""
+    query = select(ClientDevice.id).where(
         ClientDevice.id == device_id, ClientDevice.user_id == actor.id
     )
-    if db.execute(found).first() is None:
+    if db.execute(query).first() is None:
         raise InvalidDeviceId()
 
 
@@ -301,20 +286,20 @@ def begin_registration(
     token: PushToken | None,
     now: datetime,
 ) -> bool:
-    """Keep what was sent. True when the relay must hear of the token now.
+    """Store the key and the token. Return whether the relay must get the token now.
 
-    A key alone, or a token alone, replaces that of an earlier registration. What is known already
-    changes nothing. Raises `InvalidDeviceId`, `NoRegistrationToRotate`, `RegistrationInProgress`.
+    A key alone, or a token alone, replaces that of an earlier registration. A known key or token
+    changes nothing. Raise `InvalidDeviceId`, `NoRegistrationToRotate`, `RegistrationInProgress`.
     """
     device = _access(session, actor, device_id)
     if device.push_key_id is None and (key is None or token is None):
         raise NoRegistrationToRotate(what="key" if token is None else "token")
     if token is not None and _is_pending(device, now):
         raise RegistrationInProgress()
-    told = unchanged = DeviceUpdateEvent(device_id=device_id)
+    event = unchanged = DeviceUpdateEvent(device_id=device_id)
     if key is not None and not _has_key(device, vault, key):
         device.push_key_id = key.key_id
-        told = replace(told, push_key_id=key.key_id)
+        event = replace(event, push_key_id=key.key_id)
         device.sealed_push_key = vault.seal(key.key, purpose=purpose_of(device_id))
     is_new = token is not None and (
         device.push_error_code is not None
@@ -327,14 +312,14 @@ def begin_registration(
         device.pending_push_token_id = token.token_id
         device.push_error_code = None
         device.push_token_changed_at = now
-        told = replace(
-            told,
+        event = replace(
+            event,
             pending_push_token_id=token.token_id,
             push_registration_error_code=None,
             push_token_last_updated_timestamp=to_ms(now) // 1000,
         )
-    if told != unchanged:
-        _tell(session, actor, told, now)
+    if event != unchanged:
+        _append_event(session, actor, event, now)
     return is_new
 
 
@@ -348,28 +333,28 @@ def end_registration(
     has_failed: bool = False,
     now: datetime,
 ) -> None:
-    """What became of the registration of that token: known, refused with a code, or `has_failed`,
-    which leaves it to be tried again. Does nothing when another one has begun meanwhile.
+    """Store the result of the registration of that token: registered, refused with a code, or
+    `has_failed`, after which it may be tried again. Do nothing if another one has begun meanwhile.
     """
     device = session.get(ClientDevice, device_id, with_for_update=True)
     if device is None or device.pending_push_token_id != token_id:
         return
-    told = DeviceUpdateEvent(device_id=device_id, pending_push_token_id=None)
+    event = DeviceUpdateEvent(device_id=device_id, pending_push_token_id=None)
     device.pending_push_token_id = None
     if error_code is not None:
         device.push_error_code = error_code
-        told = replace(told, push_registration_error_code=error_code)
+        event = replace(event, push_registration_error_code=error_code)
     elif not has_failed:
         device.push_token_id = token_id
-        told = replace(told, push_token_id=token_id)
-    _tell(session, actor, told, now)
+        event = replace(event, push_token_id=token_id)
+    _append_event(session, actor, event, now)
 
 
 def find_targets(db: Db, vault: Vault, actor: Actor, device_id: int | None) -> list[Target]:
-    """The actor's active devices, or that one. Raises `NoActivePushDevice` without any."""
-    asked = _TARGETS if device_id is None else _TARGETS.where(ClientDevice.id == device_id)
+    """Return the actor's active devices, or that one. Raise `NoActivePushDevice` without any."""
+    query = _TARGETS if device_id is None else _TARGETS.where(ClientDevice.id == device_id)
     targets = []
-    for row in db.execute(asked, {"user_id": actor.id}):
+    for row in db.execute(query, {"user_id": actor.id}):
         key = vault.open(row.sealed_push_key or "", purpose=purpose_of(row.id))
         if key is not None:
             targets.append(
@@ -383,20 +368,22 @@ def find_targets(db: Db, vault: Vault, actor: Actor, device_id: int | None) -> l
 def forget_tokens(
     session: Session, actor: Actor, token_ids: frozenset[str], *, now: datetime
 ) -> None:
-    """The push service no longer knows these tokens: their devices are active no more."""
-    found = session.scalars(
+    """Delete tokens that the push service no longer has: their devices are no longer active."""
+    devices = session.scalars(
         select(ClientDevice)
         .where(ClientDevice.user_id == actor.id, ClientDevice.push_token_id.in_(token_ids))
         .order_by(ClientDevice.id)
         .with_for_update()
     )
-    for device in found.all():
+    for device in devices.all():
         device.push_token_id = None
-        _tell(session, actor, DeviceUpdateEvent(device_id=device.id, push_token_id=None), now)
+        _append_event(
+            session, actor, DeviceUpdateEvent(device_id=device.id, push_token_id=None), now
+        )
 
 
 def _access(session: Session, actor: Actor, device_id: int) -> ClientDevice:
-    # Locked: two registrations of one device take turns, and the second sees what the first keeps.
+    # Locked, so that the second of two concurrent registrations reads what the first has stored.
     device = session.get(ClientDevice, device_id, with_for_update=True)
     if device is None or device.user_id != actor.id:
         raise InvalidDeviceId()
@@ -418,7 +405,7 @@ def _has_key(device: ClientDevice, vault: Vault, key: PushKey) -> bool:
     return vault.open(device.sealed_push_key, purpose=purpose_of(device.id)) == key.key
 
 
-def _tell(session: Session, actor: Actor, event: ClientEvent, now: datetime) -> None:
+def _append_event(session: Session, actor: Actor, event: ClientEvent, now: datetime) -> None:
     log.append(session, actor.realm_id, event, now=now, user_ids=[actor.id])
 
 

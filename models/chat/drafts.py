@@ -1,13 +1,13 @@
 """Drafts.
 
-Their authors store, list, change and delete them, in the caller's transaction. What a draft says is
-checked as if it were sent, but not whether its author may send it: that is decided when it is sent.
+Their authors store, list, change and delete them, in the caller's transaction. The content is
+checked as if it were sent; whether the author may send it is checked only when it is sent.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import bindparam, delete, insert, select, update
@@ -30,6 +30,7 @@ from models.chat.tables import StoredDraft, User
 from models.chat.topics.names import normalise_topic
 from models.dialects import id_in
 from models.reader import Db
+from models.rows import columns_of, read_row, read_rows
 
 
 class DraftsNotSynchronized(ChatError):
@@ -62,7 +63,7 @@ class NegativeTimestamp(ChatError):
 
 DRAFT = table_of(StoredDraft)
 CHANNEL, DIRECT, NOBODY = "stream", "private", ""
-"""Kinds of recipients, as they are spelled on the wire."""
+"""Kinds of recipients, as requests and answers name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +79,17 @@ class DraftData:
     timestamp: float | None = None
 
 
-class DraftRow(Protocol):
-    """A draft with all of its columns."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def channel_id(self) -> int | None: ...
-    @property
-    def recipient_ids(self) -> str | None: ...
-    @property
-    def topic(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def edited_at(self) -> datetime: ...
+class _Draft(NamedTuple):
+    id: int
+    channel_id: int | None
+    recipient_ids: str | None
+    topic: str
+    content: str
+    edited_at: datetime
 
 
-def record_of(row: DraftRow) -> dict[str, Any]:
-    """The draft object, as answers and events show it."""
+def record_of(row: _Draft) -> dict[str, Any]:
+    """Return the draft object of answers and events."""
     kind: str = NOBODY
     to: list[int] = []
     if row.channel_id is not None:
@@ -113,9 +106,10 @@ def record_of(row: DraftRow) -> dict[str, Any]:
     }
 
 
-_INSERT = insert(DRAFT).returning(*DRAFT.c)
+_SHOWN = columns_of(_Draft, DRAFT)
+_INSERT = insert(DRAFT).returning(*_SHOWN)
 _MINE = (
-    select(*DRAFT.c)
+    select(*_SHOWN)
     .where(DRAFT.c.user_id == bindparam("of_user_id"))
     .order_by(DRAFT.c.edited_at.desc(), DRAFT.c.id.desc())
 )
@@ -124,33 +118,37 @@ _IS_ON = select(_USER.c.enable_drafts_synchronization).where(_USER.c.id == bindp
 _Columns = dict[str, Any]
 
 
-def require_synchronization(db: Db, author: Actor) -> None:
-    """Raises `DraftsNotSynchronized`."""
-    if not db.execute(_IS_ON, {"of_user_id": author.id}).scalar_one():
+def require_synchronization(db: Db, author: Actor, *, lock: bool = False) -> None:
+    """Raise `DraftsNotSynchronized` if the author's setting is off. `lock`: nobody turns it off,
+    which deletes drafts, until the transaction ends.
+    """
+    query = _IS_ON.with_for_update(read=True) if lock else _IS_ON
+    if not db.execute(query, {"of_user_id": author.id}).scalar_one():
         raise DraftsNotSynchronized()
 
 
 def find_drafts(db: Db, author: Actor) -> list[dict[str, Any]]:
-    """Records of the author's drafts, the last edited first."""
-    return [record_of(row) for row in db.execute(_MINE, {"of_user_id": author.id})]
+    """Return the author's drafts, the last edited first."""
+    rows = read_rows(_Draft, db.execute(_MINE, {"of_user_id": author.id}))
+    return [*map(record_of, rows)]
 
 
 def create_drafts(
     session: Session, author: Actor, drafts: Sequence[DraftData], *, now: datetime
 ) -> list[int]:
-    """Ids of the new drafts, in their order; the statements are those of one draft.
+    """Create drafts and return their ids, in order. Many take as many statements as one.
 
-    Raises `DraftsNotSynchronized`, then for the first draft that is wrong `NegativeTimestamp`,
+    Raise `DraftsNotSynchronized`, then for the first draft that is wrong `NegativeTimestamp`,
     `MessageIsEmpty`, `MessageHasNullBytes`, `InvalidCharacterInTopic`, `OneChannelRequired`,
     `InvalidChannelId`, `InvalidRecipientId`, `RecipientDeactivated`.
     """
-    _hold_setting(session, author)
+    require_synchronization(session, author, lock=True)
     columns = _check(session, author, drafts, now)
     if not columns:
         return []
     mine = {"realm_id": author.realm_id, "user_id": author.id}
-    made = session.connection().execute(_INSERT, [mine | each for each in columns])
-    rows = sorted(made, key=lambda row: row.id)  # one statement numbers its rows in their order
+    inserted = session.connection().execute(_INSERT, [mine | each for each in columns])
+    rows = sorted(read_rows(_Draft, inserted))  # one statement numbers its rows in their order
     added = DraftsAddEvent(drafts=[record_of(row) for row in rows])
     log.append(session, author.realm_id, added, user_ids=[author.id], now=now)
     return [row.id for row in rows]
@@ -159,11 +157,12 @@ def create_drafts(
 def change_draft(
     session: Session, author: Actor, draft_id: int, draft: DraftData, *, now: datetime
 ) -> None:
-    """Replace a draft. Raises what `create_drafts` raises, then `DraftDoesNotExist`."""
-    _hold_setting(session, author)
+    """Replace a draft. Raise what `create_drafts` raises, then `DraftDoesNotExist`."""
+    require_synchronization(session, author, lock=True)
     [columns] = _check(session, author, [draft], now)
     own = update(DRAFT).where(DRAFT.c.id == draft_id, DRAFT.c.user_id == author.id)
-    row = session.connection().execute(own.values(**columns).returning(*DRAFT.c)).first()
+    result = session.connection().execute(own.values(**columns).returning(*_SHOWN))
+    row = read_row(_Draft, result)
     if row is None:
         raise DraftDoesNotExist()
     changed = DraftsUpdateEvent(draft=record_of(row))
@@ -171,8 +170,8 @@ def change_draft(
 
 
 def delete_draft(session: Session, author: Actor, draft_id: int, *, now: datetime) -> None:
-    """Raises `DraftsNotSynchronized`, `DraftDoesNotExist`."""
-    _hold_setting(session, author)
+    """Delete a draft. Raise `DraftsNotSynchronized`, `DraftDoesNotExist`."""
+    require_synchronization(session, author, lock=True)
     own = delete(DRAFT).where(DRAFT.c.id == draft_id, DRAFT.c.user_id == author.id)
     if session.connection().execute(own.returning(DRAFT.c.id)).first() is None:
         raise DraftDoesNotExist()
@@ -181,17 +180,10 @@ def delete_draft(session: Session, author: Actor, draft_id: int, *, now: datetim
 
 
 def forget_drafts(session: Session, user_ids: Collection[int]) -> None:
-    """Delete the drafts of users who synchronize none from now on. No event says so: their clients
-    keep what they have.
+    """Delete the drafts of users who turned synchronization off. There is no event: their clients
+    keep the drafts that they have.
     """
     session.connection().execute(delete(DRAFT).where(id_in(DRAFT.c.user_id, user_ids)))
-
-
-def _hold_setting(session: Session, author: Actor) -> None:
-    """Nobody turns the setting off, which deletes drafts, while this transaction stores one."""
-    held = _IS_ON.with_for_update(read=True)
-    if not session.connection().execute(held, {"of_user_id": author.id}).scalar_one():
-        raise DraftsNotSynchronized()
 
 
 # --- checks -----------------------------------------------------------------------------------
@@ -200,7 +192,7 @@ def _hold_setting(session: Session, author: Actor) -> None:
 def _check(
     session: Session, author: Actor, drafts: Sequence[DraftData], now: datetime
 ) -> list[_Columns]:
-    """The columns of the drafts. Channels and people of all drafts are looked up together."""
+    """Return the columns of the drafts. Channels and people of all drafts are read together."""
     named = {
         kind: {to for draft in drafts if draft.kind == kind for to in draft.to}
         for kind in (CHANNEL, DIRECT)
@@ -246,7 +238,7 @@ def _columns_of(
 
 
 def _recipients(author: Actor, to: Sequence[int], people: Mapping[int | str, UserRow]) -> list[int]:
-    """Ids of the others, ascending; the author alone is the only recipient of a note."""
+    """Return the ids of the other users, ascending; of a note to oneself, the author's."""
     for user_id in to:
         if user_id not in people:
             raise InvalidRecipientId(user_id=user_id)

@@ -1,9 +1,9 @@
 """Mail that becomes messages of channels.
 
-A mail is read (RFC 5322 and MIME) as far as a message can hold it. An address says which channel,
-who asked for it and who the sender is. It is derived, not stored: an HMAC under the server's secret
-and the nonce of the API key of who asked for it. It ends with that key, and with the right to send
-to the channel. The message is in the words of who asked for the address, or quoted by a bot.
+A mail is read (RFC 5322 and MIME) up to the length of a message. An address names the channel, the
+user who requested the address, and the sender of the messages. It is derived, not stored: an HMAC
+under the server's secret and the nonce of the user's API key. It is valid as long as that key and
+the user's right to send to the channel. The sender is the user, or a bot that quotes the mail.
 """
 
 import binascii
@@ -70,15 +70,15 @@ class AutomaticMail(RefusedCommand):
 
 NO_SUBJECT = "Email with no subject"
 TEXT_MAX = 9_500
-"""Characters: with what stands around it a text fits into a message."""
+"""In characters; with the text around it this fits into a message."""
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs)\s*(?:\[[0-9]+\])?:)+", re.IGNORECASE)
 MOST_READ = 256 * 1024
-"""Bytes of a mail that are read: texts come first, and attachments are left out anyway."""
+"""In bytes of a mail: texts come first, and attachments are left out anyway."""
 MOST_HTML = 100_000
-"""Characters of HTML that are read."""
+"""In characters of HTML."""
 MOST_HEADER = 2_000
-"""Characters of one header that are read."""
-# Parses as browsers do and leaves well-formed tags: what is searched for afterwards ends.
+"""In characters of one header."""
+# Parses as browsers do and leaves well-formed tags, so that `_LINES` finds their ends.
 _READER = nh3.Cleaner(
     tags={"br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "h5", "h6"},
     clean_content_tags={"script", "style", "title"},
@@ -98,7 +98,7 @@ class Mail:
 
 
 def read_mail(raw: bytes) -> Mail:
-    """Raises `UnreadableMail`, and `AutomaticMail` (RFC 3834) for what nobody wrote."""
+    """Parse a mail. Raise `UnreadableMail`; `AutomaticMail` (RFC 3834) for automatic replies."""
     message = message_from_bytes(raw[:MOST_READ], policy=policy.default)
     assert isinstance(message, EmailMessage)  # what that policy makes
     if _header(message, "Auto-Submitted").partition(";")[0].strip().lower() == "auto-replied":
@@ -123,7 +123,7 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _text_of(message: EmailMessage) -> str:
-    """The first text for people; of HTML the words."""
+    """Return the first readable text; of HTML its words."""
     body = message.get_body(preferencelist=("plain", "html"))
     if not isinstance(body, EmailMessage):
         return ""
@@ -146,9 +146,9 @@ _NONCE = select(User.api_key_nonce).where(User.id == bindparam("user_id"), User.
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """Where mail to an address goes: who asked for the address, the channel, and the sender."""
+    """Where mail to an address goes: the user who requested it, the channel, and the sender."""
 
-    asker: Actor
+    owner: Actor
     channel: ChannelView
     sender: Actor
 
@@ -156,9 +156,9 @@ class Mailbox:
 def make_address(
     db: Db, keys: KeyMaker, actor: Actor, channel_id: int, sender_id: int | None, *, domain: str
 ) -> str:
-    """The address of a channel; None: mail comes from the notification bot.
+    """Return an address of a channel. `sender_id` None: the notification bot sends the messages.
 
-    Raises `InvalidChannelId`, `NotAuthorizedToSend`, `MailSenderNotAllowed`.
+    Raise `InvalidChannelId`, `NotAuthorizedToSend`, `MailSenderNotAllowed`.
     """
     channel = access_channel(db, actor, channel_id, content=False)
     if not can_send_to_channel(db, actor, channel):
@@ -169,42 +169,44 @@ def make_address(
         raise MailSenderNotAllowed()
     facts = _FACTS.pack(channel.id, actor.id, sender.id)
     nonce = db.execute(_NONCE, {"user_id": actor.id}).scalar_one()
-    token = b32encode(facts + keys.mail_token(nonce, facts)[:_MAC_BYTES]).decode().lower()
+    token = b32encode(facts + keys.mail_tokens(nonce, facts)[0][:_MAC_BYTES]).decode().lower()
     slug = re.sub("[^a-z0-9]+", "-", channel.name.casefold())[:_SLUG_MAX].strip("-")
     return f"{slug or 'channel'}.{token}@{domain}"
 
 
 def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
-    """Where mail to an address goes by now. Raises `NoSuchMailbox`, `NotAuthorizedToSend`."""
+    """Return where mail to an address goes now. Raise `NoSuchMailbox`, `NotAuthorizedToSend`."""
     try:
         token = address.partition("@")[0].rpartition(".")[2]
         raw = b32decode(token.upper())
-        channel_id, asker_id, sender_id = _FACTS.unpack(raw[: _FACTS.size])
+        channel_id, owner_id, sender_id = _FACTS.unpack(raw[: _FACTS.size])
     except (binascii.Error, struct.error, ValueError):
         raise NoSuchMailbox() from None
     facts, mac = raw[: _FACTS.size], raw[_FACTS.size :]
-    nonce = db.execute(_NONCE, {"user_id": asker_id}).scalar()
+    nonce = db.execute(_NONCE, {"user_id": owner_id}).scalar()
     if nonce is None or not any(
         hmac.compare_digest(made[:_MAC_BYTES], mac) for made in keys.mail_tokens(nonce, facts)
     ):
         raise NoSuchMailbox()
-    asker, sender = find_actor(db, asker_id), find_actor(db, sender_id)
-    if asker is None or sender is None or asker.realm.is_deactivated:
+    owner, sender = find_actor(db, owner_id), find_actor(db, sender_id)
+    if owner is None or sender is None or owner.realm.is_deactivated:
         raise NoSuchMailbox()
-    if not _may_speak(asker, sender):
+    if not _may_speak(owner, sender):
         raise NoSuchMailbox()
-    channel = access_channel(db, asker, channel_id, content=False)
-    if not can_send_to_channel(db, asker, channel):
+    channel = access_channel(db, owner, channel_id, content=False)
+    if not can_send_to_channel(db, owner, channel):
         raise NotAuthorizedToSend(channel=channel.name)
-    return Mailbox(asker, channel, sender)
+    return Mailbox(owner, channel, sender)
 
 
-def _may_speak(asker: Actor, sender: Actor) -> bool:
-    """Whose messages the asker's mail can be: the organization's bot's, one's own, one's bots'."""
-    if sender.realm_id != asker.realm_id or not sender.is_active:
+def _may_speak(owner: Actor, sender: Actor) -> bool:
+    """Return whether mail may be sent as the sender: the notification bot, the owner, or a bot that
+    the owner owns.
+    """
+    if sender.realm_id != owner.realm_id or not sender.is_active:
         return False
-    own_bot = sender.is_bot and sender.bot_owner_id == asker.id
-    return sender.is_system_bot or sender.id == asker.id or own_bot
+    own_bot = sender.is_bot and sender.bot_owner_id == owner.id
+    return sender.is_system_bot or sender.id == owner.id or own_bot
 
 
 CLIENT = "Email"
@@ -219,7 +221,7 @@ class Letter:
 
 
 def prepare_letter(db: Db, mailbox: Mailbox, mail: Mail) -> Letter:
-    """Rendered outside any transaction. A bot of the organization quotes what others wrote."""
+    """Render a mail, outside any transaction. The notification bot quotes it."""
     sender = mailbox.sender
     if sender.is_system_bot:
         content = f"Mail from {inert_line(mail.sender)}:\n\n{fenced(mail.text, 'quote', least=4)}"
@@ -230,8 +232,8 @@ def prepare_letter(db: Db, mailbox: Mailbox, mail: Mail) -> Letter:
 
 
 def deliver_letter(session: Session, mailbox: Mailbox, letter: Letter, *, now: datetime) -> int:
-    """The new message's id; the mailbox was opened in the same unit. Raises what `check_message`
-    raises.
+    """Send a message to a mailbox that was opened in the same unit, and return its id. Raise what
+    `check_message` raises.
     """
     draft = check_message(
         session,

@@ -51,7 +51,7 @@ _MINE = (
 
 
 def find_muted_users(db: Db, actor: Actor) -> list[dict[str, Any]]:
-    """Whom the actor has muted and when, in Unix seconds; the first muted first."""
+    """Return the users whom the actor has muted and when, in Unix seconds, the earliest first."""
     return [
         {"id": row.muted_user_id, "timestamp": int(row.muted_at.timestamp())}
         for row in db.execute(_MINE, {"of_user_id": actor.id})
@@ -59,7 +59,7 @@ def find_muted_users(db: Db, actor: Actor) -> list[dict[str, Any]]:
 
 
 def mute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) -> None:
-    """Raises `CannotMuteSelf`, `NoSuchUser`, `UserAlreadyMuted`."""
+    """Mute a user. Raise `CannotMuteSelf`, `NoSuchUser`, `UserAlreadyMuted`."""
     if user_id == actor.id:
         raise CannotMuteSelf()
     muted = access_user(session, actor, user_id)
@@ -67,17 +67,19 @@ def mute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) ->
     made = upsert(_TABLE).values(row).on_conflict_do_nothing()
     if session.connection().execute(made.returning(_TABLE.c.user_id)).first() is None:
         raise UserAlreadyMuted()
-    _tell(session, actor, now)
+    _append_event(session, actor, now)
 
 
 def unmute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) -> None:
-    """Also somebody whom the actor may no longer know. Raises `NoSuchUser`, `UserNotMuted`."""
+    """Unmute a user, even one whom the actor may no longer know. Raise `NoSuchUser`,
+    `UserNotMuted`.
+    """
     mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.muted_user_id == user_id)
     if session.connection().execute(mine.returning(_TABLE.c.user_id)).first() is None:
         access_user(session, actor, user_id)
         raise UserNotMuted()
-    _tell(session, actor, now)
+    _append_event(session, actor, now)
 
 
-def _tell(session: Session, actor: Actor, now: datetime) -> None:
+def _append_event(session: Session, actor: Actor, now: datetime) -> None:
     log.append(session, actor.realm_id, MutedUsersEvent(), user_ids=[actor.id], now=now)

@@ -1,10 +1,10 @@
 """Navigation views.
 
-Their users keep, list, change and remove them.
+Their users add, list, change and remove them.
 """
 
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
@@ -24,6 +24,7 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import NavigationView
 from models.dialects import upsert
 from models.reader import Db
+from models.rows import columns_of, read_row, read_rows
 
 
 class NavigationViewDoesNotExist(ChatError):
@@ -74,26 +75,25 @@ BUILT_IN = frozenset(
 )
 """Fragments of views that every client has; a user only chooses whether they are pinned."""
 _TABLE = table_of(NavigationView)
-_MINE = select(*_TABLE.c).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
+
+
+class _View(NamedTuple):
+    fragment: str
+    is_pinned: bool
+    name: str | None
+
+
+_SHOWN = columns_of(_View, _TABLE)
+_MINE = select(*_SHOWN).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
 _NAMED = select(_TABLE.c.fragment).where(
     _TABLE.c.user_id == bindparam("of_user_id"), _TABLE.c.name == bindparam("of_name")
 )
 
 
-class ViewRow(Protocol):
-    """A view with the columns that its user sees."""
-
-    @property
-    def fragment(self) -> str: ...
-    @property
-    def is_pinned(self) -> bool: ...
-    @property
-    def name(self) -> str | None: ...
-
-
 def find_navigation_views(db: Db, actor: Actor) -> list[dict[str, Any]]:
-    """Records of the actor's views, in the order in which they were added."""
-    return [_record_of(row) for row in db.execute(_MINE, {"of_user_id": actor.id})]
+    """Return the actor's views, in the order in which they were added."""
+    rows = read_rows(_View, db.execute(_MINE, {"of_user_id": actor.id}))
+    return [*map(_describe, rows)]
 
 
 def add_navigation_view(
@@ -105,8 +105,8 @@ def add_navigation_view(
     name: str | None,
     now: datetime,
 ) -> None:
-    """Raises `NotOneLine`, `EmptyFragment`, `BuiltInViewHasNoName`, `CustomViewNeedsName`,
-    `NavigationViewExists`.
+    """Add a view. Raise `NotOneLine`, `EmptyFragment`, `BuiltInViewHasNoName`,
+    `CustomViewNeedsName`, `NavigationViewExists`.
     """
     fragment = require_one_line("fragment", fragment.strip())
     if not fragment:
@@ -121,10 +121,10 @@ def add_navigation_view(
         "name": name,
     }
     made = upsert(_TABLE).values(columns).on_conflict_do_nothing()
-    row = session.connection().execute(made.returning(*_TABLE.c)).first()
+    row = read_row(_View, session.connection().execute(made.returning(*_SHOWN)))
     if row is None:
         raise NavigationViewExists()
-    _tell(session, actor, NavigationViewAddEvent(navigation_view=_record_of(row)), now)
+    _append_event(session, actor, NavigationViewAddEvent(navigation_view=_describe(row)), now)
 
 
 def change_navigation_view(
@@ -136,9 +136,9 @@ def change_navigation_view(
     name: str | None,
     now: datetime,
 ) -> None:
-    """None stays as it is; clients are told of what is really different.
+    """Change a view; None: unchanged. The event has only what is different.
 
-    Raises `NotOneLine`, `BuiltInViewHasNoName`, `CustomViewNeedsName`,
+    Raise `NotOneLine`, `BuiltInViewHasNoName`, `CustomViewNeedsName`,
     `NavigationViewDoesNotExist`, `NavigationViewExists`.
     """
     fragment = fragment.strip()
@@ -156,20 +156,20 @@ def change_navigation_view(
         data["name"] = name
     if data:
         session.connection().execute(update(_TABLE).where(mine).values(**data))
-        _tell(session, actor, NavigationViewUpdateEvent(fragment=fragment, data=data), now)
+        _append_event(session, actor, NavigationViewUpdateEvent(fragment=fragment, data=data), now)
 
 
 def remove_navigation_view(session: Session, actor: Actor, fragment: str, *, now: datetime) -> None:
-    """Raises `NavigationViewDoesNotExist`."""
+    """Remove a view. Raise `NavigationViewDoesNotExist`."""
     fragment = fragment.strip()
     own = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.fragment == fragment)
     if session.connection().execute(own.returning(_TABLE.c.id)).first() is None:
         raise NavigationViewDoesNotExist()
-    _tell(session, actor, NavigationViewRemoveEvent(fragment=fragment), now)
+    _append_event(session, actor, NavigationViewRemoveEvent(fragment=fragment), now)
 
 
 def _check_name(fragment: str, name: str | None) -> str | None:
-    """The name as it is stored: custom views have one, built-in views none."""
+    """Return the name as it is stored: custom views have one, built-in views none."""
     if fragment in BUILT_IN:
         if name is not None:
             raise BuiltInViewHasNoName()
@@ -181,17 +181,17 @@ def _check_name(fragment: str, name: str | None) -> str | None:
 
 
 def _require_free(session: Session, actor: Actor, name: str | None, fragment: str) -> None:
-    """No other view of the actor has the name."""
+    """Raise `NavigationViewExists` if another view of the actor has the name."""
     if name is not None:
-        held = session.execute(_NAMED, {"of_user_id": actor.id, "of_name": name}).scalars()
-        if any(other != fragment for other in held):
+        fragments = session.execute(_NAMED, {"of_user_id": actor.id, "of_name": name}).scalars()
+        if any(other != fragment for other in fragments):
             raise NavigationViewExists()
 
 
-def _record_of(row: ViewRow) -> dict[str, Any]:
-    """The view object, as answers and events show it."""
+def _describe(row: _View) -> dict[str, Any]:
+    """Return the view object of answers and events."""
     return {"fragment": row.fragment, "is_pinned": row.is_pinned, "name": row.name}
 
 
-def _tell(session: Session, actor: Actor, event: ClientEvent, now: datetime) -> None:
+def _append_event(session: Session, actor: Actor, event: ClientEvent, now: datetime) -> None:
     log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)

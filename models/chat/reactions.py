@@ -1,11 +1,9 @@
 """Reactions to messages.
 
-Who may read a message may add a reaction, and remove their own.
+Users who may read a message may add reactions, and remove their own.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
 
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
@@ -77,19 +75,6 @@ _OWN = select(Reaction.id, Reaction.emoji_name, Reaction.emoji_code, Reaction.re
 )
 
 
-class _OwnReaction(Protocol):
-    """A row of `_OWN`."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def emoji_name(self) -> str: ...
-    @property
-    def emoji_code(self) -> str: ...
-    @property
-    def reaction_type(self) -> str: ...
-
-
 def add_reaction(
     session: Session,
     actor: Actor,
@@ -100,10 +85,10 @@ def add_reaction(
     kind: str | None,
     now: datetime,
 ) -> None:
-    """Add an emoji, as `complete_emoji` understands the last three. If the message has the emoji
-    already, under whatever name and even if it can no longer be used, this one joins it.
+    """Add a reaction with the emoji that `complete_emoji` finds by `name`, `code` and `kind`. An
+    emoji that the message already has keeps the name of its first reaction, and may be deactivated.
 
-    Raises `InvalidMessage`, `ReactionAlreadyExists`, and what `complete_emoji` and
+    Raise `InvalidMessage`, `ReactionAlreadyExists`, and what `complete_emoji` and
     `require_usable` raise.
     """
     message = access_open_message(session, actor, message_id)
@@ -125,10 +110,12 @@ def add_reaction(
     if made.first() is None:
         raise ReactionAlreadyExists()
     if message.flags is None:
-        _give_copy(session, actor, message)
+        # The actor gets a copy of a message that they never received, and so its later events.
+        copy = upsert(_COPY).values(user_id=actor.id, message_id=message.id, flags=WITHOUT_COPY)
+        session.connection().execute(copy.on_conflict_do_nothing())
     if message.channel is not None:
         follow_as_participant(session, actor, message.channel.id, message.topic, now=now)
-    _tell(session, ReactionAddEvent, actor, message, emoji, now)
+    _append_event(session, ReactionAddEvent, actor, message, emoji, now)
 
 
 def remove_reaction(
@@ -143,45 +130,35 @@ def remove_reaction(
 ) -> None:
     """Remove one of the actor's own reactions: the one with that code, else with that name.
 
-    Raises `InvalidMessage`, `NoEmojiNamed`, `ReactionDoesNotExist`, and `EmojiDoesNotExist` for a
+    Raise `InvalidMessage`, `NoEmojiNamed`, `ReactionDoesNotExist`, and `EmojiDoesNotExist` for a
     name that neither a reaction nor an emoji has.
     """
     message = access_open_message(session, actor, message_id)
     if name is None and code is None:
         raise NoEmojiNamed()
     key = {"message_id": message.id, "user_id": actor.id}
-    own: Sequence[_OwnReaction] = session.execute(_OWN, key).all()
-    own = [row for row in own if kind in (None, row.reaction_type)]
+    own = [row for row in session.execute(_OWN, key) if kind in (None, row.reaction_type)]
     if code is not None:
-        meant = [row for row in own if row.emoji_code == code]
+        matching = [row for row in own if row.emoji_code == code]
     else:
         assert name is not None
-        meant = [row for row in own if row.emoji_name == name]
-        if not meant:  # the message may have the emoji under another name
+        matching = [row for row in own if row.emoji_name == name]
+        if not matching:  # the message may have the emoji under another name
             emoji = access_emoji(session, actor, name)
-            meant = [
+            matching = [
                 row
                 for row in own
                 if (row.emoji_code, row.reaction_type) == (emoji.emoji_code, emoji.reaction_type)
             ]
-    if not meant:
+    if not matching:
         raise ReactionDoesNotExist()
-    gone = min(meant, key=lambda row: row.reaction_type != UNICODE)
-    session.connection().execute(delete(_REACTION).where(_REACTION.c.id == gone.id))
-    emoji = Emoji(gone.emoji_name, gone.emoji_code, gone.reaction_type)
-    _tell(session, ReactionRemoveEvent, actor, message, emoji, now)
+    removed = min(matching, key=lambda row: row.reaction_type != UNICODE)
+    session.connection().execute(delete(_REACTION).where(_REACTION.c.id == removed.id))
+    emoji = Emoji(removed.emoji_name, removed.emoji_code, removed.reaction_type)
+    _append_event(session, ReactionRemoveEvent, actor, message, emoji, now)
 
 
-def _give_copy(session: Session, actor: Actor, message: MessageView) -> None:
-    """Who reacts to a message that they never received hears of it from now on."""
-    session.connection().execute(
-        upsert(_COPY)
-        .values(user_id=actor.id, message_id=message.id, flags=WITHOUT_COPY)
-        .on_conflict_do_nothing()
-    )
-
-
-def _tell(
+def _append_event(
     session: Session,
     kind: type[ReactionAddEvent] | type[ReactionRemoveEvent],
     actor: Actor,

@@ -1,4 +1,4 @@
-"""How long the chat service keeps what it stores."""
+"""The retention policy of the chat service."""
 
 from sqlalchemy import literal
 

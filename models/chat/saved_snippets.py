@@ -4,7 +4,7 @@ Their authors store, list, change and delete them.
 """
 
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
@@ -22,6 +22,7 @@ from models.chat.events.log import ClientEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import SavedSnippet
 from models.reader import Db
+from models.rows import columns_of, read_row, read_rows
 
 
 class SavedSnippetDoesNotExist(ChatError):
@@ -53,37 +54,38 @@ class NoNewSnippetData(ChatError):
 
 
 _TABLE = table_of(SavedSnippet)
-_MINE = select(*_TABLE.c).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
-_INSERT = insert(_TABLE).returning(*_TABLE.c)
 
 
-class SnippetRow(Protocol):
-    """A snippet with the columns that its author sees."""
+class _Snippet(NamedTuple):
+    id: int
+    title: str
+    content: str
+    created_at: datetime
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def created_at(self) -> datetime: ...
+
+_SHOWN = columns_of(_Snippet, _TABLE)
+_MINE = select(*_SHOWN).where(_TABLE.c.user_id == bindparam("of_user_id")).order_by(_TABLE.c.id)
+_INSERT = insert(_TABLE).returning(*_SHOWN)
 
 
 def find_saved_snippets(db: Db, author: Actor) -> list[dict[str, Any]]:
-    """Records of the author's snippets, the oldest first."""
-    return [_record_of(row) for row in db.execute(_MINE, {"of_user_id": author.id})]
+    """Return the author's snippets, the oldest first."""
+    rows = read_rows(_Snippet, db.execute(_MINE, {"of_user_id": author.id}))
+    return [*map(_describe, rows)]
 
 
 def create_saved_snippet(
     session: Session, author: Actor, *, title: str, content: str, now: datetime
 ) -> int:
-    """The new snippet's id. Raises `NotOneLine`, `EmptySnippetTitle`, `EmptySnippetContent`."""
+    """Create a snippet and return its id.
+
+    Raise `NotOneLine`, `EmptySnippetTitle`, `EmptySnippetContent`.
+    """
     columns = _check(title, content)
     columns |= {"realm_id": author.realm_id, "user_id": author.id, "created_at": now}
-    row = session.connection().execute(_INSERT, columns).one()
-    _tell(session, author, SavedSnippetsAddEvent(saved_snippet=_record_of(row)), now)
-    return int(row.id)
+    [row] = read_rows(_Snippet, session.connection().execute(_INSERT, columns))
+    _append_event(session, author, SavedSnippetsAddEvent(saved_snippet=_describe(row)), now)
+    return row.id
 
 
 def change_saved_snippet(
@@ -95,31 +97,32 @@ def change_saved_snippet(
     content: str | None,
     now: datetime,
 ) -> None:
-    """None stays as it is. Raises `NotOneLine`, `EmptySnippetTitle`, `EmptySnippetContent`,
-    `NoNewSnippetData`, `SavedSnippetDoesNotExist`.
+    """Change a snippet; None: unchanged. Raise `NotOneLine`, `EmptySnippetTitle`,
+    `EmptySnippetContent`, `NoNewSnippetData`, `SavedSnippetDoesNotExist`.
     """
     columns = _check(title, content)
     if not columns:
         raise NoNewSnippetData()
     own = update(_TABLE).where(_TABLE.c.id == snippet_id, _TABLE.c.user_id == author.id)
-    row = session.connection().execute(own.values(**columns).returning(*_TABLE.c)).first()
+    result = session.connection().execute(own.values(**columns).returning(*_SHOWN))
+    row = read_row(_Snippet, result)
     if row is None:
         raise SavedSnippetDoesNotExist()
-    _tell(session, author, SavedSnippetsUpdateEvent(saved_snippet=_record_of(row)), now)
+    _append_event(session, author, SavedSnippetsUpdateEvent(saved_snippet=_describe(row)), now)
 
 
 def delete_saved_snippet(
     session: Session, author: Actor, snippet_id: int, *, now: datetime
 ) -> None:
-    """Raises `SavedSnippetDoesNotExist`."""
+    """Delete a snippet. Raise `SavedSnippetDoesNotExist`."""
     own = delete(_TABLE).where(_TABLE.c.id == snippet_id, _TABLE.c.user_id == author.id)
     if session.connection().execute(own.returning(_TABLE.c.id)).first() is None:
         raise SavedSnippetDoesNotExist()
-    _tell(session, author, SavedSnippetsRemoveEvent(saved_snippet_id=snippet_id), now)
+    _append_event(session, author, SavedSnippetsRemoveEvent(saved_snippet_id=snippet_id), now)
 
 
 def _check(title: str | None, content: str | None) -> dict[str, Any]:
-    """The columns of what was given, without spaces at its ends."""
+    """Return the columns of what was sent, without spaces at its ends."""
     columns: dict[str, Any] = {}
     if title is not None:
         columns["title"] = require_one_line("title", title.strip())
@@ -132,8 +135,8 @@ def _check(title: str | None, content: str | None) -> dict[str, Any]:
     return columns
 
 
-def _record_of(row: SnippetRow) -> dict[str, Any]:
-    """The snippet object, as answers and events show it."""
+def _describe(row: _Snippet) -> dict[str, Any]:
+    """Return the snippet object of answers and events."""
     return {
         "id": row.id,
         "title": row.title,
@@ -142,5 +145,5 @@ def _record_of(row: SnippetRow) -> dict[str, Any]:
     }
 
 
-def _tell(session: Session, author: Actor, event: ClientEvent, now: datetime) -> None:
+def _append_event(session: Session, author: Actor, event: ClientEvent, now: datetime) -> None:
     log.append(session, author.realm_id, event, user_ids=[author.id], now=now)

@@ -1,7 +1,7 @@
 """Polls and to-do lists.
 
-People vote, add options and tasks, and more. The server keeps what was done, in order; clients make
-the present state of it.
+People vote, add options and tasks, and more. The server stores these changes, in order; clients
+compute the present state from them.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ CHANGES = {
 }
 """Widget -> the types of submessages that it takes."""
 MOST_BYTES = 500_000
-"""Of all that was done with one widget."""
+"""The most bytes of all submessages of one message."""
 _TABLE = table_of(Submessage)
 _CONTENTS = select(_TABLE.c.content).where(_TABLE.c.message_id == bindparam("of_message_id"))
 
@@ -68,10 +68,10 @@ _CONTENTS = select(_TABLE.c.content).where(_TABLE.c.message_id == bindparam("of_
 def add_submessage(
     session: Session, actor: Actor, message_id: int, change: Mapping[str, Json], *, now: datetime
 ) -> None:
-    """Keep what the actor did with the widget, and tell everybody who may read the message.
+    """Store a change of the widget by the actor, and notify everybody who may read the message.
     `change`: one of the document's shapes, by its `type`.
 
-    Raises `InvalidMessage`, `MessageHasNoWidget`, `UnknownWidgetChange`, `QuestionOfAnother`,
+    Raise `InvalidMessage`, `MessageHasNoWidget`, `UnknownWidgetChange`, `QuestionOfAnother`,
     `TitleOfAnother`, `QuotaExceeded`.
     """
     message = access_open_message(session, actor, message_id)
@@ -85,13 +85,14 @@ def add_submessage(
     if kind == VOTE:
         _forget_vote(session, actor, message_id, change)
     content = _text_of(change)
-    made = insert_submessage(session, actor.id, message_id, content)
-    if _size(session, message_id) > MOST_BYTES:
+    submessage_id = insert_submessage(session, actor.id, message_id, content)
+    contents = session.connection().execute(_CONTENTS, {"of_message_id": message_id}).scalars()
+    if sum(len(content.encode()) for content in contents) > MOST_BYTES:
         raise QuotaExceeded(what="bytes in the submessages of this message", limit=MOST_BYTES)
     event = SubmessageEvent(
         msg_type=WIDGET,
         message_id=message_id,
-        submessage_id=made,
+        submessage_id=submessage_id,
         sender_id=actor.id,
         content=content,
         place=message.channel_id,
@@ -101,7 +102,7 @@ def add_submessage(
 
 
 def _forget_vote(session: Session, actor: Actor, message_id: int, vote: Mapping[str, Json]) -> None:
-    """The newest vote of a user for an option counts: those before it need not be kept."""
+    """Delete the user's earlier votes for an option, because only the newest counts."""
     before = [_text_of({**vote, "vote": value}) for value in (1, -1)]
     session.connection().execute(
         delete(_TABLE).where(
@@ -110,12 +111,6 @@ def _forget_vote(session: Session, actor: Actor, message_id: int, vote: Mapping[
             _TABLE.c.content.in_(before),
         )
     )
-
-
-def _size(session: Session, message_id: int) -> int:
-    """Bytes of all that was done with a widget."""
-    found = session.connection().execute(_CONTENTS, {"of_message_id": message_id}).scalars()
-    return sum(len(content.encode()) for content in found)
 
 
 def _text_of(change: Mapping[str, Json]) -> str:

@@ -1,7 +1,8 @@
 """Typing notifications.
 
-Only who may send a new message, or edit an old one, may say that they type it, and only those hear
-who would get it or can read it. A setting says who lets others know, another who wants to know.
+Only users who may send a new message, or edit an old one, may send notifications about it, and only
+those who would get it or can read it receive them. One setting turns sending off, another
+receiving.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -60,7 +61,7 @@ class DirectTypingDisabled(ChatError):
 
 
 MOST_SUBSCRIBERS = 100
-"""Nobody is told who types in a channel that has more active subscribers."""
+"""A channel with more active subscribers has no typing notifications."""
 
 _USER = table_of(User)
 _SENDING = select(
@@ -78,9 +79,9 @@ _SUBSCRIBERS = (
 )
 
 
-def require_lets_know(db: Db, actor: Actor, *, in_channels: bool) -> None:
-    """Raises `ChannelTypingDisabled` or `DirectTypingDisabled` where the actor's own setting hides
-    that they type.
+def require_sends_typing(db: Db, actor: Actor, *, in_channels: bool) -> None:
+    """Raise `ChannelTypingDisabled` or `DirectTypingDisabled` if the actor's own setting turns the
+    notifications off.
     """
     row = db.execute(_SENDING, {"user_id": actor.id}).one()
     if in_channels and not row.send_stream_typing_notifications:
@@ -89,20 +90,20 @@ def require_lets_know(db: Db, actor: Actor, *, in_channels: bool) -> None:
         raise DirectTypingDisabled()
 
 
-def find_subscribers_who_want(db: Db, channel_id: int) -> list[int]:
-    """Ids of the active subscribers who want to know who types; nobody in a large channel."""
+def find_subscribers_to_notify(db: Db, channel_id: int) -> list[int]:
+    """Return the ids of active subscribers who receive notifications; none in large channels."""
     rows = db.execute(_SUBSCRIBERS, {"channel_id": channel_id}).all()
     if len(rows) > MOST_SUBSCRIBERS:
         return []
     return [row.id for row in rows if row.receives_typing_notifications]
 
 
-def find_users_who_want(db: Db, user_ids: Iterable[int]) -> Collection[int]:
-    """Of these users the active ones who want to know who types."""
-    wanted = select(_USER.c.id).where(
+def find_users_to_notify(db: Db, user_ids: Iterable[int]) -> Collection[int]:
+    """Return those of the users who are active and receive notifications."""
+    query = select(_USER.c.id).where(
         id_in(_USER.c.id, user_ids), _USER.c.is_active, _USER.c.receives_typing_notifications
     )
-    return db.execute(wanted).scalars().all()
+    return db.execute(query).scalars().all()
 
 
 Op = Literal["start", "stop"]
@@ -115,12 +116,12 @@ _EVENTS: dict[Op, type[TypingStartEvent] | type[TypingStopEvent]] = {
 def notify_typing_in_channel(
     session: Session, actor: Actor, channel_id: int, topic: str, op: Op, *, now: datetime
 ) -> None:
-    """The actor types in a topic, or no longer does.
+    """Notify subscribers that the actor types in a topic, or no longer does.
 
-    Raises `ChannelTypingDisabled`, `InvalidChannelId`, `NotAuthorizedToSend`,
+    Raise `ChannelTypingDisabled`, `InvalidChannelId`, `NotAuthorizedToSend`,
     `InvalidCharacterInTopic`.
     """
-    require_lets_know(session, actor, in_channels=True)
+    require_sends_typing(session, actor, in_channels=True)
     channel = access_channel(session, actor, channel_id)
     if not can_send_to_channel(session, actor, channel):
         raise NotAuthorizedToSend(channel=channel.name)
@@ -131,27 +132,27 @@ def notify_typing_in_channel(
         topic=normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name),
         emails=[email_fact(actor)],
     )
-    told = find_subscribers_who_want(session, channel.id)
-    log.append(session, actor.realm_id, event, user_ids=told, now=now)
+    user_ids = find_subscribers_to_notify(session, channel.id)
+    log.append(session, actor.realm_id, event, user_ids=user_ids, now=now)
 
 
 def notify_typing_to_users(
     session: Session, actor: Actor, user_ids: Sequence[int], op: Op, *, now: datetime
 ) -> None:
-    """The actor types a direct message to these users, or no longer does. Those who have left are
-    named and told nothing.
+    """Notify users that the actor types a direct message to them, or no longer does. Deactivated
+    users are among the recipients but not notified.
 
-    Raises `NobodyToNotify`, `DirectTypingDisabled`, `InvalidRecipientId`, and what
+    Raise `NobodyToNotify`, `DirectTypingDisabled`, `InvalidRecipientId`, and what
     `check_may_write` raises.
     """
     if not user_ids:
         raise NobodyToNotify()
-    require_lets_know(session, actor, in_channels=False)
-    found = find_named(session, actor, [*user_ids, actor.id], system_bots=True)
+    require_sends_typing(session, actor, in_channels=False)
+    users = find_named(session, actor, [*user_ids, actor.id], system_bots=True)
     for user_id in user_ids:
-        if user_id not in found:
+        if user_id not in users:
             raise InvalidRecipientId(user_id=user_id)
-    rows = sorted(found.values(), key=lambda row: row.id)
+    rows = sorted(users.values(), key=lambda row: row.id)
     check_may_write(session, actor, [row for row in rows if row.id != actor.id])
     host = actor.realm.host
     event = _EVENTS[op](
@@ -160,39 +161,36 @@ def notify_typing_to_users(
         recipients=[{"user_id": row.id, "email": dummy_email(row.id, host)} for row in rows],
         emails=[email_fact(row) for row in rows],
     )
-    told = find_users_who_want(session, [row.id for row in rows])
-    log.append(session, actor.realm_id, event, user_ids=told, now=now)
+    notified = find_users_to_notify(session, [row.id for row in rows])
+    log.append(session, actor.realm_id, event, user_ids=notified, now=now)
 
 
 def notify_editing(
     session: Session, actor: Actor, message_id: int, op: Op, *, now: datetime
 ) -> None:
-    """The actor edits the content of a message, or no longer does.
+    """Notify readers that the actor edits the content of a message, or no longer does.
 
-    Raises `InvalidMessage`, what `require_may_edit_content` raises, `ChannelTypingDisabled` and
+    Raise `InvalidMessage`, what `require_may_edit_content` raises, `ChannelTypingDisabled` and
     `DirectTypingDisabled`.
     """
     message = access_message(session, actor, message_id)
     if message.is_archived:
         raise InvalidMessage()
     require_may_edit_content(actor, message, now)
-    require_lets_know(session, actor, in_channels=message.channel is not None)
-    place, told = _place_and_listeners(session, message)
+    require_sends_typing(session, actor, in_channels=message.channel is not None)
+    place, user_ids = _place_and_recipients(session, message)
     kind = TypingEditMessageStartEvent if op == "start" else TypingEditMessageStopEvent
     event = kind(sender_id=actor.id, message_id=message.id, recipient=place)
-    log.append(session, actor.realm_id, event, user_ids=told, now=now)
+    log.append(session, actor.realm_id, event, user_ids=user_ids, now=now)
 
 
-def _place_and_listeners(session: Session, message: MessageView) -> tuple[EditPlace, set[int]]:
+def _place_and_recipients(session: Session, message: MessageView) -> tuple[EditPlace, set[int]]:
     if message.channel is None:
         assert message.conversation_id is not None
         members = find_members(session, [message.conversation_id])[message.conversation_id]
-        return {"type": "direct", "user_ids": members}, set(find_users_who_want(session, members))
-    told = set(find_subscribers_who_want(session, message.channel.id))
-    if told and message.channel.has_protected_history:
-        told &= find_readers(session, message.channel, [message.id])
-    return {
-        "type": "channel",
-        "channel_id": message.channel.id,
-        "topic": message.topic,
-    }, told
+        return {"type": "direct", "user_ids": members}, set(find_users_to_notify(session, members))
+    channel = message.channel
+    user_ids = set(find_subscribers_to_notify(session, channel.id))
+    if user_ids and channel.has_protected_history:
+        user_ids &= find_readers(session, channel, [message.id])
+    return {"type": "channel", "channel_id": channel.id, "topic": message.topic}, user_ids

@@ -126,7 +126,7 @@ def test_pauses_grow_until_the_mail_is_dead_and_can_be_revived(post: Post) -> No
     post.letterbox.refusal = None
     assert post.database.run(lambda session: outbox.revive_dead(session, now=post.clock.now())) == 1
     assert post.worker.try_send_one()
-    assert [mail.key for mail in post.letterbox.sent] == [dead.key]
+    assert [mail.key for mail in post.letterbox.sent] == [post.rows[0].key]
 
 
 def test_a_refusal_for_good_and_an_unreadable_text_are_dead_at_once(post: Post) -> None:

@@ -116,6 +116,6 @@ async def _forget(ctx: Context, generation: int) -> None:
     """Forget tokens that the vendor does not take, unless newer ones have come meanwhile."""
     await ctx.write_down(
         lambda session: calls.forget_tokens(
-            session, ctx.actor.realm_id, ctx.actor.id, generation=generation, now=ctx.now
+            session, ctx.actor.realm_id, [ctx.actor.id], generation=generation, now=ctx.now
         )
     )

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.accounts.administering import access_named, await_writes_of
 from models.chat.accounts.invitations import forget_invitations
-from models.chat.calls import forget_all_tokens
+from models.chat.calls import forget_tokens
 from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.account import DeviceRemoveEvent
@@ -99,5 +99,5 @@ def _forget_what_hung_on_it(
         for user_id, device_id in sorted((row.user_id, row.id) for row in gone)
     ]
     log.append_all(session, realm_id, told, now=now)
-    forget_all_tokens(session, realm_id, user_ids, now=now)
+    forget_tokens(session, realm_id, user_ids, now=now)
     forget_invitations(session, realm_id, user_ids, now=now)

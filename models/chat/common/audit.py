@@ -1,6 +1,6 @@
-"""Appends to the audit log, in the transaction of the change it tells; and reads it.
+"""The audit log: entries are appended in the transaction of the change that they describe.
 
-What is a security event too (security_events.py) is told to the log once the change is kept.
+A change that is also a security event (security_events.py) is logged after the commit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from models.chat.tables import AuditLog
 from models.database import after_commit
 from models.prepared import Change
 from models.reader import Db
-from security_events import Asker, SecurityEvent, emit, who_asks
+from security_events import SecurityEvent, emit, who_asks
 
 _TABLE = table_of(AuditLog)
 _INSERT = Change(insert(_TABLE))
@@ -32,8 +32,8 @@ SHOWN = (
 )
 
 _EVENTS = {event.value: event for event in SecurityEvent}
-TOLD = frozenset(("by", "export_type", "property"))
-"""The facts, besides numbers, that a line of the log tells; the audit log has all of them."""
+LOGGED_FACTS = frozenset(("by", "export_type", "property"))
+"""The facts, besides numbers, that a line of the log has; the audit log has all of them."""
 
 
 def record(
@@ -48,30 +48,28 @@ def record(
     group_id: int | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """One change: `kind` such as `user_created`, who made it, to whom or what. Never a secret."""
-    asker = who_asks()
-    _INSERT.run(
-        session,
-        {
-            "realm_id": realm_id,
-            "kind": kind,
-            "actor_id": actor_id,
-            "user_id": user_id,
-            "channel_id": channel_id,
-            "group_id": group_id,
-            "facts": orjson.dumps(facts or {}).decode(),
-            "at": now,
-            **_asked_by(asker),
-        },
-    )
+    """Append one change: its `kind`, such as `user_created`, who made it, and whom or what it
+    changed. `facts` never have a secret.
+    """
+    facts = facts or {}
+    entry = {
+        **_common(realm_id, kind, actor_id, now),
+        "user_id": user_id,
+        "channel_id": channel_id,
+        "group_id": group_id,
+        "facts": orjson.dumps(facts).decode(),
+    }
+    _INSERT.run(session, entry)
     event = _EVENTS.get(kind)
     if event is not None:
-        about = {"user": user_id, "realm": realm_id} | {
+        asker = who_asks()
+        logged = {
             name: value
-            for name, value in (facts or {}).items()
-            if name in TOLD or isinstance(value, int)
+            for name, value in facts.items()
+            if name in LOGGED_FACTS or isinstance(value, int)
         }
-        after_commit(session, lambda: emit(event, asker=asker, **about))
+        logged = {"user": user_id, "realm": realm_id, **logged}
+        after_commit(session, lambda: emit(event, asker=asker, **logged))
 
 
 def record_channel_changes(
@@ -83,50 +81,47 @@ def record_channel_changes(
     now: datetime,
     actor_id: int | None = None,
 ) -> None:
-    """The same change of several channels, or of several users in them, in one statement.
+    """Append the same change of several channels, or of several users in them, in one statement.
 
     `pairs` are (channel id, user id or None).
     """
-    asked = _asked_by(who_asks())
-    rows = [
-        {
-            "realm_id": realm_id,
-            "kind": kind,
-            "actor_id": actor_id,
-            "user_id": user_id,
-            "channel_id": channel_id,
-            "group_id": None,
-            "facts": "{}",
-            "at": now,
-            **asked,
-        }
-        for channel_id, user_id in pairs
+    common = _common(realm_id, kind, actor_id, now) | {"group_id": None, "facts": "{}"}
+    entries = [
+        common | {"channel_id": channel_id, "user_id": user_id} for channel_id, user_id in pairs
     ]
-    if rows:
-        _INSERT.run_all(session, rows)
+    if entries:
+        _INSERT.run_all(session, entries)
+
+
+def _common(realm_id: int, kind: str, actor_id: int | None, now: datetime) -> dict[str, Any]:
+    """Return the columns that all entries of a change share, with the request that made it."""
+    asker = who_asks()
+    return {
+        "realm_id": realm_id,
+        "kind": kind,
+        "actor_id": actor_id,
+        "at": now,
+        "key_id": None if asker is None else asker.key_id,
+        "address": None if asker is None else asker.client,
+        "request_id": None if asker is None else asker.request_id,
+    }
 
 
 def find_entries(
     db: Db, realm_id: int, *, kind: str | None, user_id: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """The newest changes of a realm, the newest last: `at`, `kind` and all of `SHOWN`.
+    """Return the newest changes of a realm, the newest last: `at`, `kind` and all of `SHOWN`.
 
-    `user_id`: who did it or had it done to them.
+    `user_id`: the user who made the change or whom it changed.
     """
-    wanted = select(*(_TABLE.c[name] for name in ("id", "at", "kind", *SHOWN)))
-    wanted = wanted.where(_TABLE.c.realm_id == realm_id)
+    query = select(*(_TABLE.c[name] for name in ("id", "at", "kind", *SHOWN)))
+    query = query.where(_TABLE.c.realm_id == realm_id)
     if kind is not None:
-        wanted = wanted.where(_TABLE.c.kind == kind)
+        query = query.where(_TABLE.c.kind == kind)
     if user_id is not None:
-        wanted = wanted.where((_TABLE.c.user_id == user_id) | (_TABLE.c.actor_id == user_id))
-    rows = db.execute(wanted.order_by(_TABLE.c.id.desc()).limit(limit)).mappings().all()
+        query = query.where((_TABLE.c.user_id == user_id) | (_TABLE.c.actor_id == user_id))
+    rows = db.execute(query.order_by(_TABLE.c.id.desc()).limit(limit)).mappings().all()
     return [
         {**row, "at": row["at"].isoformat(), "facts": orjson.loads(row["facts"]) or None}
         for row in reversed(rows)
     ]
-
-
-def _asked_by(asker: Asker | None) -> dict[str, Any]:
-    if asker is None:
-        return {"key_id": None, "address": None, "request_id": None}
-    return {"key_id": asker.key_id, "address": asker.client, "request_id": asker.request_id}

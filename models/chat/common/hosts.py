@@ -1,4 +1,4 @@
-"""Host names: organizations are told apart by them."""
+"""Host names, by which a request is assigned to an organization."""
 
 import re
 from urllib.parse import urlsplit
@@ -11,19 +11,19 @@ _HOST = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]{{2,45}}\])")
 
 
 def is_host(text: str) -> bool:
-    """Is it a host name or an address, in lower case, without port?"""
+    """Return whether a text is a host name or an address, in lower case, without a port."""
     return len(text) <= HOST_MAX and _HOST.fullmatch(text) is not None
 
 
 def parse_host(text: str) -> str:
-    """A Host header as realms are told apart by it: lower case, without its port."""
+    """Return the host of a Host header, in lower case and without its port."""
     host = text.strip().lower()
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdigit() and (name[-1:] == "]" or ":" not in name) else host
 
 
 def check_host(text: str) -> str:
-    """A host name or address as a realm is stored under. Raises `InvalidHost`."""
+    """Return a host name or address as realms store it. Raise `InvalidHost`."""
     host = text.strip().lower()
     if not is_host(host):
         raise InvalidHost(host=text)
@@ -31,7 +31,7 @@ def check_host(text: str) -> str:
 
 
 def published_url(public_url: str, host: str) -> str:
-    """The address of an organization where no request says it: its host, with the scheme and the
+    """Return the URL of an organization outside of a request: its host, with the scheme and the
     port that the operator publishes.
     """
     parts = urlsplit(public_url)

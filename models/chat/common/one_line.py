@@ -1,4 +1,4 @@
-"""Texts of one line: names and other short texts that are quoted in the middle of others."""
+"""Single-line texts: names and other short texts that are quoted within other texts."""
 
 import re
 
@@ -9,17 +9,17 @@ FORBIDDEN = re.compile(
     r"\x00-\x1f\x7f-\x9f"  # control characters
     r"\u2028\u2029"  # the separators of lines and paragraphs
     r"\ud800-\udfff"  # surrogates
-    r"\ufdd0-\ufdef"  # and the 66 code points that are no characters at all
+    r"\ufdd0-\ufdef"  # the 66 noncharacters
     + "".join(
         f"{chr(plane | 0xFFFE)}{chr(plane | 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
     )
     + "]"
 )
-"""What does not belong into a text of one line."""
+"""The characters that no single-line text may contain."""
 
 
 def require_one_line(name: str, text: str) -> str:
-    """The text. Raises `NotOneLine` where it has line breaks or control characters."""
+    """Return the text. Raise `NotOneLine` if it has line breaks or control characters."""
     if FORBIDDEN.search(text) is not None:
         raise NotOneLine(name=name)
     return text

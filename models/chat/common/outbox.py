@@ -1,15 +1,15 @@
-"""The outbox: mail is written down in the transaction of its cause, and leaves afterwards.
+"""The outbox: a mail is stored in the transaction of its cause, and a worker sends it afterwards.
 
-At least once: a mail is claimed, sent outside any transaction, then marked. Where a worker dies in
-between, the next attempt has the same Message-ID. What the other side has acknowledged and we have
-noted is never sent again.
+Delivery is at least once: a mail is claimed, sent outside any transaction, then marked as sent. If
+a worker dies in between, the next attempt has the same Message-ID. A mail that is marked as sent is
+never sent again.
 """
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
@@ -18,6 +18,7 @@ from models.base import table_of
 from models.chat.common.vault import Vault
 from models.chat.tables import Outbox
 from models.reader import Db
+from models.rows import columns_of, read_rows
 from models.work_queue import Claim, WorkQueue
 
 PENDING, SENT, DEAD = "pending", "sent", "dead"
@@ -35,23 +36,16 @@ QUEUE = WorkQueue(
 )
 
 
-class DeadMail(Protocol):
+class DeadMail(NamedTuple):
     """A mail that could not be sent, without its text."""
 
-    @property
-    def id(self) -> int: ...
-    @property
-    def realm_id(self) -> int: ...
-    @property
-    def recipient(self) -> str: ...
-    @property
-    def subject(self) -> str: ...
-    @property
-    def failure(self) -> str | None: ...
-    @property
-    def attempts(self) -> int: ...
-    @property
-    def created_at(self) -> datetime: ...
+    id: int
+    realm_id: int
+    recipient: str
+    subject: str
+    failure: str | None
+    attempts: int
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +80,8 @@ def enqueue_mail(
     now: datetime,
     vault: Vault | None = None,
 ) -> None:
-    """Have a mail sent once this transaction has ended well. Give the `vault` where the text has a
-    secret, such as a link that works: no dump of the database then tells it.
+    """Store a mail to be sent after the commit. Pass the `vault` if the text has a secret, such as
+    a link that works: it is then not readable in a dump of the database.
     """
     mail = NewMail(to=to, subject=subject, text=text)
     enqueue_mails(session, [mail], realm_id=realm_id, now=now, vault=vault)
@@ -101,7 +95,7 @@ def enqueue_mails(
     now: datetime,
     vault: Vault | None = None,
 ) -> None:
-    """The same for many, in one statement."""
+    """Store many mails in one statement, as `enqueue_mail` does."""
     rows = []
     for mail in mails:
         key = uuid.uuid4().hex
@@ -126,9 +120,9 @@ def enqueue_mails(
 def take_due(
     session: Session, vault: Vault, *, lease: timedelta, now: datetime
 ) -> tuple[bool, LeasedMail | None]:
-    """Return whether a mail was due, and the mail to send: the one due longest, ours for `lease`.
+    """Return whether a mail was due, and the one to send: due longest, now claimed for `lease`.
 
-    One that cannot be sent at all, or was taken too often and never came back, is dead now.
+    A mail whose text cannot be opened, or that used up its attempts, becomes dead instead.
     """
     row = session.connection().execute(QUEUE.first, {"at": now}).first()
     if row is None:
@@ -147,36 +141,36 @@ def take_due(
 
 
 def mark_sent(session: Session, mail_id: int, *, now: datetime) -> None:
-    """The other side has it: it is not sent again, whoever has taken it since. Its text goes."""
-    gone = {"state": SENT, "closed_at": now, "body": "", "is_sealed": False, "failure": None}
+    """Mark a mail as sent, even if another worker has claimed it since, and delete its text."""
+    sent = {"state": SENT, "closed_at": now, "body": "", "is_sealed": False, "failure": None}
     unsent = update(OUTBOX).where(OUTBOX.c.id == mail_id, OUTBOX.c.state != SENT)
-    session.connection().execute(unsent.values(gone))
+    session.connection().execute(unsent.values(sent))
 
 
-def note_failure(session: Session, taken: LeasedMail, reason: str, *, now: datetime) -> bool:
-    """It could not be sent now: again after a growing pause, up to `ATTEMPTS_MAX` times.
+def note_failure(session: Session, claim: LeasedMail, reason: str, *, now: datetime) -> bool:
+    """Schedule another attempt after a growing pause, at most `ATTEMPTS_MAX` in all.
 
-    Returns whether it is dead. Does nothing when somebody else has taken it since.
+    Return whether the mail is dead now. Do nothing if another worker has claimed it since.
     """
-    if QUEUE.put_off(session, taken, now=now, failure=reason):
+    if QUEUE.put_off(session, claim, now=now, failure=reason):
         return False
-    mark_dead(session, taken, reason, now=now)
+    mark_dead(session, claim, reason, now=now)
     return True
 
 
-def mark_dead(session: Session, taken: Claim, reason: str, *, now: datetime) -> None:
-    """Marks a mail as failed for good and keeps it with the reason, for `specd chat dead-mail`."""
-    QUEUE.change(session, taken, state=DEAD, closed_at=now, failure=reason)
+def mark_dead(session: Session, claim: Claim, reason: str, *, now: datetime) -> None:
+    """Mark a mail as failed for good and keep it with the reason, for `specd chat dead-mail`."""
+    QUEUE.change(session, claim, state=DEAD, closed_at=now, failure=reason)
 
 
 def find_dead(db: Db) -> list[DeadMail]:
-    """The mails that could not be sent, oldest first."""
-    dead = select(*OUTBOX.c).where(OUTBOX.c.state == DEAD).order_by(OUTBOX.c.id)
-    return list(db.execute(dead))
+    """Return the mails that could not be sent, the oldest first."""
+    dead = select(*columns_of(DeadMail, OUTBOX)).where(OUTBOX.c.state == DEAD)
+    return read_rows(DeadMail, db.execute(dead.order_by(OUTBOX.c.id)))
 
 
 def revive_dead(session: Session, *, now: datetime) -> int:
-    """Try every dead mail again, from the start. Returns how many there are."""
+    """Schedule every dead mail again, with all its attempts. Return how many there are."""
     revived = {"state": PENDING, "closed_at": None, "attempts": 0, "next_try_at": now}
     dead = update(OUTBOX).where(OUTBOX.c.state == DEAD)
     return session.connection().execute(dead.values(revived)).rowcount

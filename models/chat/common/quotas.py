@@ -1,10 +1,11 @@
-"""How many of a thing there may be: THE table. What a user can make without end is in it.
+"""Quotas: the most rows of each kind that a user, an organization or a message may have. Everything
+that a user can create without end has one.
 
-A quota is looked at after the thing was made, in the same unit of work, which a refusal undoes. Two
-units at the same moment may pass it by as many as there are of them: it bounds a store, it counts
-no tickets. The operator's commands know no quotas.
+A quota is checked after the row is stored, in the same unit of work, which a refusal rolls back.
+Concurrent units may exceed it by one each: a quota bounds storage and is no exact count. It does
+not apply to the operator's commands.
 
-Of texts that one answer lists, the bytes have a quota too. Reminders need none: a note is short.
+Texts that one answer lists also have a quota of bytes. Reminders need none: a note is short.
 """
 
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from sqlalchemy import (
     SQLColumnExpression,
     bindparam,
     func,
+    literal_column,
     or_,
     select,
 )
@@ -74,8 +76,9 @@ _SCHEDULED = (
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`what` there is too much of, `setting` with the bound, and the ids counted, of one owner.
-    `period`: what was made in it counts although it has ended or is another's; None: it does not.
+    """`what` the error calls the rows, the `setting` with the bound, and the rows of one owner.
+    `period`: rows created within it count even if they have ended or have another owner; None: they
+    do not.
     """
 
     what: str
@@ -84,15 +87,16 @@ class Quota:
     period: timedelta | None = None
 
 
-DEVICES = Quota(
-    "devices",
-    "devices_per_user",
-    select(ClientDevice.id).where(ClientDevice.user_id == _OWNER),
-)
+def _rows(*owned: ColumnElement[bool]) -> Select[int]:
+    """Return the query that has a row for each row of a table that meets the conditions."""
+    return select(literal_column("1", Integer)).where(*owned)
+
+
+DEVICES = Quota("devices", "devices_per_user", _rows(ClientDevice.user_id == _OWNER))
 BOTS = Quota(
     "bots",
     "bots_per_user",
-    select(User.id).where(
+    _rows(
         User.realm_id == _REALM,
         User.bot_type.is_not(None),
         or_(
@@ -103,102 +107,66 @@ BOTS = Quota(
     ),
     timedelta(days=1),
 )
-"""Those that a user owns, and those that they have made: who gives bots away, or ends them, has no
-room for others at once.
+"""The bots that a user owns and those that they created: giving bots away, or deactivating them,
+does not at once make place for others.
 """
-STORED_KEYS = Quota(
-    "stored keys",
-    "bot_storage_keys",
-    select(BotStorage.key).where(BotStorage.user_id == _OWNER),
-)
-SCHEDULED_MESSAGES = Quota(
-    "scheduled messages",
-    "scheduled_messages_per_user",
-    select(ScheduledMessage.id).where(*_SCHEDULED),
-)
+STORED_KEYS = Quota("stored keys", "bot_storage_keys", _rows(BotStorage.user_id == _OWNER))
+SCHEDULED_MESSAGES = Quota("scheduled messages", "scheduled_messages_per_user", _rows(*_SCHEDULED))
 REMINDERS = Quota(
     "reminders",
     "reminders_per_user",
-    select(ScheduledMessage.id).where(
+    _rows(
         ScheduledMessage.sender_id == _OWNER,
         ScheduledMessage.state != "sent",
         ScheduledMessage.target_message_id.is_not(None),
     ),
 )
-DRAFTS = Quota(
-    "drafts",
-    "drafts_per_user",
-    select(StoredDraft.id).where(StoredDraft.user_id == _OWNER),
-)
+DRAFTS = Quota("drafts", "drafts_per_user", _rows(StoredDraft.user_id == _OWNER))
 SAVED_SNIPPETS = Quota(
-    "saved snippets",
-    "saved_snippets_per_user",
-    select(SavedSnippet.id).where(SavedSnippet.user_id == _OWNER),
+    "saved snippets", "saved_snippets_per_user", _rows(SavedSnippet.user_id == _OWNER)
 )
 ATTACHMENTS = Quota(
     "uploaded files",
     "attachments_per_user",
-    select(Attachment.id).where(Attachment.owner_id == _OWNER, Attachment.deleted_at.is_(None)),
+    _rows(Attachment.owner_id == _OWNER, Attachment.deleted_at.is_(None)),
 )
 NAVIGATION_VIEWS = Quota(
-    "navigation views",
-    "navigation_views_per_user",
-    select(NavigationView.id).where(NavigationView.user_id == _OWNER),
+    "navigation views", "navigation_views_per_user", _rows(NavigationView.user_id == _OWNER)
 )
-ALERT_WORDS = Quota(
-    "alert words",
-    "alert_words_per_user",
-    select(AlertWord.id).where(AlertWord.user_id == _OWNER),
-)
-MUTED_USERS = Quota(
-    "muted users",
-    "muted_users_per_user",
-    select(MutedUser.muted_user_id).where(MutedUser.user_id == _OWNER),
-)
+ALERT_WORDS = Quota("alert words", "alert_words_per_user", _rows(AlertWord.user_id == _OWNER))
+MUTED_USERS = Quota("muted users", "muted_users_per_user", _rows(MutedUser.user_id == _OWNER))
 GROUPS = Quota(
     "user groups",
     "groups_per_user",
-    select(UserGroup.id).where(UserGroup.creator_id == _OWNER, UserGroup.kind == "named"),
+    _rows(UserGroup.creator_id == _OWNER, UserGroup.kind == "named"),
 )
 INVITATIONS = Quota(
     "invitations",
     "invitations_per_user",
-    select(Invitation.id).where(Invitation.inviter_id == _OWNER, Invitation.link_id.is_(None)),
+    _rows(Invitation.inviter_id == _OWNER, Invitation.link_id.is_(None)),
 )
-CHANNELS = Quota(
-    "channels",
-    "channels_per_user",
-    select(Channel.id).where(Channel.creator_id == _OWNER),
-)
+CHANNELS = Quota("channels", "channels_per_user", _rows(Channel.creator_id == _OWNER))
 TOPIC_POLICIES = Quota(
     "topics with a policy of their own",
     "topic_policies_per_user",
-    select(UserTopic.channel_id).where(UserTopic.user_id == _OWNER),
+    _rows(UserTopic.user_id == _OWNER),
 )
 MESSAGE_EDITS = Quota(
     "edits of this message",
     "edits_per_message",
-    select(MessageEdit.id).where(
-        MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_not(None)
-    ),
+    _rows(MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_not(None)),
 )
 MESSAGE_MOVES = Quota(
     "moves of this message",
     "edits_per_message",
-    select(MessageEdit.id).where(
-        MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_(None)
-    ),
+    _rows(MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_(None)),
 )
-"""Apart from edits: an author who has used those up keeps nobody from moving the topic."""
+"""Separate from edits: an author who has used those up cannot stop others from moving the topic."""
 SUBMESSAGES = Quota(
-    "submessages of this message",
-    "submessages_per_message",
-    select(Submessage.id).where(Submessage.message_id == _OWNER),
+    "submessages of this message", "submessages_per_message", _rows(Submessage.message_id == _OWNER)
 )
 REACTIONS = Quota(
-    "reactions to this message",
-    "reactions_per_message",
-    select(Reaction.id).where(Reaction.message_id == _OWNER),
+    "reactions to this message", "reactions_per_message", _rows(Reaction.message_id == _OWNER)
 )
 REACTION_EMOJI = Quota(
     "different emoji under this message",
@@ -207,35 +175,15 @@ REACTION_EMOJI = Quota(
     .where(Reaction.message_id == _OWNER)
     .distinct(),
 )
-LINKIFIERS = Quota(
-    "linkifiers",
-    "linkifiers_per_realm",
-    select(Linkifier.id).where(Linkifier.realm_id == _OWNER),
-)
-PLAYGROUNDS = Quota(
-    "playgrounds",
-    "playgrounds_per_realm",
-    select(Playground.id).where(Playground.realm_id == _OWNER),
-)
+LINKIFIERS = Quota("linkifiers", "linkifiers_per_realm", _rows(Linkifier.realm_id == _OWNER))
+PLAYGROUNDS = Quota("playgrounds", "playgrounds_per_realm", _rows(Playground.realm_id == _OWNER))
 PROFILE_FIELDS = Quota(
-    "profile fields",
-    "profile_fields_per_realm",
-    select(ProfileField.id).where(ProfileField.realm_id == _OWNER),
+    "profile fields", "profile_fields_per_realm", _rows(ProfileField.realm_id == _OWNER)
 )
-CUSTOM_EMOJI = Quota(
-    "custom emoji",
-    "custom_emoji_per_realm",
-    select(RealmEmoji.id).where(RealmEmoji.realm_id == _OWNER),
-)
-DOMAINS = Quota(
-    "domains",
-    "domains_per_realm",
-    select(RealmDomain.id).where(RealmDomain.realm_id == _OWNER),
-)
+CUSTOM_EMOJI = Quota("custom emoji", "custom_emoji_per_realm", _rows(RealmEmoji.realm_id == _OWNER))
+DOMAINS = Quota("domains", "domains_per_realm", _rows(RealmDomain.realm_id == _OWNER))
 CHANNEL_FOLDERS = Quota(
-    "channel folders",
-    "channel_folders_per_realm",
-    select(ChannelFolder.id).where(ChannelFolder.realm_id == _OWNER),
+    "channel folders", "channel_folders_per_realm", _rows(ChannelFolder.realm_id == _OWNER)
 )
 
 
@@ -247,15 +195,15 @@ def require_within(
     *,
     now: datetime | None = None,
 ) -> None:
-    """Has the owner (a user, a realm, a message) no more than the settings allow? `now`: for a
-    quota with a period. Raises `QuotaExceeded`.
+    """Raise `QuotaExceeded` if the owner (a user, a realm, a message) has more rows than the
+    settings permit. `now`: for a quota with a period.
     """
     most = settings.chat_quotas[quota.setting]
-    wanted: dict[str, Any] = {"owner_id": owner_id, "enough": most + 1}
+    values: dict[str, Any] = {"owner_id": owner_id, "enough": most + 1}
     if quota.period is not None:
         assert now is not None
-        wanted["recently"] = now - quota.period
-    (count,) = _count_of(quota).one(session, wanted)
+        values["recently"] = now - quota.period
+    (count,) = _count_of(quota).one(session, values)
     if count > most:
         raise QuotaExceeded(what=quota.what, limit=most)
 
@@ -269,12 +217,12 @@ def _count_of(quota: Quota) -> Query[int]:
 # --- bytes ------------------------------------------------------------------------------------
 
 MOST_BYTES = 10_000_000
-"""Of all texts of one kind that a user has stored: one answer lists them."""
+"""The most bytes of all texts of one kind that a user has stored: one answer lists them."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextQuota:
-    """`what` there are too many bytes in; the rows of one owner, and their texts."""
+    """`what` the error calls the texts, the rows of one owner, and the columns of their texts."""
 
     what: str
     owned: tuple[ColumnElement[bool], ...]
@@ -295,7 +243,7 @@ SCHEDULED_TEXTS = TextQuota(
 
 
 def require_light(session: Session, quota: TextQuota, owner_id: int) -> None:
-    """Are the owner's texts no heavier than `MOST_BYTES`? Raises `QuotaExceeded`."""
+    """Raise `QuotaExceeded` if the owner's texts have more than `MOST_BYTES`."""
     (size,) = _size_of(quota).one(session, {"owner_id": owner_id})
     if size > MOST_BYTES:
         raise QuotaExceeded(what=f"bytes in {quota.what}", limit=MOST_BYTES)

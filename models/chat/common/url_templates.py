@@ -1,4 +1,4 @@
-"""URL templates (RFC 6570): kept by us, filled in by clients."""
+"""URL templates (RFC 6570): the server stores them, and clients fill them in."""
 
 import re
 
@@ -14,10 +14,7 @@ _TEMPLATE = re.compile(rf"(?:{_LITERAL}|{_EXPRESSION})*")
 
 
 def is_url_template(text: str) -> bool:
-    """Is it a template as RFC 6570 has them? `uritemplate` itself takes any text."""
-    return _TEMPLATE.fullmatch(text) is not None
-
-
-def is_safe_template(template: str) -> bool:
-    """Can it only become an address that a browser may be sent to, whatever fills it?"""
-    return _SAFE.match(template) is not None
+    """Return whether a text is a template of RFC 6570 that can only become an address to which a
+    browser may be sent, whatever its variables are. `uritemplate` itself takes any text.
+    """
+    return _TEMPLATE.fullmatch(text) is not None and _SAFE.match(text) is not None

@@ -16,6 +16,7 @@ from models.chat.topics.names import display_topic
 from models.dialects import byte_length, id_in
 from models.prepared import Query
 from models.reader import Db
+from models.rows import columns_of, read_rows
 
 MOST_EDITS = 100
 """In one answer, the newest ones: what a message said before those is not told."""
@@ -25,14 +26,7 @@ MOST_DIFFED = 200_000
 """Characters of one answer that are compared, of the newest edits first."""
 
 _EDITS = (
-    select(
-        MessageEdit.editor_id,
-        MessageEdit.edited_at,
-        MessageEdit.prev_topic,
-        MessageEdit.prev_channel_id,
-        MessageEdit.prev_content,
-        MessageEdit.prev_rendered_content,
-    )
+    select(*columns_of(Edit, MessageEdit))
     .where(MessageEdit.message_id == bindparam("message_id"))
     .order_by(MessageEdit.id.desc())
     .limit(bindparam("most", type_=Integer))
@@ -90,7 +84,7 @@ def find_history(
     sizes = [size for (size,) in _SIZES.all(db, {"message_id": message.id})]
     count = _count_light(sizes, message, shows_present=policy == "moves")
     asked = {"message_id": message.id, "most": count + 1}
-    edits: Sequence[Edit] = db.execute(_EDITS, asked).all()
+    edits = read_rows(Edit, db.execute(_EDITS, asked))
     began_at = message.sent_at
     author_id: int | None = message.sender_id
     if len(edits) > count:

@@ -1,4 +1,4 @@
-"""Whether somebody who has waited for an answer is still who they were."""
+"""Account states: whether a user who has waited for an answer may still get it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from models.reader import Db
 
 @dataclass(frozen=True, slots=True)
 class AccountState:
-    """What must still hold of who waits for an answer."""
+    """The columns of a user that must not change while the user waits."""
 
     role: int
     is_active: bool
     api_key_sha256: str = field(repr=False)
 
     def is_of(self, actor: Actor) -> bool:
-        """Is the actor who they were when they began to wait, with the key they came with?"""
+        """Return whether the actor is active and has the role and the API key they began with."""
         return (
             self.is_active
             and self.role == actor.role
@@ -29,7 +29,7 @@ class AccountState:
 
 
 def find_account_states(db: Db, user_ids: Sequence[int]) -> dict[int, AccountState]:
-    """User id -> standing, in one statement."""
+    """Return user id -> account state, in one statement."""
     if not user_ids:
         return {}
     columns = select(User.id, User.role, User.is_active, User.api_key_sha256)

@@ -1,4 +1,4 @@
-"""Who acts: a user with all that permissions ask of them, and their realm, read in one select."""
+"""Actors: a user with everything that permissions depend on, and the realm, read in one select."""
 
 import hmac
 from dataclasses import dataclass, field, fields
@@ -22,6 +22,7 @@ from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
 from models.prepared import Query
 from models.reader import Db
+from models.rows import RowQuery, columns_of
 
 
 class RealmView(NamedTuple):
@@ -85,7 +86,7 @@ class RealmView(NamedTuple):
     direct_message_permission_group: int
 
     def system_groups_of(self, role: int) -> frozenset[int]:
-        """Ids of the system groups that users of a role are in, directly or not."""
+        """Return the ids of the system groups that users of a role are in, directly or not."""
         groups = [self.internet_group_id, self.everyone_group_id]
         if role <= Role.MEMBER:
             groups += (self.members_group_id, self.fullmembers_group_id)
@@ -98,18 +99,18 @@ class RealmView(NamedTuple):
         return frozenset(groups)
 
     def group_id_of(self, name: str) -> int:
-        """Id of a system group by its name, such as `role:members`."""
+        """Return the id of a system group by its name, such as `role:members`."""
         return int(getattr(self, f"{name.removeprefix('role:')}_group_id"))
 
     @property
     def system_groups(self) -> frozenset[int]:
-        """Ids of all system groups."""
+        """Return the ids of all system groups."""
         return self.system_groups_of(Role.OWNER) | {self.nobody_group_id}
 
 
 @dataclass(slots=True)
 class AccessCache:
-    """What access has found out about an actor in one unit; None: it was not asked for yet."""
+    """What access checks of one unit have read about an actor; None: not read yet."""
 
     group_ids: frozenset[int] | None = None
     owner: "Actor | None" = None
@@ -162,23 +163,23 @@ class Actor:
 
     @property
     def is_administrator(self) -> bool:
-        """Administrators and owners."""
+        """Return whether the user is an administrator or an owner."""
         return self.role <= Role.ADMINISTRATOR
 
     @property
     def is_moderator(self) -> bool:
-        """Moderators, administrators and owners."""
+        """Return whether the user is a moderator, an administrator or an owner."""
         return self.role <= Role.MODERATOR
 
     @property
     def dummy_email(self) -> str:
-        """The address that works in the API whoever may see the real one."""
+        """Return the address that works in the API, whoever may see the real one."""
         return f"user{self.id}@{self.realm.host}"
 
 
 _USER_NAMES = [f.name for f in fields(Actor)[:-2]]
 _USER = [getattr(User, name) for name in _USER_NAMES]
-_REALM = [getattr(Realm, name) for name in RealmView._fields]
+_REALM = columns_of(RealmView, Realm)
 
 _Row = tuple[Any, ...]
 _AT_HOST = Realm.host == bindparam("host")
@@ -199,19 +200,21 @@ _LOCKED_BY_KEY: Query[*_Row] = Query(_HERE.with_for_update(read=True, key_share=
 _BY_KEY_ANYWHERE: Query[*_Row] = Query(_ANYWHERE)
 _BY_ID: Query[*_Row] = Query(_OF_ID)
 _LOCKED_BY_ID: Query[*_Row] = Query(_OF_ID.with_for_update(read=True, key_share=True, of=User))
-_REALM_BY_HOST: Query[*_Row] = Query(select(*_REALM).where(_AT_HOST))
-_REALM_BY_ID: Query[*_Row] = Query(select(*_REALM).where(Realm.id == bindparam("realm_id")))
+_REALM_BY_HOST = RowQuery(RealmView, select(*_REALM).where(_AT_HOST))
+_REALM_BY_ID = RowQuery(RealmView, select(*_REALM).where(Realm.id == bindparam("realm_id")))
 
 
 def authenticate(
     db: Db, *, host: str, email: str, api_key: str, for_webhooks: bool = False
 ) -> Actor:
-    """The active user of the host's realm whose key this is.
+    """Return the active user of the host's realm who has this key.
 
-    `email` is the real or the dummy address, in any case. In a write unit their row stays locked
-    against whatever would end their rights (`administering.await_writes_of`), until the unit ends.
-    Raises `NonexistentSubdomain` and subclasses of `Unauthorized`; the realm's state is told before
-    the user's, both before a wrong host. `for_webhooks`: incoming webhook bots may, too.
+    `email` is the real or the dummy address, in any case. In a write unit the user's row stays
+    locked against whatever would end their rights (`administering.await_writes_of`), until the unit
+    ends. `for_webhooks`: incoming webhook bots are accepted, too.
+
+    Raise `NonexistentSubdomain` and subclasses of `Unauthorized`: the realm's state before the
+    user's, and both before a wrong host.
     """
     actor = _find_by_key(db, host, api_key.strip(), email.strip())
     if actor.bot_type == BotType.INCOMING_WEBHOOK and not for_webhooks:
@@ -220,7 +223,7 @@ def authenticate(
 
 
 def authenticate_webhook(db: Db, *, host: str, api_key: str) -> Actor:
-    """The same by the key alone, for an address with a key in it: webhooks' and anybody's."""
+    """Return the user by the key alone, for URLs that contain a key; as `authenticate` else."""
     return _find_by_key(db, host, api_key.strip(), None)
 
 
@@ -228,14 +231,14 @@ def _find_by_key(db: Db, host: str, api_key: str, email: str | None) -> Actor:
     if API_KEY.fullmatch(api_key) is None:
         access_realm(db, host)
         raise MalformedApiKey()
-    asked = {"host": host, "api_key_sha256": digest_of(api_key)}
-    found = _LOCKED_BY_KEY.first(db, asked) if isinstance(db, Session) else None
-    found = found or _BY_KEY.first(db, asked)
-    if found is None:
+    values = {"host": host, "api_key_sha256": digest_of(api_key)}
+    row = _LOCKED_BY_KEY.first(db, values) if isinstance(db, Session) else None
+    row = row or _BY_KEY.first(db, values)
+    if row is None:
         raise NonexistentSubdomain()
-    actor = _actor(found)
+    actor = _actor(row)
     if actor is None:
-        actor = _actor(_BY_KEY_ANYWHERE.first(db, asked))
+        actor = _actor(_BY_KEY_ANYWHERE.first(db, values))
         if actor is None:
             raise InvalidApiKey()
         _require_usable(actor, email)
@@ -258,37 +261,32 @@ def _require_usable(actor: Actor, email: str | None) -> None:
 
 
 def find_actor(db: Db, user_id: int) -> Actor | None:
-    """A user of any realm and in any state, by id: for workers and bots' owners."""
+    """Return a user of any realm and in any state, by id: for workers and bots' owners."""
     return _actor(_BY_ID.first(db, {"user_id": user_id}))
 
 
 def find_writer(session: Session, user_id: int) -> Actor | None:
-    """The same for whom something is to be written: their row is locked as `authenticate` does."""
+    """Return the same for a write on the user's behalf: `authenticate` describes the lock."""
     return _actor(_LOCKED_BY_ID.first(session, {"user_id": user_id}))
 
 
 def access_realm(db: Db, host: str) -> RealmView:
-    """The realm that lives at a host. Raises `NonexistentSubdomain`."""
+    """Return the realm at a host. Raise `NonexistentSubdomain`."""
     if (realm := find_realm_at(db, host)) is None:
         raise NonexistentSubdomain()
     return realm
 
 
 def find_realm_at(db: Db, host: str) -> RealmView | None:
-    return _realm(_REALM_BY_HOST.first(db, {"host": host}))
+    return _REALM_BY_HOST.first(db, {"host": host})
 
 
 def find_realm(db: Db, realm_id: int) -> RealmView | None:
-    return _realm(_REALM_BY_ID.first(db, {"realm_id": realm_id}))
-
-
-def _realm(row: _Row | None) -> RealmView | None:
-    """From a row of `_REALM`."""
-    return None if row is None else RealmView._make(row)
+    return _REALM_BY_ID.first(db, {"realm_id": realm_id})
 
 
 def _actor(row: _Row | None) -> Actor | None:
-    """From a row of `_USER` and `_REALM`, whose user may be nobody."""
+    """Return the actor of a row of `_USER` and `_REALM`; None without a user."""
     if row is None or row[0] is None:
         return None
     user = dict(zip(_USER_NAMES, row, strict=False))

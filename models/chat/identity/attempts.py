@@ -1,9 +1,9 @@
-"""Counts of attempts, one truth for all machines: passwords tried, changes of email asked for.
+"""Counts of attempts, shared by all machines: passwords tried, changes of email requested.
 
-A password may be tried so often under one name from one place (an address). Whoever has more places
-meets the count of their network, and then that of the name. From a place where the name's owner has
-signed in before, only the place counts: so strangers, however many, cannot use up what the owner
-has there. Names of nobody are counted like others.
+Attempts at a password are limited for each name and place (an IP address), then for the name and
+the network, then for the name. From a place where the name's owner has signed in before, only the
+place counts, because strangers could otherwise use up the owner's attempts. Names without an
+account are counted, too.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,20 +27,20 @@ _counts = table_of(AttemptCount)
 _places = table_of(KnownPlace)
 
 Seal = Callable[[str], str]
-"""Text to 64 hex digits that nobody can make without the server's secret."""
+"""Maps a text to 64 hex digits that nobody can compute without the server's secret."""
 
 
 class AttemptsUsedUp(Exception):
-    """There were too many attempts. `wait_s`: whole seconds until the next is taken."""
+    """There were too many attempts. `wait_s`: whole seconds until the next is accepted."""
 
     def __init__(self, wait_s: int) -> None:
         self.wait_s = wait_s
-        super().__init__(f"the next attempt is taken in {wait_s} s")
+        super().__init__(f"the next attempt is accepted in {wait_s} s")
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """So many attempts in `period` for whatever `key` stands for; a key is a digest."""
+    """The number of attempts in `period` that `key`, a digest, is permitted."""
 
     key: str
     attempts: int
@@ -57,7 +57,7 @@ class SignInAttempt:
     network: str
 
     def allowances(self, seal: Seal) -> tuple[Allowance, ...]:
-        """That of the place first, which is the only one where the name is known."""
+        """Return the allowances: the place's first, which alone counts at a known place."""
         return (
             Allowance(seal(self._text("place", self.place)), PER_PLACE, PERIOD),
             Allowance(seal(self._text("network", self.network)), PER_NETWORK, PERIOD),
@@ -72,7 +72,7 @@ class SignInAttempt:
 
 
 def count_attempt(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
-    """Count one attempt at a password before it is looked at. Raises `AttemptsUsedUp`."""
+    """Count one attempt before the password is verified. Raise `AttemptsUsedUp`."""
     known = select(_places.c.key).where(_places.c.key == attempt.known_as(seal))
     is_known = session.connection().execute(known).first() is not None
     allowances = attempt.allowances(seal)
@@ -80,8 +80,8 @@ def count_attempt(session: Session, seal: Seal, attempt: SignInAttempt, *, now: 
 
 
 def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
-    """The password was right: what was tried from this place before no longer counts, and it is one
-    where the name is known.
+    """Forget the attempts from this place, because the password was right, and remember the place
+    as known for the name.
     """
     place = attempt.allowances(seal)[0]
     session.connection().execute(delete(_counts).where(_counts.c.key == place.key))
@@ -91,8 +91,8 @@ def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now:
 def take(
     session: Session, allowances: Sequence[Allowance], *, now: datetime, count: int = 1
 ) -> None:
-    """Count one attempt, or several at once, against each. Raises `AttemptsUsedUp`; the unit is
-    then to be undone, so that a refused attempt costs nothing.
+    """Count `count` attempts against each allowance. Raise `AttemptsUsedUp`; the unit must then be
+    rolled back, so that a refused attempt costs nothing.
     """
     now_ms = to_ms(now)
     used_to = type_coerce(_counts.c.arrival_at, BigInteger)
@@ -123,7 +123,7 @@ def _put(
     changes: dict[str, Any],
     where: ColumnElement[bool] | None = None,
 ) -> bool:
-    """Insert a row, or make the changes to the one there is, if `where` holds; was it done?"""
+    """Insert a row, or change the existing one if `where` is met. Return whether it was done."""
     put = upsert(table).values(row)
     put = put.on_conflict_do_update(index_elements=["key"], set_=changes, where=where)
     return session.connection().execute(put.returning(literal(1))).first() is not None

@@ -1,9 +1,9 @@
-"""Tokens people sign in with: what an organization accepts, and what a token says.
+"""Sign-in with JSON Web Tokens: an organization's configuration, and the check of a token.
 
 Key and algorithms come from the organization's configuration alone. Nothing in a token chooses
-either: `alg` must be one of those configured, and `kid`, `jku`, `x5u`, `jwk` are not looked at.
+either: `alg` must be one of those configured, and `kid`, `jku`, `x5u`, `jwk` are ignored.
 
-Every token ends: by its `exp`, or as old as the organization allows, counted from its `iat`.
+Every token expires: at its `exp`, or at the age that the organization permits, from its `iat`.
 """
 
 import math
@@ -34,7 +34,7 @@ from models.json import Json
 from models.reader import Db
 
 SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience", "jwt_max_age"))
-"""What `specd chat set-realm` takes; PATCH /realm does not know them."""
+"""Settings of `specd chat set-realm` that are no parameters of PATCH /realm."""
 
 SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}  # RFC 7518, section 3.2
 CURVES = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
@@ -44,10 +44,10 @@ RSA_BITS = 2048
 AUDIENCE_MAX = 255
 KEY_MAX = 20_000
 MAX_AGE_S = 86_400
-"""How long a token may sign in where the organization does not say."""
+"""The age at which a token expires unless the organization sets another."""
 MAX_AGE_LONGEST_S = 366 * 86_400
 CLOCKS_DIFFER_S = 60
-"""So much may an issuer's clock be ahead of ours."""
+"""An issuer's clock may be this much ahead of the server's."""
 
 _FIND = select(
     JwtConfiguration.sealed_key,
@@ -60,7 +60,7 @@ _CHECKS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TokenRules:
-    """What an organization's tokens are checked with. Its repr says nothing: it holds the key."""
+    """The rules for an organization's tokens. No repr shows them, because one is the key."""
 
     key: str
     algorithms: tuple[str, ...]
@@ -69,7 +69,7 @@ class TokenRules:
 
 
 def access_rules(db: Db, vault: Vault, realm_id: int) -> TokenRules:
-    """The organization's rules. Raises `JwtNotEnabled`."""
+    """Return the organization's rules. Raise `JwtNotEnabled`."""
     row = db.execute(_FIND, {"realm_id": realm_id}).first()
     key = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
     if row is None or key is None:
@@ -79,9 +79,9 @@ def access_rules(db: Db, vault: Vault, realm_id: int) -> TokenRules:
 
 
 def read_email(token: str, rules: TokenRules, *, now: datetime) -> str:
-    """The `email` claim of a good token, as it is.
+    """Return the `email` claim of a valid token, unchanged.
 
-    Raises `JwtMissing`, `BadJwt`, `JwtWithoutEmail`.
+    Raise `JwtMissing`, `BadJwt`, `JwtWithoutEmail`.
     """
     if not token:
         raise JwtMissing()
@@ -91,10 +91,10 @@ def read_email(token: str, rules: TokenRules, *, now: datetime) -> str:
             rules.key,
             algorithms=list(rules.algorithms),
             audience=rules.audience,
-            # PyJWT compares times with the machine's clock; below they meet the request's.
+            # PyJWT compares times with the machine's clock; `_check_times` uses the request's.
             options=_CHECKS,  # type: ignore[arg-type]
         )
-    # A token is text of a stranger's: whatever a decoder stumbles over, it is a bad token.
+    # A token is a stranger's text: whatever its decoder raises, it is a bad token.
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
         raise BadJwt() from None
     _check_times(claims, now.timestamp(), rules.max_age_s)
@@ -105,10 +105,10 @@ def read_email(token: str, rules: TokenRules, *, now: datetime) -> str:
 
 
 def _check_times(claims: Mapping[str, Any], now: float, max_age_s: int) -> None:
-    """`exp` must be to come and `nbf` have come, whenever they are there (RFC 7519, 4.1).
+    """Require that `exp` is in the future and `nbf` in the past, if present (RFC 7519, 4.1).
 
-    Unless `max_age_s` is 0 the token ends, too: `iat` is no longer ago than that, and without `iat`
-    `exp` is no farther ahead.
+    Unless `max_age_s` is 0, require also that `iat` is no older than that, or without `iat` that
+    `exp` is no farther ahead. Raise `BadJwt`.
     """
     times = {name: _time_of(claims[name]) for name in ("exp", "nbf", "iat") if name in claims}
     if times.get("exp", math.inf) <= now or times.get("nbf", -math.inf) > now:
@@ -124,7 +124,7 @@ def _check_times(claims: Mapping[str, Any], now: float, max_age_s: int) -> None:
 
 
 def _time_of(value: object) -> float:
-    """A NumericDate. Raises `BadJwt` for all else, NaN and infinity too."""
+    """Return a NumericDate. Raise `BadJwt` for everything else, NaN and infinity included."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadJwt()
     if not -(2**53) < value < 2**53:
@@ -138,9 +138,9 @@ def _time_of(value: object) -> float:
 def change_configuration(
     session: Session, vault: Vault, realm_id: int, changes: Mapping[str, Any], *, now: datetime
 ) -> None:
-    """Set some of `SETTINGS`, all or none. An empty or null `jwt_key` ends such sign-in.
+    """Set some of `SETTINGS`, all or none. An empty or null `jwt_key` disables this sign-in.
 
-    Raises `InvalidJwtConfiguration`.
+    Raise `InvalidJwtConfiguration`.
     """
     row = session.get(JwtConfiguration, realm_id, with_for_update=True)
     if "jwt_key" in changes and not changes["jwt_key"]:
@@ -178,7 +178,7 @@ def change_configuration(
 
 
 def _max_age(value: object) -> int | None:
-    """Seconds; None, the default, for an empty text."""
+    """Return a number of seconds; None, the default, for an empty text."""
     if value in ("", None):
         return None
     text = str(value)
@@ -228,7 +228,7 @@ def _check_public_key(key: str, algorithm: str) -> None:
 
 
 def _algorithms(value: Json) -> tuple[str, ...]:
-    """A list, or comma-separated text, of algorithms we know; none twice."""
+    """Return the known algorithms of a list or comma-separated text, without duplicates."""
     names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list) or not names:
         raise InvalidJwtConfiguration(problem="jwt_algorithms is missing")

@@ -1,8 +1,8 @@
-"""Links that work once, for a person's browser, which must not have their API key.
+"""Single-use links for a person's browser, which must not have their API key.
 
-A link is sealed: it names whose it is and until when, and cannot be made by anybody else. Nothing
-is kept of it until it is used; then it is spent. It ends with the API key that it was made with:
-whoever renews a key that somebody else had has not left them a link.
+A link is sealed: it names its user and its expiry, and only the server can create one. Nothing is
+stored until it is used; then it is recorded as spent. It also ends with the API key that its user
+had when it was created: whoever stole a key has no link left once the key is renewed.
 """
 
 import secrets
@@ -29,7 +29,7 @@ _BY_KEY = select(SPENT.c.key).where(SPENT.c.key == bindparam("key"))
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link that was opened. `key` names it among those that are spent."""
+    """An opened link. `key` identifies it among the spent ones."""
 
     key: str
     user_id: int
@@ -37,7 +37,7 @@ class Link:
 
 
 def make_link(vault: Vault, actor: Actor, *, purpose: str, now: datetime) -> str:
-    """A new link of the actor's, as one part of an address; good for `purpose` alone."""
+    """Return a new link of the actor's, as one segment of a URL, valid for `purpose` alone."""
     facts = [secrets.token_hex(16), actor.id, to_ms(now + LIFETIME), key_mark_of(actor)]
     return vault.seal(orjson.dumps(facts).decode(), purpose=purpose)
 
@@ -45,8 +45,8 @@ def make_link(vault: Vault, actor: Actor, *, purpose: str, now: datetime) -> str
 def find_link(
     db: Db, vault: Vault, text: str, *, purpose: str, realm_id: int, now: datetime
 ) -> tuple[Link, Actor] | None:
-    """The link and whose it is, as they are now; None unless it is new, unspent, and of somebody
-    who is welcome in the realm and has still the same API key.
+    """Return the link and its user; None if it is expired or spent, or if its user may not use the
+    realm or has another API key now.
     """
     opened = vault.open(text, purpose=purpose)
     if opened is None:
@@ -67,12 +67,12 @@ def find_link(
 
 
 def key_mark_of(actor: Actor) -> str:
-    """What tells the actor's API key from the ones before and after it, and opens nothing."""
+    """Return a mark that changes with the actor's API key and does not reveal it."""
     return actor.api_key_sha256[:KEY_MARK_LENGTH]
 
 
 def try_spend(session: Session, link: Link, *, now: datetime) -> bool:
-    """Use the link up; False when somebody else was first. Forgets those that have ended."""
+    """Spend the link and delete the expired ones. Return False if it was spent before."""
     session.execute(delete(SPENT).where(SPENT.c.ends_at < now - LIFETIME))
     spent = upsert(SPENT)
     spent = spent.values(key=link.key, ends_at=link.ends_at).on_conflict_do_nothing()

@@ -1,4 +1,4 @@
-"""Passwords: strong enough, kept as argon2id, and the same time for a user who is not there."""
+"""Passwords: their strength, their argon2id hashes, and verification in constant time."""
 
 from functools import cache
 from threading import BoundedSemaphore
@@ -12,16 +12,16 @@ MOST_LETTER_SIGNS = 6
 GUESSES_MIN = 10_000
 
 HASHES_AT_ONCE = 2
-"""In one process: each takes 64 MiB and a processor, and more at once would be no faster."""
+"""In one process, because each takes 64 MiB and a processor; more at once are no faster."""
 
 _hasher = PasswordHasher()
 _turns = BoundedSemaphore(HASHES_AT_ONCE)
 
 
 def is_strong(password: str) -> bool:
-    """Long enough, not too long, and not among the first guesses somebody would make.
+    """Return whether a password has a permitted length and is not among the first guesses.
 
-    Takes some milliseconds: what follows the beginning only makes it stronger.
+    Takes some milliseconds, because only the beginning is estimated; the rest adds strength.
     """
     from zxcvbn import zxcvbn  # 10 MiB of frequent words, for the few who choose a password
 
@@ -31,9 +31,9 @@ def is_strong(password: str) -> bool:
 
 
 def _beginning(password: str) -> str:
-    """As much as can be estimated soon. The estimate tries every reading of the signs that stand
-    for letters, whose number grows exponentially with the kinds of signs, and takes the square of
-    the length for each.
+    """Return the part that can be estimated fast. The estimate tries every reading of the signs
+    that stand for letters: their number grows exponentially with the kinds of signs, and each takes
+    the square of the length.
     """
     signs: set[str] = set()
     for position, character in enumerate(password[:LENGTH_ESTIMATED]):
@@ -53,26 +53,26 @@ def _letter_signs() -> frozenset[str]:
 
 @cache
 def _nobody() -> str:
-    """A hash to verify against when there is no user, so that the time tells nothing."""
+    """Return a hash to verify against without a user, so that the time reveals nothing."""
     return hash_password("nobody has this password")
 
 
 def hash_password(password: str) -> str:
-    """An argon2id hash with its salt and parameters. Takes some 50 ms by design."""
+    """Return an argon2id hash with its salt and parameters. Takes some 50 ms by design."""
     with _turns:
         return _hasher.hash(password)
 
 
 def hash_if_strong(password: str) -> str | None:
-    """The hash of a strong password; None for a weak one."""
+    """Return the hash of a strong password; None for a weak one."""
     return hash_password(password) if is_strong(password) else None
 
 
 def is_password(password: str, password_hash: str | None) -> bool:
-    """Is it the password of that hash? Takes as long when there is none."""
-    known = password_hash or _nobody()
+    """Return whether the hash is of the password. Takes as long when there is no hash."""
     try:
         with _turns:
-            return _hasher.verify(known, password) and password_hash is not None
+            matches = _hasher.verify(password_hash or _nobody(), password)
+            return matches and password_hash is not None
     except (VerificationError, InvalidHashError):
         return False

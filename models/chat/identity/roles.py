@@ -1,10 +1,10 @@
-"""Roles, and the system groups that follow them."""
+"""Roles, and the system groups that follow from them."""
 
 from enum import IntEnum
 
 
 class Role(IntEnum):
-    """What a user may do in their organization; smaller is mightier."""
+    """A user's role in their organization; a smaller number has more rights."""
 
     OWNER = 100
     ADMINISTRATOR = 200
@@ -24,7 +24,7 @@ class EmailVisibility(IntEnum):
 
 
 class BotType(IntEnum):
-    """What a bot is for."""
+    """The kind of a bot."""
 
     GENERIC = 1
     INCOMING_WEBHOOK = 2
@@ -51,7 +51,7 @@ SYSTEM_GROUPS: dict[str, str] = {
     OWNERS: "Owners of this organization",
     NOBODY: "Nobody",
 }
-"""Name -> description. From the first to `role:owners` each one holds the next as a subgroup."""
+"""Name -> description. From the first to `role:owners` each has the next as a subgroup."""
 
 DIRECT_GROUPS: dict[Role, tuple[str, ...]] = {
     Role.OWNER: (OWNERS,),

@@ -1,4 +1,4 @@
-"""Signing in: from a real email to an account that may be used, and to its API key."""
+"""Signing in: from a real email address to an account in good standing, and to its API key."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,12 +27,12 @@ _BY_ID = select(
     User.id, User.delivery_email, User.is_active, User.password_hash, User.is_system_bot
 ).where(User.id == bindparam("user_id"))
 DECOY_ID = 1
-"""Of a user there nearly always is: read, and thrown away, where an address is nobody's."""
+"""A user who nearly always exists: read and discarded if no account has the address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What is known of the address somebody signs in with; `id` is None where it is nobody's."""
+    """The account of the address that somebody signs in with; `id` is None if there is none."""
 
     id: int | None
     delivery_email: str
@@ -50,10 +50,10 @@ class Account:
 
 
 def find_account(db: Db, realm: RealmView, email: str) -> Candidate:
-    """The account with that real email, in any state.
+    """Return the account with that real email, in any state.
 
-    Finding nobody takes as long as finding somebody: both look into the same index and then read
-    one user.
+    An unknown address takes as long as a known one: both look into the same index and then read one
+    user.
     """
     key = {"realm_id": realm.id, "email_key": email.strip().casefold()}
     user_id = db.execute(_ID_BY_EMAIL, key).scalar_one()
@@ -69,34 +69,35 @@ def find_account(db: Db, realm: RealmView, email: str) -> Candidate:
     )
 
 
-def require_usable(realm: RealmView, found: Candidate | None) -> Account:
-    """The candidate's account. Raises `AuthenticationFailed` where there is none,
+def require_usable(realm: RealmView, candidate: Candidate | None) -> Account:
+    """Return the candidate's account. Raise `AuthenticationFailed` if there is none,
     `SignInRealmDeactivated`, `SignInDeactivated`.
     """
-    if found is None or found.id is None:
+    if candidate is None or candidate.id is None:
         raise AuthenticationFailed()
     if realm.is_deactivated:
         raise SignInRealmDeactivated()
-    if not found.is_active:
+    if not candidate.is_active:
         raise SignInDeactivated()
-    return Account(found.id, found.delivery_email, found.password_hash)
+    return Account(candidate.id, candidate.delivery_email, candidate.password_hash)
 
 
 def reveal_key(
     session: Session, keys: KeyMaker, account: Account, *, by: str, now: datetime
 ) -> str:
-    """The account's API key, made again. Whoever was given their account joins now.
+    """Return the account's API key. The first sign-in to an account that somebody else created
+    sets its date of joining.
 
-    `by`: what proved that it is them; the audit log tells it. What let them in may have ended since
-    it was looked at. Raises what `require_usable` raises.
+    `by`: the proof of identity, for the audit log. The account is checked again, because it may
+    have changed since. Raise what `require_usable` raises.
     """
     writer = find_writer(session, account.id)
     user = session.get_one(User, account.id, populate_existing=True)
     as_seen = (account.delivery_email, account.password_hash)
     if writer is None or (user.delivery_email, user.password_hash) != as_seen:
         raise AuthenticationFailed()
-    now_found = Candidate(user.id, user.delivery_email, user.is_active, user.password_hash)
-    require_usable(writer.realm, now_found)
+    candidate = Candidate(user.id, user.delivery_email, user.is_active, user.password_hash)
+    require_usable(writer.realm, candidate)
     facts = {"by": by}
     audit.record(
         session, user.realm_id, "signed_in", actor_id=user.id, user_id=user.id, facts=facts, now=now

@@ -1,4 +1,4 @@
-"""The addresses that a request invites: read, checked, and sorted by who may have them."""
+"""The addresses that a request invites: parsed, checked, and separated from existing accounts."""
 
 import re
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from models.chat.access.people import USER_COLUMNS, visible_email
+from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.invitations.errors import InvalidInvitees, NobodyInvited, NoInvitees
 from models.chat.people.emails import check_email, check_email_allowed
@@ -21,10 +22,12 @@ from models.reader import Db
 Problem = tuple[str, str, bool]
 """An address, why it is not invited, and whether its account is deactivated."""
 
-INVALID = "Invalid address."
-OUTSIDE = "Outside your domain."
-DISPOSABLE = "Please use your real email address."
-WITH_PLUS = "Email addresses containing + are not allowed in this organization."
+PROBLEMS: dict[type[ChatError], str] = {
+    InvalidEmail: "Invalid address.",
+    EmailNotAllowed: "Outside your domain.",
+    DisposableEmail: "Please use your real email address.",
+    EmailContainsPlus: "Email addresses containing + are not allowed in this organization.",
+}
 HAS_ACCOUNT = "Already has an account."
 DEACTIVATED = "Account has been deactivated."
 _SEPARATORS = re.compile(r"[,\n]")
@@ -34,8 +37,8 @@ _USERS = select(*USER_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class Invitees:
-    """Addresses to invite, as they are stored, and those that have accounts of which the actor may
-    know. Somebody else's address that the actor may not see is among the first.
+    """Addresses to invite, as they are stored, and the skipped ones, which have accounts. An
+    account whose address the actor may not see is invited like an unknown address.
     """
 
     emails: list[str]
@@ -45,7 +48,7 @@ class Invitees:
 def failure_of(
     problems: list[Problem], *, sent: bool = False, daily_limit: bool = False
 ) -> dict[str, object]:
-    """The facts of an `InvitationFailed`."""
+    """Return the facts of an `InvitationFailed`."""
     return {
         "errors": problems,
         "sent_invitations": sent,
@@ -55,9 +58,10 @@ def failure_of(
 
 
 def check_invitees(db: Db, actor: Actor, text: str) -> Invitees:
-    """The addresses in a text, by commas or line breaks, each bare or as `Name <address>`.
+    """Return the addresses in a text. They are separated by commas or line breaks, and each is bare
+    or written as `Name <address>`.
 
-    Raises `NoInvitees`, `InvalidInvitees`, `NobodyInvited`.
+    Raise `NoInvitees`, `InvalidInvitees`, `NobodyInvited`.
     """
     emails: dict[str, str] = {}
     problems: list[Problem] = []
@@ -66,30 +70,18 @@ def check_invitees(db: Db, actor: Actor, text: str) -> Invitees:
         written = (word if named is None else named[1]).strip()
         if not written:
             continue
-        email = _check(db, actor, written, problems)
+        try:
+            email = check_email(written)
+            check_email_allowed(db, actor.realm, email)
+        except tuple(PROBLEMS) as error:
+            email = written
+            problems.append((written, PROBLEMS[type(error)], False))
         emails.setdefault(email.casefold(), email)
     if not emails:
         raise NoInvitees()
     if problems:
         raise InvalidInvitees(**failure_of(problems))
     return _sort(db, actor, emails)
-
-
-def _check(db: Db, actor: Actor, written: str, problems: list[Problem]) -> str:
-    try:
-        email = check_email(written)
-        check_email_allowed(db, actor.realm, email)
-    except InvalidEmail:
-        problems.append((written, INVALID, False))
-    except EmailNotAllowed:
-        problems.append((written, OUTSIDE, False))
-    except DisposableEmail:
-        problems.append((written, DISPOSABLE, False))
-    except EmailContainsPlus:
-        problems.append((written, WITH_PLUS, False))
-    else:
-        return email
-    return written
 
 
 def _sort(db: Db, actor: Actor, emails: dict[str, str]) -> Invitees:

@@ -1,8 +1,7 @@
-"""Accepting an invitation, which makes an account; asking by a link for one of one's own."""
+"""Accepting an invitation, which creates an account, and requesting one through a link."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import orjson
 from sqlalchemy import insert, select
@@ -21,7 +20,6 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.attempts import Allowance
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.invitations.errors import InvitationNotFound
-from models.chat.invitations.notices import notify_inviter
 from models.chat.invitations.permissions import filter_channels, filter_groups, may_give
 from models.chat.invitations.records import (
     Terms,
@@ -37,23 +35,25 @@ from models.chat.people.emails import check_email, check_email_allowed, require_
 from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
+from models.chat.rendering.quotes import Quotes
+from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import Invitation, User, UserGroupMember
 from models.reader import Db
 
 PER_LINK, PER_ADDRESS = 200, 3
-"""Mails that a link sends, and that it sends to one address, a day."""
+"""The most mails a day that a link sends, in all and to one address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a token offers. `email` None: whoever has it says which address is theirs."""
+    """What a token offers. `email` None: whoever has the token enters an address."""
 
     email: str | None
     inviter: Actor
 
 
 def access_offer(db: Db, realm: RealmView, token: str, *, now: datetime) -> Offer:
-    """What the token of an invitation or a link offers. Raises `InvitationNotFound`."""
+    """Return what the token of an invitation or a link offers. Raise `InvitationNotFound`."""
     row = db.execute(
         select(
             Invitation.email, Invitation.inviter_id, Invitation.role, Invitation.expires_at
@@ -72,7 +72,9 @@ def access_offer(db: Db, realm: RealmView, token: str, *, now: datetime) -> Offe
 def _lock(
     session: Session, realm: RealmView, token: str, now: datetime
 ) -> tuple[Invitation, Actor]:
-    """The same to accept it: locked against whoever else would."""
+    """Return the invitation of a token and its inviter. The row is locked, so that nobody else
+    accepts it meanwhile. Raise `InvitationNotFound`.
+    """
     which = (Invitation.realm_id == realm.id) & (Invitation.token_sha256 == digest_of(token))
     row = lock_invitation(session, which, now)
     if row is None:
@@ -83,9 +85,9 @@ def _lock(
 def ask_to_join(
     session: Session, realm: RealmView, token: str, post: Post, *, email: str, now: datetime
 ) -> str:
-    """Mail an invitation to an address, as somebody with a link wants. Returns the address.
+    """Mail an invitation to an address that somebody with a link entered. Return the address.
 
-    Raises `InvitationNotFound`, `InvalidEmail`, what `check_email_allowed` raises, and
+    Raise `InvitationNotFound`, `InvalidEmail`, what `check_email_allowed` raises, and
     `AttemptsUsedUp`.
     """
     link, inviter = _lock(session, realm, token, now)
@@ -100,9 +102,16 @@ def ask_to_join(
         attempts.take(session, allowances, now=now)
     same = (Invitation.link_id == link.id) & (Invitation.email_key == email.casefold())
     forget(session, same)
-    lifetime = DAY if link.expires_at is None else min(DAY, link.expires_at - now)
     own = make_token()
-    row = new_invitation(inviter, _terms_of(link, lifetime), own, email=email, now=now)
+    terms = Terms(
+        role=link.role,
+        channel_ids=orjson.loads(link.channel_ids),
+        group_ids=orjson.loads(link.group_ids),
+        joins_default_channels=link.joins_default_channels,
+        tells_inviter=link.tells_inviter,
+        lifetime=DAY if link.expires_at is None else min(DAY, link.expires_at - now),
+    )
+    row = new_invitation(inviter, terms, own, email=email, now=now)
     row.link_id = link.id
     session.add(row)
     session.flush()
@@ -110,17 +119,6 @@ def ask_to_join(
     facts = {"invitation_id": link.id}
     audit.record(session, realm.id, "invitation_asked_for", facts=facts, now=now)
     return email
-
-
-def _terms_of(row: Invitation, lifetime: timedelta) -> Terms:
-    return Terms(
-        role=row.role,
-        channel_ids=orjson.loads(row.channel_ids),
-        group_ids=orjson.loads(row.group_ids),
-        joins_default_channels=row.joins_default_channels,
-        tells_inviter=row.tells_inviter,
-        lifetime=lifetime,
-    )
 
 
 def accept(
@@ -133,10 +131,10 @@ def accept(
     password_hash: str | None,
     now: datetime,
 ) -> str:
-    """Make the account that an invitation promises. Returns its address. `password_hash` is None
+    """Create the account that an invitation offers and return its address. `password_hash` is None
     for a password that is too weak.
 
-    Raises, in this order: `InvitationNotFound`, what `check_full_name` and `require_unique_name`
+    Raise, in this order: `InvitationNotFound`, what `check_full_name` and `require_unique_name`
     raise, what `check_email_allowed` raises, `EmailInUse`, `PasswordTooWeak`.
     """
     row, inviter = _lock(session, realm, token, now)
@@ -166,20 +164,22 @@ def accept(
         now=now,
     )  # fmt: skip
     if row.tells_inviter:
-        notify_inviter(session, inviter, user, now=now)
+        _notify_inviter(session, inviter, user, now)
     forget(session, (Invitation.realm_id == realm.id) & (Invitation.email_key == row.email_key))
     notify_changed(session, realm.id, inviter.id, now=now)
     return email
 
 
 def _join(session: Session, inviter: Actor, user: User, row: Invitation, now: datetime) -> None:
-    """The groups of the role; the groups and channels that the inviter could add the user to now;
-    and what every newcomer gets.
+    """Add the user to the groups of the role, to those groups and channels of the invitation to
+    which the inviter may still add others, and to what every new user gets.
     """
     realm_id = inviter.realm_id
     of_role = [inviter.realm.group_id_of(name) for name in DIRECT_GROUPS[Role(user.role)]]
     chosen = filter_groups(session, inviter, orjson.loads(row.group_ids))
-    _add_to_groups(session, user, chosen)
+    members = [{"group_id": group_id, "user_id": user.id} for group_id in chosen]
+    if members:
+        session.connection().execute(insert(table_of(UserGroupMember)), members)
     joined = UserGroupAddMembersEvent
     notify_of_membership(session, realm_id, joined, [*of_role, *chosen], [user.id], now=now)
     if row.joins_default_channels:
@@ -199,7 +199,10 @@ def _join(session: Session, inviter: Actor, user: User, row: Invitation, now: da
     welcome(session, user, now=now)
 
 
-def _add_to_groups(session: Session, user: User, group_ids: Sequence[int]) -> None:
-    rows = [{"group_id": group_id, "user_id": user.id} for group_id in group_ids]
-    if rows:
-        session.connection().execute(insert(table_of(UserGroupMember)), rows)
+def _notify_inviter(session: Session, inviter: Actor, user: User, now: datetime) -> None:
+    quotes = Quotes()
+    who = quotes.user(user.id, user.full_name)
+    content = f"{who} has accepted your invitation to join the organization."
+    send_direct_notices(
+        session, inviter.realm_id, [inviter.id], content=content, quotes=quotes, now=now
+    )

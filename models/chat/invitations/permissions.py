@@ -26,9 +26,9 @@ from models.reader import Db
 
 
 def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> None:
-    """May the actor invite people who are to have the role, by mail or by a link?
+    """Require that the actor may invite people to the role, by mail or by a link.
 
-    Raises `NotForBots`, `InsufficientPermission`, `MustBeOwner`, `MustBeAdministrator`.
+    Raise `NotForBots`, `InsufficientPermission`, `MustBeOwner`, `MustBeAdministrator`.
     """
     require_role(actor, "human")
     realm = actor.realm
@@ -38,8 +38,8 @@ def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> Non
 
 
 def require_may_give(actor: Actor, role: int) -> None:
-    """Only owners make owners, and only administrators make administrators and moderators.
-    Raises `MustBeOwner`, `MustBeAdministrator`.
+    """Only owners invite owners, and only administrators invite administrators and moderators.
+    Raise `MustBeOwner`, `MustBeAdministrator`.
     """
     if role == Role.OWNER and not actor.is_owner:
         raise MustBeOwner()
@@ -48,7 +48,7 @@ def require_may_give(actor: Actor, role: int) -> None:
 
 
 def may_give(actor: Actor, role: int) -> bool:
-    """The same as a question."""
+    """Return whether an invitation by the actor to the role is still good."""
     try:
         require_may_give(actor, role)
     except (MustBeOwner, MustBeAdministrator):
@@ -57,14 +57,16 @@ def may_give(actor: Actor, role: int) -> bool:
 
 
 def check_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -> list[int]:
-    """Ids of channels to which the actor may subscribe others, in order, none twice. Default
-    channels are for all. Raises `InvalidChannelToJoin`, `CannotSubscribeInvitees`.
+    """Return the ids of channels to which the actor may subscribe others, ascending and without
+    duplicates. Everybody may subscribe others to default channels.
+
+    Raise `InvalidChannelToJoin`, `CannotSubscribeInvitees`.
     """
     wanted = sorted(set(channel_ids))
-    found = find_channels(session, actor, channel_ids=wanted)
+    channels = find_channels(session, actor, channel_ids=wanted)
     readable = {
         channel.id: channel
-        for channel in filter_readable(session, actor, found)
+        for channel in filter_readable(session, actor, channels)
         if not channel.is_archived
     }
     for channel_id in wanted:
@@ -84,22 +86,22 @@ def _may_add(session: Session, actor: Actor, channels: Collection[ChannelView]) 
 
 
 def check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[int]:
-    """Ids of groups to which the actor may add members, in order, none twice. Raises
-    `InvalidUserGroup`, `InsufficientPermission`, `UserGroupDeactivated`.
+    """Return the ids of groups to which the actor may add members, ascending and without
+    duplicates. Raise `InvalidUserGroup`, `InsufficientPermission`, `UserGroupDeactivated`.
     """
     wanted = sorted(set(group_ids))
-    found = {group.id: group for group in _find_groups(session, actor, wanted)}
+    groups = {group.id: group for group in _find_groups(session, actor, wanted)}
     for group_id in wanted:
-        if group_id not in found:
+        if group_id not in groups:
             raise InvalidUserGroup()
-        require(may_change(session, actor, found[group_id], ADD))
-        if found[group_id].is_deactivated:
+        require(may_change(session, actor, groups[group_id], ADD))
+        if groups[group_id].is_deactivated:
             raise UserGroupDeactivated()
     return wanted
 
 
 def filter_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[int]:
-    """Those of the groups to which the actor may still add members."""
+    """Return those of the groups to which the actor may still add members."""
     return [
         group.id
         for group in _find_groups(session, actor, group_ids)
@@ -110,7 +112,7 @@ def filter_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> l
 def _find_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[UserGroup]:
     if not group_ids:
         return []
-    found = session.scalars(
+    groups = session.scalars(
         select(UserGroup)
         .where(
             UserGroup.realm_id == actor.realm_id,
@@ -119,16 +121,16 @@ def _find_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> li
         )
         .order_by(UserGroup.id)
     )
-    return list(found)
+    return list(groups)
 
 
 def filter_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -> list[str]:
-    """The names of those channels to which the actor may still subscribe others."""
-    found = find_channels(session, actor, channel_ids=channel_ids)
+    """Return the names of the channels to which the actor may still subscribe others."""
+    channels = find_channels(session, actor, channel_ids=channel_ids)
     default = find_default_channel_ids(session, actor.realm_id)
     return [
         channel.name
-        for channel in sorted(filter_readable(session, actor, found), key=lambda each: each.id)
+        for channel in sorted(filter_readable(session, actor, channels), key=lambda each: each.id)
         if not channel.is_archived
         and (channel.id in default or can_add_subscribers(session, actor, channel))
     ]

@@ -1,11 +1,11 @@
-"""Invitations as they are kept: made, found, shown to those who may know of them, and ended."""
+"""Stored invitations: created, found, described to those who may end them, and ended."""
 
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, or_, select
@@ -18,12 +18,13 @@ from models.chat.events.organization import InvitesChangedEvent
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Invitation
 from models.reader import Db
+from models.rows import columns_of, read_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What an invitation promises: the role and what the new user joins; all of it checked.
-    `lifetime` None: for ever.
+    """The checked terms of an invitation: the role and what the new user joins. `lifetime` None: it
+    never expires.
     """
 
     role: int
@@ -45,7 +46,7 @@ def make_token() -> str:
 def new_invitation(
     actor: Actor, terms: Terms, token: str, *, email: str | None, now: datetime
 ) -> Invitation:
-    """A row that is not stored yet: of an address, or (`email` None) of a link."""
+    """Return an invitation, not stored yet, of an address or (`email` None) of a link."""
     return Invitation(
         realm_id=actor.realm_id,
         inviter_id=actor.id,
@@ -62,33 +63,22 @@ def new_invitation(
     )
 
 
-class _Row(Protocol):
-    """A row of `_SHOWN`."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def inviter_id(self) -> int: ...
-    @property
-    def email(self) -> str | None: ...
-    @property
-    def role(self) -> int: ...
-    @property
-    def tells_inviter(self) -> bool: ...
-    @property
-    def token_sha256(self) -> str: ...
-    @property
-    def sealed_token(self) -> str | None: ...
-    @property
-    def created_at(self) -> datetime: ...
-    @property
-    def expires_at(self) -> datetime | None: ...
+class _Row(NamedTuple):
+    id: int
+    inviter_id: int
+    email: str | None
+    role: int
+    tells_inviter: bool
+    token_sha256: str
+    sealed_token: str | None
+    created_at: datetime
+    expires_at: datetime | None
 
 
 _AT: BindParameter[datetime] = bindparam("at")
 _CURRENT = or_(Invitation.expires_at.is_(None), Invitation.expires_at > _AT)
 _SHOWN = (
-    select(Invitation.__table__)
+    select(*columns_of(_Row, Invitation))
     .where(Invitation.realm_id == bindparam("realm_id"), Invitation.link_id.is_(None), _CURRENT)
     .order_by(Invitation.id)
 )
@@ -97,11 +87,11 @@ _SHOWN = (
 def find_invitations(
     db: Db, vault: Vault, actor: Actor, *, base_url: str, now: datetime
 ) -> list[dict[str, Any]]:
-    """The current invitations that the actor may end, as clients see them, in order of their ids:
-    their own, and for administrators all. What people asked for by a link is not among them.
+    """Return the current invitations that the actor may end, as clients see them, in order of their
+    ids: their own, and for administrators all. Those requested through a link are left out.
     """
-    wanted = _SHOWN if actor.is_administrator else _SHOWN.where(Invitation.inviter_id == actor.id)
-    rows = db.execute(wanted, {"realm_id": actor.realm_id, "at": now})
+    query = _SHOWN if actor.is_administrator else _SHOWN.where(Invitation.inviter_id == actor.id)
+    rows = read_rows(_Row, db.execute(query, {"realm_id": actor.realm_id, "at": now}))
     return [_describe(row, vault, base_url) for row in rows]
 
 
@@ -122,14 +112,14 @@ def _describe(row: _Row, vault: Vault, base_url: str) -> dict[str, Any]:
 
 
 def address_of(base_url: str, token: str) -> str:
-    """Where an invitation is accepted. `base_url`: up to and with `/api/v1`."""
+    """Return the URL at which an invitation is accepted. `base_url` ends with `/api/v1`."""
     return f"{base_url}/accounts/join/{token}"
 
 
 def lock_invitation(
     session: Session, which: ColumnElement[bool], now: datetime
 ) -> Invitation | None:
-    """The current invitation, locked; None if there is none, or somebody has ended it first."""
+    """Return the current invitation, locked; None if there is none or it was ended meanwhile."""
     return session.scalars(
         select(Invitation)
         .where(which, _CURRENT)
@@ -140,15 +130,17 @@ def lock_invitation(
 
 
 def forget(session: Session, which: ColumnElement[bool]) -> bool:
-    """Delete invitations, and with links what people asked for by them. Were there any?"""
-    gone = delete(Invitation).where(which).execution_options(synchronize_session=False)
-    return session.execute(gone.returning(Invitation.id)).first() is not None
+    """Delete invitations, and with a link those requested through it. Return whether there were
+    any.
+    """
+    deletion = delete(Invitation).where(which).execution_options(synchronize_session=False)
+    return session.execute(deletion.returning(Invitation.id)).first() is not None
 
 
 def notify_changed(session: Session, realm_id: int, inviter_id: int, *, now: datetime) -> None:
-    """Tell administrators and the inviter that the list of invitations is another."""
-    log.append(session, realm_id, InvitesChangedEvent(), to_administrators=True, now=now)
+    """Notify administrators and the inviter that the list of invitations has changed."""
+    event = InvitesChangedEvent()
+    log.append(session, realm_id, event, to_administrators=True, now=now)
     inviter = find_actor(session, inviter_id)
     if inviter is not None and not inviter.is_administrator:
-        event = InvitesChangedEvent()
         log.append(session, realm_id, event, user_ids=[inviter_id], now=now)

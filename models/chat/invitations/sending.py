@@ -32,7 +32,7 @@ from models.chat.tables import Invitation, User
 
 DAY = timedelta(days=1)
 PER_USER, PER_REALM = 100, 500
-"""Mails that invite, a day."""
+"""The most invitations by mail a day."""
 
 INVITED = """Hi there,
 
@@ -54,8 +54,8 @@ TERM = "The link works until {at:%Y-%m-%d %H:%M} UTC. "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """How mails leave: what seals their text, where their links lead to (up to and with
-    `/api/v1`), and what makes the keys of their counts; None: they are not counted.
+    """How mails are sent: what seals their text, the base URL of their links (it ends with
+    `/api/v1`), and what derives the keys of their counts; None: they are not counted.
     """
 
     vault: Vault
@@ -66,11 +66,11 @@ class Post:
 def send_invitations(
     session: Session, actor: Actor, post: Post, invitees: Invitees, terms: Terms, *, now: datetime
 ) -> None:
-    """Invite every address; an earlier invitation of it by the actor ends.
+    """Invite every address. An earlier invitation of an address by the actor ends.
 
-    Raises `TooManyInvitations`.
+    Raise `TooManyInvitations`.
     """
-    take_allowance(session, actor, post, len(invitees.emails), now=now)
+    _take_allowance(session, actor, post, len(invitees.emails), now=now)
     keys = [email.casefold() for email in invitees.emails]
     forget(session, (Invitation.inviter_id == actor.id) & Invitation.email_key.in_(keys))
     tokens = {email: make_token() for email in invitees.emails}
@@ -85,10 +85,10 @@ def send_invitations(
     notify_changed(session, actor.realm_id, actor.id, now=now)
 
 
-def take_allowance(
+def _take_allowance(
     session: Session, actor: Actor, post: Post, count: int, *, now: datetime
 ) -> None:
-    """Count mails of the actor and of the organization. Raises `TooManyInvitations`."""
+    """Count mails of the actor and of the organization. Raise `TooManyInvitations`."""
     if post.seal is None:
         return
     allowances = [
@@ -102,7 +102,7 @@ def take_allowance(
 
 
 def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: datetime) -> str:
-    """The address of a new link that anybody may use."""
+    """Create a link that anybody may use and return its URL."""
     token = make_token()
     row = new_invitation(actor, terms, token, email=None, now=now)
     row.sealed_token = post.vault.seal(token, purpose=purpose_of(digest_of(token)))
@@ -117,7 +117,7 @@ def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: 
 def revoke(
     session: Session, actor: Actor, invitation_id: int, *, is_link: bool, now: datetime
 ) -> None:
-    """End an invitation or a link. Raises what `_access` raises."""
+    """End an invitation or a link. Raise what `_access` raises."""
     row = _access(session, actor, invitation_id, is_link=is_link, now=now)
     forget(session, Invitation.id == row.id)
     facts = {"invitation_id": row.id, "inviter_id": row.inviter_id}
@@ -128,12 +128,12 @@ def revoke(
 def resend(
     session: Session, actor: Actor, post: Post, invitation_id: int, *, now: datetime
 ) -> None:
-    """Mail an invitation again, with another link; the link of before stops working.
+    """Mail an invitation again with a new link; the previous link stops working.
 
-    Raises `TooManyInvitations`, and what `_access` raises.
+    Raise `TooManyInvitations`, and what `_access` raises.
     """
     row = _access(session, actor, invitation_id, is_link=False, now=now)
-    take_allowance(session, actor, post, 1, now=now)
+    _take_allowance(session, actor, post, 1, now=now)
     assert row.email is not None
     token = make_token()
     row.token_sha256 = digest_of(token)
@@ -145,7 +145,7 @@ def resend(
 def _access(
     session: Session, actor: Actor, invitation_id: int, *, is_link: bool, now: datetime
 ) -> Invitation:
-    """An invitation of the actor's own, or for administrators any, locked. Raises
+    """Return an invitation of the actor's own, or for administrators any, locked. Raise
     `NoSuchInvitation`, and `MustBeOwner` for an owner's invitation of an owner.
     """
     email = Invitation.email
@@ -168,8 +168,8 @@ def mail(
     *,
     now: datetime,
 ) -> None:
-    """Mail each invitation to its address with the address's token; without a link where somebody
-    has an account with the address.
+    """Mail each invitation to its address with the address's token, or without a link if an account
+    with the address exists.
     """
     realm, name = one_line(inviter.realm.name), one_line(inviter.full_name)
     keys = [row.email_key for row in rows]

@@ -1,8 +1,8 @@
-"""May the actor read a message? One select, one rule, for one message and for many.
+"""Access to messages: one rule in one select, for one message and for many.
 
-A direct message needs an own copy. A public channel is open to every member, a web-public one to
-guests too; a private channel to those with content access, and with protected history only their
-own copies. Administrators get nothing by their role.
+A direct message requires a copy of one's own. Every member may read public channels, and guests
+web-public ones; private channels require content access, and with protected history a copy of one's
+own. Administrators get no access by their role.
 """
 
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ class MessageView:
 
     @property
     def is_archived(self) -> bool:
-        """In an archived channel, where nothing changes any more."""
+        """Return whether the message is in an archived channel, where nothing may change."""
         return self.channel is not None and self.channel.is_archived
 
 
@@ -64,9 +64,9 @@ _LOCKED = _BY_ID.with_for_update(of=Message)
 
 
 def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False) -> MessageView:
-    """The message, if the actor may read it. `lock` it before it is changed or deleted.
+    """Return the message if the actor may read it. `lock` it before it is changed or deleted.
 
-    Raises `InvalidMessage`: unknown and unreadable ones look the same.
+    Raise `InvalidMessage`: unknown and unreadable messages cannot be told apart.
     """
     row = db.execute(
         _LOCKED if lock else _BY_ID,
@@ -74,7 +74,7 @@ def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False)
     ).first()
     if row is not None and row.channel_id is None and row.flags is not None:
         return MessageView(*row)
-    # Looked for also where there is none: a hidden message takes as many statements as no message.
+    # Read in any case, so that a hidden message takes as many statements as an unknown one.
     channel_id = 0 if row is None else row.channel_id or 0
     channel = find_known_channel(db, actor, channel_id=channel_id, content=True)
     if (
@@ -89,8 +89,8 @@ def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False)
 
 
 def access_open_message(db: Db, actor: Actor, message_id: int) -> MessageView:
-    """The message, locked, so that what stands beside it changes one after the other. Raises
-    `InvalidMessage`, also in an archived channel.
+    """Return the message, locked, so that concurrent changes of its reactions and submessages run
+    one after the other. Raise `InvalidMessage`, also in an archived channel.
     """
     message = access_message(db, actor, message_id, lock=True)
     if message.is_archived:
@@ -99,7 +99,7 @@ def access_open_message(db: Db, actor: Actor, message_id: int) -> MessageView:
 
 
 def readable_messages(is_guest: bool) -> ColumnElement[bool]:
-    """`access_message`'s rule as a condition on `Message`, for who asks (`reading_as`)."""
+    """Return `access_message`'s rule as a condition on `Message`, for a reader (`reading_as`)."""
     readable = readable_channels(is_guest)
     own_copy = exists().where(
         UserMessage.user_id == bindparam("reader_id"), UserMessage.message_id == Message.id
@@ -115,7 +115,7 @@ def readable_messages(is_guest: bool) -> ColumnElement[bool]:
 
 
 def _readable(*, is_guest: bool) -> Query[list[int]]:
-    """The rule for many messages at once: :ids, and who asks."""
+    """Return the query for those of the messages :ids that the reader may read."""
     return Query(
         select(gathered_ids(Message.id)).where(
             bound_in(Message.id, "ids"), readable_messages(is_guest)
@@ -128,17 +128,19 @@ _READABLE = {is_guest: _readable(is_guest=is_guest) for is_guest in (False, True
 
 
 def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:
-    """Those of the ids that the actor may read, ascending."""
+    """Return those of the ids that the actor may read, ascending."""
     ids = [i for i in set(message_ids) if 0 < i <= INT_MAX]
     if not ids:
         return []
-    asked = {"ids": ids, **reading_as(db, actor)}
-    (gathered,) = _READABLE[actor.is_guest].one(db, asked)
-    return gathered
+    values = {"ids": ids, **reading_as(db, actor)}
+    (readable,) = _READABLE[actor.is_guest].one(db, values)
+    return readable
 
 
 def check_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:
-    """The ids, ascending, without doubles. Raises `InvalidMessage` unless all may be read."""
+    """Return the ids, ascending, without duplicates. Raise `InvalidMessage` unless all are
+    readable.
+    """
     ids = sorted(set(message_ids))
     if find_readable(db, actor, ids) != ids:
         raise InvalidMessage()

@@ -1,4 +1,4 @@
-"""Where clients show a message."""
+"""URLs at which clients show a message."""
 
 from models.chat.messages.access import MessageView
 from models.chat.messages.conversations import find_members
@@ -7,7 +7,7 @@ from models.reader import Db
 
 
 def address_of(db: Db, message: MessageView) -> str:
-    """The address of the message among its neighbours, without the organization's host."""
+    """Return the URL of the message among its neighbours, without the organization's host."""
     if message.channel is not None:
         return f"{topic_address(message.channel, message.topic)}/near/{message.id}"
     assert message.conversation_id is not None

@@ -14,6 +14,7 @@ from models.chat.tables import Conversation, ConversationMember, User
 from models.dialects import bound_in
 from models.prepared import Query
 from models.reader import Db
+from models.rows import RowQuery, columns_of
 
 _BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")
@@ -28,53 +29,51 @@ _INSERT_MEMBER = insert(table_of(ConversationMember))
 
 
 def key_of(user_ids: Iterable[int]) -> str:
-    """What makes a set of users one conversation, whoever of them writes."""
+    """Return the key of the conversation of a set of users, whoever of them writes."""
     return sha256(",".join(map(str, sorted(set(user_ids)))).encode("ascii")).hexdigest()
 
 
 def find_conversation(db: Db, realm_id: int, user_ids: Iterable[int]) -> int | None:
-    """Id of the conversation of exactly these users, if they ever wrote."""
+    """Return the id of the conversation of exactly these users, if it exists."""
     key = {"realm_id": realm_id, "key": key_of(user_ids)}
-    found: int | None = db.execute(_BY_KEY, key).scalar()
-    return found
+    conversation_id: int | None = db.execute(_BY_KEY, key).scalar()
+    return conversation_id
 
 
 def find_conversations(
     db: Db, realm_id: int, sets: Iterable[Iterable[int]]
 ) -> dict[frozenset[int], int]:
-    """Sets of users that ever wrote -> the ids of their conversations, in one statement."""
+    """Return sets of users -> the ids of their conversations, for those that exist."""
     keys = {key_of(users): frozenset(users) for users in sets}
     if not keys:
         return {}
-    wanted = select(Conversation.key, Conversation.id).where(
+    query = select(Conversation.key, Conversation.id).where(
         Conversation.realm_id == realm_id, Conversation.key.in_(keys)
     )
-    return {keys[key]: conversation_id for key, conversation_id in db.execute(wanted)}
+    return {keys[key]: conversation_id for key, conversation_id in db.execute(query)}
 
 
 def require_conversation(session: Session, realm_id: int, user_ids: Iterable[int]) -> int:
-    """The same, made now if need be. Two who make it at once: the unit of one runs again."""
+    """Return the id of the conversation of exactly these users, which is created if need be. Of two
+    units that create it at the same time, one runs again.
+    """
     members = sorted(set(user_ids))
-    found = find_conversation(session, realm_id, members)
-    if found is not None:
-        return found
-    connection = session.connection()
-    made: int = connection.execute(
-        _INSERT, {"realm_id": realm_id, "key": key_of(members)}
-    ).scalar_one()
-    connection.execute(
-        _INSERT_MEMBER, [{"conversation_id": made, "user_id": user_id} for user_id in members]
-    )
-    return made
+    conversation_id = find_conversation(session, realm_id, members)
+    if conversation_id is None:
+        connection = session.connection()
+        row = {"realm_id": realm_id, "key": key_of(members)}
+        conversation_id = connection.execute(_INSERT, row).scalar_one()
+        rows = [{"conversation_id": conversation_id, "user_id": user_id} for user_id in members]
+        connection.execute(_INSERT_MEMBER, rows)
+    return conversation_id
 
 
 def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]]:
-    """Conversation id -> ids of its users, ascending."""
+    """Return conversation id -> ids of its users, ascending."""
     members: dict[int, list[int]] = {}
     ids = list(conversation_ids)
     if ids:
-        found = _MEMBERS.all(db, {"conversation_ids": ids})
-        for conversation_id, user_id in found:
+        for conversation_id, user_id in _MEMBERS.all(db, {"conversation_ids": ids}):
             members.setdefault(conversation_id, []).append(user_id)
     return members
 
@@ -85,7 +84,7 @@ def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]
 def describe_people(
     db: Db, viewer: Actor, members: Mapping[int, list[int]]
 ) -> dict[int, list[dict[str, Any]]]:
-    """Conversation id -> who is in it, as `display_recipient` shows them."""
+    """Return conversation id -> its users as elements of `display_recipient`."""
     ids = {user_id for user_ids in members.values() for user_id in user_ids}
     shown = find_people(db, viewer, ids)
     return {
@@ -104,29 +103,21 @@ class _PersonRow(NamedTuple):
     email_address_visibility: int
 
 
-_PEOPLE = Query(
-    select(
-        User.id,
-        User.bot_type,
-        User.full_name,
-        User.delivery_email,
-        User.email_address_visibility,
-    ).where(bound_in(User.id, "user_ids"))
+_PEOPLE = RowQuery(
+    _PersonRow, select(*columns_of(_PersonRow, User)).where(bound_in(User.id, "user_ids"))
 )
 
 
 def find_people(
     db: Db, viewer: Actor, user_ids: Iterable[int], *, for_all: bool = False
 ) -> dict[int, dict[str, Any]]:
-    """User id -> the user as an element of `display_recipient`.
+    """Return user id -> the user as an element of `display_recipient`.
 
-    `for_all`: others read it too, so only with emails that everybody may see.
+    `for_all`: with emails that everybody may see, because others read it, too.
     """
     ids = list(user_ids)
     if not ids:
         return {}
-    asked = {"user_ids": ids}
-    rows = map(_PersonRow._make, _PEOPLE.all(db, asked))
     return {
         row.id: {
             "id": row.id,
@@ -134,5 +125,5 @@ def find_people(
             "full_name": row.full_name,
             "is_mirror_dummy": False,
         }
-        for row in rows
+        for row in _PEOPLE.all(db, {"user_ids": ids})
     }

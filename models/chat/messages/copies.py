@@ -7,7 +7,7 @@ from models.dialects import indexed_by
 
 
 def copies_of_user(index: str, flagged: TextClause) -> Select[int, int]:
-    """Select of the copies of :user_id with a flag: message_id and flags."""
+    """Return the query for message_id and flags of the copies of :user_id with a flag."""
     copies = indexed_by(UserMessage.__table__, index)
-    wanted: Select[int, int] = select(copies.c.message_id, copies.c.flags)
-    return wanted.where(copies.c.user_id == bindparam("user_id"), flagged)
+    query: Select[int, int] = select(copies.c.message_id, copies.c.flags)
+    return query.where(copies.c.user_id == bindparam("user_id"), flagged)

@@ -1,6 +1,6 @@
-"""The newest edits of messages as message objects list them: those of however many messages are
-read in one statement. Where a message stood in a channel that the reader may not read, nothing is
-told of that time.
+"""The newest edits of messages as message objects list them. One statement reads those of many
+messages. Of the time when a message was in a channel that the reader may not read, nothing is
+shown.
 """
 
 from collections import defaultdict
@@ -15,30 +15,25 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
 from models.dialects import bound_in
-from models.prepared import Query
 from models.reader import Db
+from models.rows import RowQuery, columns_of
 
 MOST_EDITS = 20
-"""Of one message in a message object: the newest."""
+"""The most edits, the newest ones, of a message object."""
 MOST_TEXT = 20_000
-"""Characters that the edits of a message object hold; the newest edit may hold more."""
+"""The most characters of the edits of a message object; the newest edit may have more."""
 
 
-class Edit(Protocol):
-    """An edit, as far as it takes to go back in time; see `MessageEdit`."""
+class Edit(NamedTuple):
+    """An edit; fields are `MessageEdit`'s columns."""
 
-    @property
-    def editor_id(self) -> int | None: ...
-    @property
-    def edited_at(self) -> datetime: ...
-    @property
-    def prev_topic(self) -> str | None: ...
-    @property
-    def prev_channel_id(self) -> int | None: ...
-    @property
-    def prev_content(self) -> str | None: ...
-    @property
-    def prev_rendered_content(self) -> str | None: ...
+    message_id: int
+    editor_id: int | None
+    edited_at: datetime
+    prev_topic: str | None
+    prev_channel_id: int | None
+    prev_content: str | None
+    prev_rendered_content: str | None
 
 
 class Edited(Protocol):
@@ -55,16 +50,16 @@ class Edited(Protocol):
 def find_edit_histories(
     db: Db, viewer: Actor, messages: Collection[Edited], *, allow_empty_topic_name: bool
 ) -> dict[int, list[dict[str, Any]]]:
-    """Message id -> what may be told of its newest edits, the newest first; for messages of which
-    there is something to tell. Nothing where the organization shows no edits.
+    """Return message id -> its newest edits as far as the viewer may see them, the newest first,
+    for messages that have any. Return nothing if the organization shows no edits.
     """
     policy = viewer.realm.message_edit_history_visibility_policy
     if policy == "none" or not messages:
         return {}
     edits: dict[int, list[Edit]] = defaultdict(list)
-    asked = {"message_ids": [each.id for each in messages]}
-    for found in map(_EditRow._make, (_EDITS if policy == "all" else _MOVES).all(db, asked)):
-        edits[found.message_id].append(found)
+    query = _EDITS if policy == "all" else _MOVES
+    for edit in query.all(db, {"message_ids": [message.id for message in messages]}):
+        edits[edit.message_id].append(edit)
     before = {edit.prev_channel_id for each in edits.values() for edit in each} - {None}
     open_places = find_open_places(db, viewer, [place for place in before if place is not None])
 
@@ -77,43 +72,32 @@ def find_edit_histories(
         readable = open_places | {message.channel_id}
         channel_id, topic = message.channel_id, message.topic
         for edit in edits.get(message.id, ()):
-            told, came_from = undo_move(edit, channel_id, readable)
-            if "prev_topic" in told:
-                told |= {"prev_topic": shown(told["prev_topic"]), "topic": shown(topic)}
+            entry, prev_channel_id = undo_move(edit, channel_id, readable)
+            if "prev_topic" in entry:
+                entry |= {"prev_topic": shown(entry["prev_topic"]), "topic": shown(topic)}
             if edit.prev_content is not None:
-                told["prev_content"] = edit.prev_content
-                told["prev_rendered_content"] = edit.prev_rendered_content
-            if told and channel_id in readable:
-                told |= {"user_id": edit.editor_id, "timestamp": int(edit.edited_at.timestamp())}
-                histories.setdefault(message.id, []).append(told)
-            channel_id = came_from
+                entry["prev_content"] = edit.prev_content
+                entry["prev_rendered_content"] = edit.prev_rendered_content
+            if entry and channel_id in readable:
+                entry |= {"user_id": edit.editor_id, "timestamp": int(edit.edited_at.timestamp())}
+                histories.setdefault(message.id, []).append(entry)
+            channel_id = prev_channel_id
             topic = topic if edit.prev_topic is None else edit.prev_topic
     return histories
 
 
-class _EditRow(NamedTuple):
-    """An edit as `_edits` selects it; fits `Edit`."""
-
-    message_id: int
-    editor_id: int | None
-    edited_at: datetime
-    prev_topic: str | None
-    prev_channel_id: int | None
-    prev_content: str | None
-    prev_rendered_content: str | None
-
-
-def _edits(*, tells_content: bool) -> Select[*tuple[Any, ...]]:
-    """The edits to tell of messages :message_ids, each one's newest first; without content only
-    moves.
+def _edits(*, with_content: bool) -> Select[*tuple[Any, ...]]:
+    """Return the query for the edits of messages :message_ids, each one's newest first; without
+    content only moves.
     """
     own, newest_first = MessageEdit.message_id, MessageEdit.id.desc()
     content: ColumnElement[str | None] = MessageEdit.prev_content.expression
     rendered: ColumnElement[str | None] = MessageEdit.prev_rendered_content.expression
-    wanted = bound_in(MessageEdit.message_id, "message_ids")
-    if not tells_content:
+    condition = bound_in(MessageEdit.message_id, "message_ids")
+    if not with_content:
         content = rendered = null().cast(Text)
-        wanted &= or_(MessageEdit.prev_topic.is_not(None), MessageEdit.prev_channel_id.is_not(None))
+        is_move = or_(MessageEdit.prev_topic.is_not(None), MessageEdit.prev_channel_id.is_not(None))
+        condition &= is_move
     size = func.coalesce(func.length(content), 0) + func.coalesce(func.length(rendered), 0)
     listed = (
         select(
@@ -127,41 +111,41 @@ def _edits(*, tells_content: bool) -> Select[*tuple[Any, ...]]:
             func.row_number().over(partition_by=own, order_by=newest_first).label("place"),
             func.sum(size).over(partition_by=own, order_by=newest_first).label("size"),
         )
-        .where(wanted)
+        .where(condition)
         .subquery()
     )
     fits = (listed.c.place <= MOST_EDITS) & (listed.c.size <= MOST_TEXT)
     return (
-        select(*(listed.c[name] for name in _EditRow._fields))
+        select(*columns_of(Edit, listed))
         .where(fits | (listed.c.place == 1))
         .order_by(listed.c.message_id, listed.c.place)
     )
 
 
-_EDITS = Query(_edits(tells_content=True))
-_MOVES = Query(_edits(tells_content=False))
+_EDITS = RowQuery(Edit, _edits(with_content=True))
+_MOVES = RowQuery(Edit, _edits(with_content=False))
 
 
 def undo_move(
     edit: Edit, channel_id: int | None, readable: Collection[int | None]
 ) -> tuple[dict[str, Any], int | None]:
-    """What may be told of the move that an edit was, of a message that it left in that channel, and
-    the channel before it. Topics are as they are stored.
+    """Return the entry of an edit that moved a message to that channel, as far as it may be shown,
+    and the channel before. Topics are as they are stored.
     """
-    came_from = channel_id if edit.prev_channel_id is None else edit.prev_channel_id
-    told: dict[str, Any] = {}
-    if came_from in readable:
+    prev_channel_id = channel_id if edit.prev_channel_id is None else edit.prev_channel_id
+    entry: dict[str, Any] = {}
+    if prev_channel_id in readable:
         if edit.prev_topic is not None:
-            told["prev_topic"] = edit.prev_topic
+            entry["prev_topic"] = edit.prev_topic
         if edit.prev_channel_id is not None:
-            told |= {"stream": channel_id, "prev_stream": came_from}
-    return told, came_from
+            entry |= {"stream": channel_id, "prev_stream": prev_channel_id}
+    return entry, prev_channel_id
 
 
 def find_open_places(db: Db, actor: Actor, channel_ids: Collection[int]) -> set[int | None]:
-    """Those of the channels of which the actor may hear what stood there once. In a protected
-    history nobody reads what they were not there for, and a copy that came with a later place does
-    not say that they were.
+    """Return those of the channels whose former messages the actor may see. In a channel with
+    protected history nobody reads messages from before they joined, and a copy from a later channel
+    does not prove that they had joined.
     """
     if not channel_ids:
         return set()

@@ -1,4 +1,4 @@
-"""The flags of a user's copy of a message: bits, names on the wire, and those of a mention."""
+"""The flags of a user's copy of a message: bits, names for clients, and those of a mention."""
 
 from collections.abc import Collection, Iterable
 
@@ -31,7 +31,7 @@ HISTORICAL = 1024
 IS_PRIVATE = 2048
 
 EDITABLE: dict[str, int] = {"read": READ, "starred": STARRED, "collapsed": COLLAPSED}
-"""What clients may add and remove."""
+"""The flags that clients may add and remove."""
 
 FIXED: dict[str, int] = {
     "mentioned": MENTIONED,
@@ -43,11 +43,11 @@ FIXED: dict[str, int] = {
     "has_alert_word": HAS_ALERT_WORD,
     "historical": HISTORICAL,
 }
-"""What the service alone sets. `IS_PRIVATE` has no name: clients see that from the type."""
+"""The flags that only the server sets. `IS_PRIVATE` has no name: clients see it by the type."""
 
 ANY_MENTION = MENTIONED | STREAM_WILDCARD_MENTIONED | TOPIC_WILDCARD_MENTIONED | GROUP_MENTIONED
 OF_TEXT = ANY_MENTION | HAS_ALERT_WORD
-"""What an edit of the content can change."""
+"""The flags that an edit of the content can change."""
 WITHOUT_COPY = READ | HISTORICAL
 """The flags of a message the user may read but never received."""
 
@@ -56,13 +56,13 @@ _KNOWN: dict[int, list[str]] = {}
 
 
 def names_of(flags: int) -> list[str]:
-    """The flags by name, as message objects carry them; a fresh list."""
+    """Return the names of the flags as message objects have them, in a new list."""
     if flags not in _KNOWN:
         names = [name for name, bit in _NAMES.items() if flags & bit]
         if flags & (STREAM_WILDCARD_MENTIONED | TOPIC_WILDCARD_MENTIONED):
             names.append("wildcard_mentioned")  # both wildcards under their older common name
         if flags & GROUP_MENTIONED and not flags & MENTIONED:
-            names.append("mentioned")  # by which clients know mentions of groups too
+            names.append("mentioned")  # clients expect it for mentions of groups, too
         _KNOWN[flags] = names
     return _KNOWN[flags].copy()
 
@@ -75,9 +75,9 @@ def text_bits(
     channel_id: int | None,
     topic_key: str,
 ) -> ColumnElement[int]:
-    """The flags `OF_TEXT` of the copy of the user with that id (a column), of a message with that
-    text in a topic, or (`channel_id` None) in a conversation. `alerted`: who has an alert word in
-    it.
+    """Return the flags `OF_TEXT` of the copy of the user with that id (a column), of a message with
+    that text in a topic, or (`channel_id` None) in a conversation. `alerted`: ids of the users with
+    an alert word in it.
     """
     bits: ColumnElement[int] = literal(0, BigInteger)
     if alerted:
@@ -109,7 +109,7 @@ def read_by_some(
     sender_id: ColumnElement[int],
     reader_id: ColumnElement[int],
 ) -> ColumnElement[int]:
-    """`READ` for the reader (0: nobody) and for whoever has muted the sender, else 0."""
+    """Return `READ` for the reader (0: nobody) and for users who have muted the sender, else 0."""
     muters = select(MutedUser.user_id).where(MutedUser.muted_user_id == sender_id)
     return case(((user_id == reader_id) | user_id.in_(muters), READ), else_=0)
 

@@ -1,4 +1,4 @@
-"""The unread messages of channels that somebody has left."""
+"""The unread messages of channels that users have left."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -24,30 +24,27 @@ _COPY = table_of(UserMessage)
 def mark_left_as_read(
     session: Session, realm_id: int, left: Mapping[int, Sequence[int]], *, now: datetime
 ) -> None:
-    """What one has left is read: nobody can mark it so any more. `left`: channel id -> ids of those
-    who left it.
+    """Mark the messages of channels as read for the users who left them, because they no longer
+    can. `left`: channel id -> ids of the users who left it.
     """
     read: dict[int, list[int]] = defaultdict(list)
     leavers = {user_id for user_ids in left.values() for user_id in user_ids}
-    asked = {
-        "channel_ids": list(left),
-        "user_ids": list(leavers),
-    }
-    marked = _MARK_READ.all(session, asked)
-    for user_id, message_id in marked:
+    values = {"channel_ids": list(left), "user_ids": list(leavers)}
+    for user_id, message_id in _MARK_READ.all(session, values):
         read[user_id].append(message_id)
-    told = [
+    events = [
         (UpdateMessageFlagsAddEvent(flag="read", messages=sorted(ids)), [user_id])
         for user_id, ids in sorted(read.items())
     ]
-    log.append_all(session, realm_id, told, now=now)
+    log.append_all(session, realm_id, events, now=now)
 
 
 def _marking_read() -> ReturningUpdate[int, int]:
-    """The copies of :user_ids that are unread, of messages in those of :channel_ids they left.
+    """Return the update of the unread copies of :user_ids of messages in those of :channel_ids that
+    they left.
 
-    Who leaves may have much to read elsewhere: nothing is looked at but copies from the first
-    message of these channels to the last one.
+    A user may have many unread messages elsewhere. Therefore only copies from the first message of
+    these channels to the last one are read.
     """
     there = (
         select(Message.id)
@@ -75,7 +72,7 @@ def _marking_read() -> ReturningUpdate[int, int]:
 
 
 def _end(least: Callable[[Any], ColumnElement[Any]]) -> ColumnElement[Any]:
-    """The least (or greatest) id of a message in :channel_ids, by one look for each of them."""
+    """Return the least (or greatest) id of a message in :channel_ids, by one look-up for each."""
     of_each = select(least(Message.id)).where(Message.channel_id == Channel.id).correlate(Channel)
     ends = select(least(of_each.scalar_subquery()))
     return ends.where(bound_in(Channel.id, "channel_ids")).scalar_subquery()

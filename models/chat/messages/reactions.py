@@ -1,4 +1,4 @@
-"""Reactions as clients see them: those to however many messages are read in one statement."""
+"""Reaction objects; one statement reads the reactions to many messages."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,12 +10,12 @@ from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.tables import Reaction, User
 from models.dialects import bound_in
-from models.prepared import Query
 from models.reader import Db
+from models.rows import RowQuery, columns_of
 
 
 class _ReactionRow(NamedTuple):
-    """A reaction and the user whose it is."""
+    """A reaction and its user."""
 
     message_id: int
     emoji_name: str
@@ -28,32 +28,28 @@ class _ReactionRow(NamedTuple):
     email_address_visibility: int
 
 
-_REACTIONS = Query(
+_REACTIONS = RowQuery(
+    _ReactionRow,
     select(
         Reaction.message_id,
         Reaction.emoji_name,
         Reaction.emoji_code,
         Reaction.reaction_type,
-        User.id,
-        User.full_name,
-        User.bot_type,
-        User.delivery_email,
-        User.email_address_visibility,
+        *columns_of(_ReactionRow, User),
     )
     .join(User, User.id == Reaction.user_id)
     .where(bound_in(Reaction.message_id, "message_ids"))
-    .order_by(Reaction.id)
+    .order_by(Reaction.id),
 )
 
 
 def find_reactions(
     db: Db, viewer: Actor, message_ids: Sequence[int]
 ) -> dict[int, list[dict[str, Any]]]:
-    """Message id -> its reactions in the order they were added, for messages that have any."""
-    found: dict[int, list[dict[str, Any]]] = {}
-    asked = {"message_ids": message_ids}
-    for row in map(_ReactionRow._make, _REACTIONS.all(db, asked)):
-        found.setdefault(row.message_id, []).append(
+    """Return message id -> its reactions, the oldest first, for messages that have any."""
+    reactions: dict[int, list[dict[str, Any]]] = {}
+    for row in _REACTIONS.all(db, {"message_ids": message_ids}):
+        reactions.setdefault(row.message_id, []).append(
             {
                 "emoji_name": row.emoji_name,
                 "emoji_code": row.emoji_code,
@@ -66,4 +62,4 @@ def find_reactions(
                 },
             }
         )
-    return found
+    return reactions

@@ -1,4 +1,4 @@
-"""Who has read a message, as far as they let others see it."""
+"""Read receipts: who has read a message, as far as they share it."""
 
 from sqlalchemy import bindparam, literal, select
 
@@ -34,17 +34,16 @@ _READERS = (
 
 
 def find_reader_ids(db: Db, actor: Actor, message_id: int) -> list[int]:
-    """Ids of the active users who received the message and have read it, ascending: without its
-    sender, without those who keep it to themselves, without those whom the actor has muted or who
-    have muted the actor, and without those whom the actor may not know.
+    """Return the ids of the active users who received the message and have read it, ascending:
+    without its sender, those who share no read receipts, those whom the actor has muted or who have
+    muted the actor, and those whom the actor may not know.
 
-    Raises `InvalidMessage`, `ReadReceiptsDisabled`.
+    Raise `InvalidMessage`, `ReadReceiptsDisabled`.
     """
     message = access_message(db, actor, message_id)
     if not actor.realm.enable_read_receipts:
         raise ReadReceiptsDisabled()
-    found = db.execute(
-        _READERS, {"message_id": message.id, "sender_id": message.sender_id, "actor_id": actor.id}
-    )
+    values = {"message_id": message.id, "sender_id": message.sender_id, "actor_id": actor.id}
+    reader_ids = db.execute(_READERS, values).scalars()
     known_ids = find_known_ids(db, actor)
-    return [id_ for id_ in found.scalars() if known_ids is None or id_ in known_ids]
+    return [id_ for id_ in reader_ids if known_ids is None or id_ in known_ids]

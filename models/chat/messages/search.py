@@ -1,8 +1,8 @@
-"""Full-text search: the only module that speaks to `message_search`.
+"""Full-text search: the only module that uses `message_search`.
 
 SQLite has an FTS5 table (rowid = message id), PostgreSQL a tsvector with a GIN index. Both get the
-words that words.py makes of texts and of queries, and so find the same. A query is words that must
-all occur, and "quoted phrases".
+words that words.py makes of texts and of queries, and so find the same messages. A query has words
+that must all occur, and "quoted phrases".
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -39,20 +39,20 @@ from models.reader import Db, dialect_of
 MOST_WORDS = 50
 """In one narrow."""
 AT_ONCE = 20
-"""So many messages are indexed again in the request that moves or deletes them."""
+"""The most messages that are indexed again in the request that moves or deletes them."""
 MOST_AT_ONCE = 20_000
-"""So many characters of them."""
+"""The most characters of these messages."""
 LAST_PLACE = 16_383
-"""PostgreSQL knows no place in a text beyond this one."""
+"""The last position in a text that PostgreSQL stores."""
 FEW = 2000
-"""So many finds are looked up one by one; more are common enough to come across them."""
+"""The most results that are looked up by id; more are frequent enough for a scan to meet them."""
 
 MERGED_EVERY = 8
-"""Of so many messages that are sent one by one, one pays for merging (SQLite)."""
+"""One in this many messages, sent one by one, merges segments (SQLite)."""
 MERGED_PAGES = 16
-"""So many pages, the share of as many messages as pay nothing."""
+"""The pages that it merges, for itself and the messages that merge none."""
 CHARACTERS_A_PAGE = 500
-"""Long texts pay a page more for so many characters."""
+"""Long texts merge another page for every this many characters."""
 
 _FTS = table("message_search", column("rowid", Integer), column("message_search"))
 _VECTORS = table("message_search", column("message_id", Integer), column("vector"))
@@ -70,8 +70,8 @@ _INDEX_VECTOR = Change(
         " ON CONFLICT (message_id) DO UPDATE SET vector = excluded.vector"
     )
 )
-# FTS5 would merge by itself, 64 pages of each level at every 64th message: 20 ms and more at once.
-# The index is made so that it leaves that to us.
+# FTS5 would merge automatically, 64 pages of each level at every 64th message, which takes 20 ms
+# and more at once. The index is created with `automerge` off.
 _MERGE_FTS = Change(
     text("INSERT INTO message_search (message_search, rank) VALUES ('merge', :pages)")
 )
@@ -84,17 +84,17 @@ _MARK_STALE = Change(
 
 
 def index_message(session: Session, message_id: int, *, topic: str, text: str) -> None:
-    """Make a message findable. `text`: its plain text."""
+    """Index a message. `text`: its plain text."""
     index_messages(session, [(message_id, topic, text)])
 
 
 def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
-    """Make messages findable, as (id, topic, plain text); those that are known already, anew."""
+    """Index messages, as (id, topic, plain text), or index them again."""
     if not messages:
         return
     is_sqlite = dialect_of(session) == "sqlite"
     describe = _columns_of if is_sqlite else vector_of
-    described: dict[tuple[str, str], dict[str, str]] = {}  # notices say the same to many
+    described: dict[tuple[str, str], dict[str, str]] = {}  # many notices have the same text
     rows = []
     for message_id, topic, content in messages:
         words = described.get((topic, content))
@@ -107,15 +107,15 @@ def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -
 
 
 def _pages_to_merge(messages: Sequence[tuple[int, str, str]]) -> int:
-    """How much of the merging of FTS5's segments falls to those who index these messages. Each
-    transaction makes a segment, and a search looks into all of them.
+    """Return how many pages of FTS5's segments to merge with these messages. Each transaction makes
+    a segment, and a search reads all of them.
     """
     pages = sum(len(text) for _, _, text in messages) // CHARACTERS_A_PAGE
     return pages + MERGED_PAGES * sum(not number % MERGED_EVERY for number, _, _ in messages)
 
 
 def index_soon(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
-    """Short texts at once; long ones later."""
+    """Index short texts now and long ones later."""
     if sum(len(text) for _, _, text in messages) > MOST_AT_ONCE:
         mark_stale(session, [message_id for message_id, _, _ in messages])
     else:
@@ -127,9 +127,9 @@ def _columns_of(topic: str, text: str) -> dict[str, str]:
 
 
 def vector_of(topic: str, text: str) -> dict[str, str]:
-    """What PostgreSQL's index keeps of a message, as the text of a tsvector, named `vector`.
+    """Return `vector`, the entry of PostgreSQL's index, as the text of a tsvector.
 
-    No phrase goes from the topic on into the text, as none goes from column to column.
+    No phrase continues from the topic into the text, as none continues from column to column.
     """
     words = index_words(topic)
     places = [*enumerate(words, 1), *enumerate(index_words(text), len(words) + 2)]
@@ -137,43 +137,38 @@ def vector_of(topic: str, text: str) -> dict[str, str]:
 
 
 def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
-    """Messages that are no longer there; many of them are forgotten later."""
+    """Remove deleted messages from the index; many of them later."""
     if len(message_ids) > AT_ONCE:
         mark_stale(session, message_ids)
     else:
-        _forget(session, message_ids)
-
-
-def _forget(session: Session, message_ids: Sequence[int]) -> None:
-    _FORGET.run(session, {"ids": message_ids})
+        _FORGET.run(session, {"ids": message_ids})
 
 
 def mark_stale(session: Session, message_ids: Sequence[int]) -> None:
-    """Have these messages looked at later. To index a long one takes some milliseconds: thousands
-    would hold up everybody who writes.
+    """Schedule messages to be indexed later. A long one takes some milliseconds, so thousands would
+    delay all writes.
     """
     _MARK_STALE.run(session, {"ids": message_ids})
 
 
 def refresh_some(session: Session, limit: int) -> bool:
-    """Make the index true again for some of the messages that were marked; False when there are
-    none.
-    """
+    """Index some of the marked messages again. Return False if there are none."""
     marked = select(StaleSearch.message_id).order_by(StaleSearch.message_id).limit(limit)
     ids = list(session.execute(marked.with_for_update(skip_locked=True)).scalars())
     if not ids:
         return False
-    # Whoever changes a message holds its row: what is read here is what it stays.
-    texts = session.execute(
+    # Whoever changes a message locks its row, so the texts do not change meanwhile.
+    rows = session.execute(
         select(Message.id, Message.topic, Message.rendered_content)
         .where(Message.id.in_(ids))
         .order_by(Message.id)
         .with_for_update()
     ).all()
-    index_messages(session, [(row[0], row[1], plain_text(row[2])) for row in texts])
-    gone = sorted(set(ids).difference(row[0] for row in texts))
-    if gone:
-        _forget(session, gone)
+    texts = [(row.id, row.topic, plain_text(row.rendered_content)) for row in rows]
+    index_messages(session, texts)
+    deleted = sorted(set(ids).difference(row.id for row in rows))
+    if deleted:
+        _FORGET.run(session, {"ids": deleted})
     session.execute(
         delete(StaleSearch)
         .where(StaleSearch.message_id.in_(ids))
@@ -183,15 +178,15 @@ def refresh_some(session: Session, limit: int) -> bool:
 
 
 def check_size(queries: Iterable[Sought]) -> None:
-    """Raises `BadNarrow` for more words than one narrow may look for."""
+    """Raise `BadNarrow` for more words than one narrow may have."""
     if sum(len(part.words) for query in queries for part in query) > MOST_WORDS:
         raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
 
 
 @dataclass(frozen=True, slots=True)
 class Finds:
-    """What a search finds, as a condition knows it: `NOTHING`, by the `value` as a query in the
-    database's own language (`QUERY`), or the `value` as a list of ids (`IDS`).
+    """The results of a search for a condition: `NOTHING`, the `value` as a query in the database's
+    own language (`QUERY`), or the `value` as a list of ids (`IDS`).
     """
 
     kind: str
@@ -202,21 +197,21 @@ NOTHING, QUERY, IDS = "nothing", "query", "ids"
 
 
 def find_all(db: Db, queries: Sequence[Sought]) -> Finds:
-    """The messages that match every query. One without a word matches nothing."""
+    """Return the messages that match every query. A query without a word matches nothing."""
     if not all(queries):
         return Finds(NOTHING, "")
     return _find(db, [[part for query in queries for part in query]])
 
 
 def find_any(db: Db, queries: Iterable[Sought]) -> Finds:
-    """The messages that match one of them."""
+    """Return the messages that match one of the queries."""
     alternatives = [query for query in queries if query]
     return _find(db, alternatives) if alternatives else Finds(NOTHING, "")
 
 
 def matches(kind: str, message_id: SQLColumnExpression[int], name: str) -> ColumnElement[bool]:
-    """The condition that the message with that id (a column) is among the finds of that kind;
-    their value is the parameter `name`.
+    """Return the condition that the message with that id (a column) is among the results of that
+    kind; their value is the parameter `name`.
     """
     if kind == NOTHING:
         return false()
@@ -238,25 +233,25 @@ _FIRST = Query(_found_by_vector(bindparam("query", type_=Text)).limit(FEW + 1), 
 
 
 def _find(db: Db, alternatives: Sequence[Sought]) -> Finds:
-    """One of the alternatives, each of parts that must all occur.
+    """Return the messages that match one of the alternatives, each of parts that must all occur.
 
-    On PostgreSQL a query that finds few messages is run at once, and its finds are the condition:
-    the planner cannot tell rare words from common ones, and walks through all messages, newest
-    first, for twenty that are not there.
+    On PostgreSQL a query that finds few messages is executed now, and its results are the
+    condition, because the planner cannot tell rare words from common ones and would scan all
+    messages, newest first, for twenty that do not exist.
     """
     if dialect_of(db) == "sqlite":
         return Finds(QUERY, _written(alternatives, _fts_phrase, " AND ", " OR "))
-    # One query of all parts: the index then begins with the rarest word, not with each.
+    # One query of all parts, because the index then begins with the rarest word.
     whole = _written(alternatives, _tsquery_phrase, " & ", " | ")
-    found = [message_id for (message_id,) in _FIRST.all(db, {"query": whole})]
-    return Finds(IDS, found) if len(found) <= FEW else Finds(QUERY, whole)
+    ids = [message_id for (message_id,) in _FIRST.all(db, {"query": whole})]
+    return Finds(IDS, ids) if len(ids) <= FEW else Finds(QUERY, whole)
 
 
 def _written(
     alternatives: Sequence[Sought], phrase: Callable[[Part], str], all_of: str, one_of: str
 ) -> str:
-    """The query in a database's own language. Words are of letters and digits alone, so that its
-    operators mean nothing in what people type.
+    """Return the query in a database's own language. Words have letters and digits alone, so that
+    users cannot enter its operators.
     """
     return one_of.join(f"({all_of.join(map(phrase, parts))})" for parts in alternatives)
 

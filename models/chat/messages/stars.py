@@ -1,6 +1,4 @@
-"""Stars: which copies of messages their owners have starred. A star is a row of its own, and no bit
-of the copy's flags.
-"""
+"""Stars of copies of messages. A star is a row of its own, and no bit of the copy's flags."""
 
 from typing import Any
 
@@ -26,7 +24,7 @@ _STAR = table_of(StarredMessage)
 
 
 def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
-    """All flags of a copy (the table or an alias), with its star; null where there is no copy."""
+    """Return all flags of a copy (the table or an alias), with its star; null without a copy."""
     starred = select(StarredMessage.message_id).where(
         StarredMessage.user_id == copy.user_id, StarredMessage.message_id == copy.message_id
     )
@@ -34,17 +32,17 @@ def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
 
 
 def add_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
-    """Star the user's copies of these messages that are not starred yet; returns how many."""
+    """Star the user's copies of these messages. Return how many had no star."""
     return _ADD.run(session, {"reader_id": user_id, "ids": message_ids})
 
 
 def remove_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
-    """The opposite; returns how many had a star."""
+    """Remove the user's stars of these messages. Return how many had one."""
     return _REMOVE.run(session, {"reader_id": user_id, "ids": message_ids})
 
 
 def forget_stars(session: Session, copies: ColumnElement[bool]) -> None:
-    """Remove the stars of copies, by a condition on `UserMessage`, before the copies go."""
+    """Remove the stars of copies that still exist, by a condition on `UserMessage`."""
     theirs = select(UserMessage.user_id, UserMessage.message_id).where(copies)
     starred: SQLColumnExpression[Any] = tuple_(_STAR.c.user_id, _STAR.c.message_id)
     session.connection().execute(delete(_STAR).where(starred.in_(theirs)))

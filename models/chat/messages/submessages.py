@@ -1,4 +1,4 @@
-"""What stands beside the text of messages that are polls or to-do lists, as clients see it."""
+"""Submessages of polls and to-do lists: stored and described."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -26,25 +26,26 @@ _ROWS: Query[int, int, int, str] = Query(
 _SOME = select(_TABLE.c.id).where(_TABLE.c.message_id == bindparam("of_message_id")).limit(1)
 
 
-class _Seen(Protocol):
+class _Message(Protocol):
     @property
     def id(self) -> int: ...
     @property
     def content(self) -> str: ...
 
 
-def find_submessages(db: Db, messages: Sequence[_Seen]) -> dict[int, list[dict[str, Any]]]:
-    """Message id -> its submessages, the oldest first. Asks only for messages that are widgets."""
+def find_submessages(db: Db, messages: Sequence[_Message]) -> dict[int, list[dict[str, Any]]]:
+    """Return message id -> its submessages, the oldest first, of messages that are widgets."""
     ids = [message.id for message in messages if widget_type_of(message.content) is not None]
-    found: dict[int, list[dict[str, Any]]] = {}
+    submessages: dict[int, list[dict[str, Any]]] = {}
     if ids:
-        for row in _ROWS.all(db, {"message_ids": ids}):
-            found.setdefault(row[1], []).append(submessage_object(*row))
-    return found
+        for row_id, message_id, sender_id, content in _ROWS.all(db, {"message_ids": ids}):
+            described = submessage_object(row_id, message_id, sender_id, content)
+            submessages.setdefault(message_id, []).append(described)
+    return submessages
 
 
-def find_widget_type(db: Db, message: _Seen) -> str | None:
-    """`POLL` or `TODO`; None also where an edit made a text look like one."""
+def find_widget_type(db: Db, message: _Message) -> str | None:
+    """Return `POLL` or `TODO`; None, too, for a text that only an edit made look like one."""
     kind = widget_type_of(message.content)
     if kind is not None and db.execute(_SOME, {"of_message_id": message.id}).first() is None:
         return None
@@ -54,26 +55,26 @@ def find_widget_type(db: Db, message: _Seen) -> str | None:
 def attach_widget(
     session: Session, sender_id: int, message_id: int, content: str
 ) -> list[dict[str, Any]]:
-    """Store the first submessage of a message just sent, if it is a widget. What it has now."""
+    """Store the first submessage of a new message if it is a widget. Return its submessages."""
     widget = describe_widget(content)
     if widget is None:
         return []
     text = orjson.dumps(widget).decode()
-    made = insert_submessage(session, sender_id, message_id, text)
-    return [submessage_object(made, message_id, sender_id, text)]
+    submessage_id = insert_submessage(session, sender_id, message_id, text)
+    return [submessage_object(submessage_id, message_id, sender_id, text)]
 
 
 def insert_submessage(session: Session, sender_id: int, message_id: int, content: str) -> int:
-    """The new submessage's id. `content`: JSON as text."""
+    """Store a submessage and return its id. `content`: JSON as text."""
     values = {"message_id": message_id, "sender_id": sender_id, "content": content}
-    made: int = session.connection().execute(_INSERT, values).scalar_one()
-    return made
+    submessage_id: int = session.connection().execute(_INSERT, values).scalar_one()
+    return submessage_id
 
 
 def submessage_object(
     submessage_id: int, message_id: int, sender_id: int, content: str
 ) -> dict[str, Any]:
-    """An element of `submessages` in message objects."""
+    """Return an element of `submessages` in message objects."""
     return {
         "id": submessage_id,
         "message_id": message_id,

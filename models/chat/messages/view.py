@@ -1,4 +1,4 @@
-"""Messages as clients see them: read by id in few statements, however many there are."""
+"""Message objects, read by id in few statements, however many there are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from models.reader import Db
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """How a client wants messages."""
+    """A client's options for message objects."""
 
     apply_markdown: bool = True
     client_gravatar: bool = True
@@ -38,7 +38,7 @@ _MINE = aliased(UserMessage)
 
 class MessageRow(NamedTuple):
     """A message, its channel's name, its sender, and the flags of the viewer's copy: a row of
-    `_ROWS`, or what was just sent. Times are Unix milliseconds.
+    `_ROWS`, or a new message. Times are Unix milliseconds.
     """
 
     id: int
@@ -93,7 +93,7 @@ _ROWS = Query(
 
 
 def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
-    """One number for every place a message can go to.
+    """Return one number for a channel or a conversation.
 
     # decided: channels are even, conversations odd, so that the two never meet.
     """
@@ -103,11 +103,11 @@ def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
 def find_messages(
     db: Db, viewer: Actor, message_ids: Sequence[int], options: ViewOptions
 ) -> list[dict[str, Any]]:
-    """Message objects of ids the viewer may read, in order of their ids."""
+    """Return the message objects of ids that the viewer may read, in order of their ids."""
     if not message_ids:
         return []
-    asked = {"viewer_id": viewer.id, "message_ids": message_ids}
-    rows = [*map(MessageRow._make, _ROWS.all(db, asked))]
+    values = {"viewer_id": viewer.id, "message_ids": message_ids}
+    rows = [*map(MessageRow._make, _ROWS.all(db, values))]
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
     people = describe_people(db, viewer, find_members(db, conversations))
     reactions = find_reactions(db, viewer, message_ids)
@@ -132,7 +132,7 @@ def find_messages(
 
 
 class _Maker:
-    """Makes the objects of one answer; a sender, and the links of a topic, are worked out once."""
+    """Makes the objects of one answer; senders and the links of topics are computed once."""
 
     def __init__(self, viewer: Actor, options: ViewOptions, linkifiers: Linkifiers) -> None:
         self._viewer, self._options, self._linkifiers = viewer, options, linkifiers
@@ -140,7 +140,7 @@ class _Maker:
         self._senders: dict[int, _Shown] = {}
 
     def make(self, row: MessageRow, people: list[dict[str, Any]]) -> dict[str, Any]:
-        """`people`: who is in the message's conversation."""
+        """Return the object of a row. `people`: the users in its conversation."""
         sender = self._senders.get(row.sender_id)
         if sender is None:
             sender = self._senders[row.sender_id] = _shown_sender(row, self._viewer, self._options)
@@ -154,7 +154,7 @@ class _Maker:
 def message_object(
     row: MessageRow, viewer: Actor, options: ViewOptions, people: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """One message without flags and what stands beside it in other tables."""
+    """Return one message object without flags, reactions, submessages and edits."""
     return _message_object(row, _shown_sender(row, viewer, options), viewer, options, people)
 
 
@@ -181,8 +181,7 @@ def _message_object(
     options: ViewOptions,
     people: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    # A hundred are made for one answer: names are unpacked because that is faster than to look
-    # each of them up.
+    # An answer has a hundred of them, and unpacking is faster than reading each attribute.
     (
         message_id, sender_id, channel_id, conversation_id, topic, content, rendered_content,
         sent_ms, client, channel_name, full_name, *_, edited_ms, moved_ms, _,
@@ -222,7 +221,7 @@ def _message_object(
 
 
 def is_status_message(content: str) -> bool:
-    """`/me waves`: shown as what its sender does."""
+    """Return whether clients show the message as an action of its sender (`/me waves`)."""
     return content.startswith("/me ")
 
 

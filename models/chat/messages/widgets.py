@@ -1,4 +1,4 @@
-"""Polls and to-do lists: what the first lines of a message make of it."""
+"""Polls and to-do lists: parsed from the first lines of a message."""
 
 import re
 from typing import Any
@@ -9,16 +9,16 @@ _BULLET = re.compile(r"[-*]?\s*")
 
 
 def widget_type_of(content: str) -> str | None:
-    """`POLL` or `TODO`; None where the message is text alone."""
-    found = _COMMAND.match(content)
-    return None if found is None else found[1]
+    """Return `POLL` or `TODO`; None for a message of text alone."""
+    command = _COMMAND.match(content)
+    return None if command is None else command[1]
 
 
 def describe_widget(content: str) -> dict[str, Any] | None:
-    """The widget as its first submessage describes it; None where there is none.
+    """Return the widget as its first submessage describes it; None without a widget.
 
-    The question or the title stands behind the command. Each further line that is not blank is an
-    option, or a task whose description stands behind the first colon; bullets are left out.
+    The question or the title follows the command. Each further line that is not blank is an option,
+    or a task with its description after the first colon; bullets are left out.
     """
     kind = widget_type_of(content)
     if kind is None:

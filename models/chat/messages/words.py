@@ -1,23 +1,25 @@
-"""The words of a text, as search compares them: the same for both databases and for the marks.
+"""The words of a text as search compares them, the same for both databases and for the marks.
 
-A word is a run of letters, marks and digits of any language, without regard to case and accents;
-English words are compared by their stems. Chinese, Japanese, Korean, Thai and others are written
-without spaces, or with endings on every word: their runs are cut into pairs of characters that
-overlap, so that any part of a run is found.
+A word is a run of letters, marks and digits of any language, without case and accents; English
+words are compared by their stems. Chinese, Japanese, Korean, Thai and others are written without
+spaces, or with endings on every word: their runs are divided into overlapping pairs of characters,
+so that every part of a run is found.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
-from models.chat.messages.stems import stem_of
+from snowballstemmer.english_stemmer import EnglishStemmer
 
 LONGEST = 100
-"""Characters of a word that count."""
+"""In characters: the rest of a word is ignored."""
+LONGEST_STEMMED = 64
 MOST_INDEXED = 15_000
-"""Words of one message; what comes after them is not found."""
+"""In words of one message; those after them are not found."""
 # Without those beyond U+FFFF: few scripts have them, and a set with them is slow.
 _MARKS = "".join(
     chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"
@@ -39,20 +41,33 @@ _OPTIONAL = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
 _QUOTED = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 
+@lru_cache(maxsize=20_000)
+def stem_of(word: str) -> str:
+    """Return the stem of a lower-case English word, as Snowball's stemmer and PostgreSQL's
+    `english` have it. A word with other characters than ASCII letters is its own stem.
+
+    Both databases get stemmed words, because SQLite stems differently.
+    """
+    if not 3 <= len(word) <= LONGEST_STEMMED or not (word.isascii() and word.isalpha()):
+        return word
+    # A stemmer stores the word that it works on, so threads cannot share one.
+    return str(EnglishStemmer().stemWord(word))
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a query: words that follow each other. `is_open`: the last one may go on."""
+    """A part of a query: consecutive words. `is_open`: the last one is only a beginning."""
 
     words: tuple[str, ...]
     is_open: bool = False
 
 
 Sought = list[Part]
-"""What one query looks for: parts that must all occur."""
+"""A parsed query: parts that must all occur."""
 
 
 def normal(text: str) -> str:
-    """The text without regard to case, accents and compatible forms."""
+    """Return the text without case, accents and compatible forms."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
@@ -60,30 +75,30 @@ def normal(text: str) -> str:
 
 
 def index_words(text: str) -> list[str]:
-    """The words to index, in order."""
-    found: list[str] = []
+    """Return the words to index, in order."""
+    words: list[str] = []
     for run in RUN.findall(normal(text)):
         for piece, is_spaceless in pieces_of(run):
-            found += _words_of(piece) if is_spaceless else [stem_of(piece[:LONGEST])]
-        if len(found) >= MOST_INDEXED:
-            return found[:MOST_INDEXED]
-    return found
+            words += _words_of(piece) if is_spaceless else [stem_of(piece[:LONGEST])]
+        if len(words) >= MOST_INDEXED:
+            return words[:MOST_INDEXED]
+    return words
 
 
 def characters_of(piece: str) -> list[str]:
-    """The characters of a piece without spaces, each with its marks."""
+    """Return the characters of a piece without spaces, each with its marks."""
     return _CHARACTER.findall(piece) if _MARK.search(piece) else list(piece)
 
 
 def _words_of(piece: str) -> list[str]:
-    """The pairs of a piece without spaces, and its last character alone."""
+    """Return the pairs of a piece without spaces, and its last character alone."""
     characters = characters_of(piece)
     return [*map("".join, pairwise(characters)), characters[-1]]
 
 
 def parse_query(query: str) -> Sought:
-    """The parts of a query, which must all occur: words, and "phrases" of several. What stands
-    together without a space is a phrase too.
+    """Return the parts of a query, which must all occur: words, and "phrases" of several words.
+    Words without a space in between are a phrase, too.
     """
     parts = (_part_of(phrase or word) for phrase, word in _QUOTED.findall(query))
     return [part for part in parts if part is not None]
@@ -98,13 +113,13 @@ def _part_of(text: str) -> Part | None:
         words += _words_of(piece) if is_spaceless else [stem_of(piece[:LONGEST])]
     if not pieces[-1][1]:
         return Part(tuple(words))
-    # The run may go on: of its last character only that it begins a pair is known.
+    # The run is only a beginning: its last character may be the first of any pair.
     last = _words_of(pieces[-1][0])
     return Part(tuple(words), True) if len(last) == 1 else Part(tuple(words[:-1]))
 
 
 def pieces_of(run: str) -> Iterator[tuple[str, bool]]:
-    """A run in pieces, each with whether it is written without spaces."""
+    """Yield the pieces of a run, each with whether it is written without spaces."""
     if run.isascii():
         yield run, False
         return

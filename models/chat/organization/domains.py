@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.common import audit
-from models.chat.events import log
+from models.chat.events.log import ClientEvent
 from models.chat.events.organization import (
     EmailDomain,
     RealmDomainsAddEvent,
@@ -16,9 +15,10 @@ from models.chat.events.organization import (
     RealmDomainsRemoveEvent,
 )
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import append_change, lock_realm
 from models.chat.organization.errors import DomainExists, InvalidDomain, NoSuchDomain
 from models.chat.organization.settings import change_realm
-from models.chat.tables import Realm, RealmDomain
+from models.chat.tables import RealmDomain
 from models.reader import Db
 
 DOMAIN_MAX = 255
@@ -31,7 +31,7 @@ _ALL = (
 
 
 def check_domain(domain: str) -> str:
-    """The domain as it is stored: trimmed, in lower case. Raises `InvalidDomain`."""
+    """Return the domain as it is stored: trimmed, in lower case. Raise `InvalidDomain`."""
     domain = domain.strip().lower()
     problem = _problem(domain)
     if problem is not None:
@@ -59,58 +59,50 @@ def _problem(domain: str) -> str | None:
 
 
 def find_domains(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """The realm's domains, oldest first."""
-    return [
-        {"domain": row.domain, "allow_subdomains": row.allow_subdomains}
-        for row in db.execute(_ALL, {"realm_id": realm_id})
-    ]
+    """Return the realm's domains, the oldest first."""
+    return [{**row} for row in db.execute(_ALL, {"realm_id": realm_id}).mappings()]
 
 
 def add_domain(
     session: Session, actor: Actor, *, domain: str, allow_subdomains: bool, now: datetime
 ) -> RealmDomain:
-    """Raises `InvalidDomain`, `DomainExists`."""
+    """Add a domain. Raise `InvalidDomain`, `DomainExists`."""
     domain = check_domain(domain)
-    _take_turns(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     if _find(session, actor.realm_id, domain) is not None:
         raise DomainExists(domain=domain)
     added = RealmDomain(realm_id=actor.realm_id, domain=domain, allow_subdomains=allow_subdomains)
     session.add(added)
     session.flush()
-    told: EmailDomain = {"domain": domain, "allow_subdomains": allow_subdomains}
-    _tell(session, actor, RealmDomainsAddEvent(realm_domain=told), now)
+    described: EmailDomain = {"domain": domain, "allow_subdomains": allow_subdomains}
+    _append(session, actor, RealmDomainsAddEvent(realm_domain=described), now)
     return added
 
 
 def change_domain(
     session: Session, actor: Actor, domain: str, *, allow_subdomains: bool, now: datetime
 ) -> None:
-    """Raises `NoSuchDomain`. Nobody is told when nothing changes."""
-    _take_turns(session, actor.realm_id)
-    found = _access(session, actor.realm_id, domain)
-    if found.allow_subdomains == allow_subdomains:
+    """Change a domain. Raise `NoSuchDomain`. Without a change there is no event."""
+    lock_realm(session, actor.realm_id)
+    row = _access(session, actor.realm_id, domain)
+    if row.allow_subdomains == allow_subdomains:
         return
-    found.allow_subdomains = allow_subdomains
+    row.allow_subdomains = allow_subdomains
     session.flush()
-    told: EmailDomain = {"domain": domain, "allow_subdomains": allow_subdomains}
-    _tell(session, actor, RealmDomainsChangeEvent(realm_domain=told), now)
+    described: EmailDomain = {"domain": domain, "allow_subdomains": allow_subdomains}
+    _append(session, actor, RealmDomainsChangeEvent(realm_domain=described), now)
 
 
 def remove_domain(session: Session, actor: Actor, domain: str, *, now: datetime) -> None:
-    """Raises `NoSuchDomain`. Where none is left, emails are no longer restricted to any."""
-    _take_turns(session, actor.realm_id)
+    """Remove a domain. Without any left, emails are no longer restricted. Raise `NoSuchDomain`."""
+    lock_realm(session, actor.realm_id)
     session.delete(_access(session, actor.realm_id, domain))
     session.flush()
-    _tell(session, actor, RealmDomainsRemoveEvent(domain=domain), now)
+    _append(session, actor, RealmDomainsRemoveEvent(domain=domain), now)
     left = select(func.count()).where(RealmDomain.realm_id == actor.realm_id)
     if actor.realm.emails_restricted_to_domains and not session.execute(left).scalar_one():
         unrestricted = {"emails_restricted_to_domains": False}
         change_realm(session, actor.realm_id, unrestricted, actor=actor, now=now)
-
-
-def _take_turns(session: Session, realm_id: int) -> None:
-    """Those who change a realm's domains at once do it one after the other."""
-    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
 
 
 def _find(session: Session, realm_id: int, domain: str) -> RealmDomain | None:
@@ -120,19 +112,12 @@ def _find(session: Session, realm_id: int, domain: str) -> RealmDomain | None:
 
 
 def _access(session: Session, realm_id: int, domain: str) -> RealmDomain:
-    found = _find(session, realm_id, domain)
-    if found is None:
+    row = _find(session, realm_id, domain)
+    if row is None:
         raise NoSuchDomain(domain=domain)
-    return found
+    return row
 
 
-def _tell(
-    session: Session,
-    actor: Actor,
-    event: RealmDomainsAddEvent | RealmDomainsChangeEvent | RealmDomainsRemoveEvent,
-    now: datetime,
-) -> None:
+def _append(session: Session, actor: Actor, event: ClientEvent, now: datetime) -> None:
     facts = event.payload()
-    kind = f"realm_domain_{facts.pop('op')}"
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    log.append(session, actor.realm_id, event, now=now)
+    append_change(session, actor, f"realm_domain_{facts.pop('op')}", facts, event, now=now)

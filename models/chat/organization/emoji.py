@@ -1,4 +1,4 @@
-"""The organization's own emoji. Deactivated ones are listed too: old messages have them."""
+"""Custom emoji. Deactivated ones are listed too, because old messages contain them."""
 
 import re
 from collections.abc import Container
@@ -12,10 +12,9 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.access.membership import belongs, require
 from models.chat.access.people import visible_user_id
-from models.chat.common import audit
-from models.chat.events import log
 from models.chat.events.organization import RealmEmojiUpdateEvent
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import append_change, lock_realm
 from models.chat.organization.errors import (
     BuiltInEmoji,
     CustomEmojiNotFound,
@@ -25,14 +24,14 @@ from models.chat.organization.errors import (
     NotEmojiAuthor,
 )
 from models.chat.rendering.emoji import EMOJI
-from models.chat.tables import Realm, RealmEmoji
+from models.chat.tables import RealmEmoji
 from models.reader import Db
 
 SIZE = 64
-"""The most pixels that a picture is wide or high."""
+"""The largest width and height of a picture, in pixels."""
 FILE_MAX_MIB = 5
 STILL = ".still"
-"""What follows the handle in the store's key of an animation's first frame."""
+"""The suffix of the store's key of an animation's first frame, after the handle."""
 
 _TABLE = table_of(RealmEmoji)
 _NAME = re.compile(r"[0-9a-z._-]+")
@@ -54,7 +53,7 @@ _EMOJI = (
 def find_custom_emoji(
     db: Db, realm_id: int, *, known_ids: Container[int] | None
 ) -> dict[str, dict[str, Any]]:
-    """Id, as text -> the emoji. `known_ids`: users whom the reader may know; None: everybody."""
+    """Return id, as text -> the emoji. `known_ids`: users whom the reader may know; None: all."""
     return {
         str(row.id): {
             "id": str(row.id),
@@ -78,7 +77,7 @@ class NewEmoji:
 
 
 def check_emoji_name(name: str) -> str:
-    """A name as it stands between colons. Raises `InvalidEmojiName`, `EmojiNameEnds`."""
+    """Return a name as it is written between colons. Raise `InvalidEmojiName`, `EmojiNameEnds`."""
     name = name.strip().replace(" ", "_")
     if _NAME.fullmatch(name) is None:
         raise InvalidEmojiName()
@@ -88,7 +87,7 @@ def check_emoji_name(name: str) -> str:
 
 
 def require_may_add(db: Db, actor: Actor, name: str) -> None:
-    """Raises `InsufficientPermission`, `EmojiNameTaken`, `BuiltInEmoji`."""
+    """Raise `InsufficientPermission`, `EmojiNameTaken`, `BuiltInEmoji`."""
     require(belongs(db, actor, actor.realm.can_add_custom_emoji_group))
     if _find_active(db, actor.realm_id, name) is not None:
         raise EmojiNameTaken()
@@ -97,11 +96,8 @@ def require_may_add(db: Db, actor: Actor, name: str) -> None:
 
 
 def add_custom_emoji(session: Session, actor: Actor, new: NewEmoji, *, now: datetime) -> int:
-    """The id of the new emoji. Raises what `require_may_add` raises."""
-    # Those who add one of the same name at once do it one after the other.
-    session.execute(
-        select(Realm.id).where(Realm.id == actor.realm_id).with_for_update(key_share=True)
-    )
+    """Add an emoji and return its id. Raise what `require_may_add` raises."""
+    lock_realm(session, actor.realm_id)
     require_may_add(session, actor, new.name)
     images = f"/user_avatars/{actor.realm_id}/emoji/images"
     row = {
@@ -115,41 +111,36 @@ def add_custom_emoji(session: Session, actor: Actor, new: NewEmoji, *, now: date
     }
     added = insert(_TABLE).values(row).returning(_TABLE.c.id)
     emoji_id: int = session.connection().execute(added).scalar_one()
-    _tell(session, actor, "custom_emoji_added", emoji_id, new.name, now)
+    facts = {"emoji_id": emoji_id, "name": new.name}
+    append_change(session, actor, "custom_emoji_added", facts, RealmEmojiUpdateEvent(), now=now)
     return emoji_id
 
 
 def deactivate_custom_emoji(session: Session, actor: Actor, name: str, *, now: datetime) -> None:
-    """Nobody can use it from now on. Raises `CustomEmojiNotFound`, `NotEmojiAuthor`."""
+    """Deactivate an emoji, for everybody. Raise `CustomEmojiNotFound`, `NotEmojiAuthor`."""
     found = _find_active(session, actor.realm_id, name)
     if found is None:
         raise CustomEmojiNotFound(name=name)
     emoji_id, author_id = found
     if author_id != actor.id and not actor.is_administrator:
         raise NotEmojiAuthor()
-    gone = update(_TABLE).where(_TABLE.c.id == emoji_id).values(is_deactivated=True)
-    session.connection().execute(gone)
-    _tell(session, actor, "custom_emoji_deactivated", emoji_id, name, now)
+    named = update(_TABLE).where(_TABLE.c.id == emoji_id)
+    session.connection().execute(named.values(is_deactivated=True))
+    facts = {"emoji_id": emoji_id, "name": name}
+    event = RealmEmojiUpdateEvent()
+    append_change(session, actor, "custom_emoji_deactivated", facts, event, now=now)
 
 
 def find_picture(db: Db, realm_id: int, handle: str) -> bool:
-    """Has the organization an emoji with this picture?"""
-    wanted = select(_TABLE.c.id).where(_TABLE.c.handle == handle, _TABLE.c.realm_id == realm_id)
-    return db.execute(wanted).first() is not None
+    """Return whether the organization has an emoji with this picture."""
+    query = select(_TABLE.c.id).where(_TABLE.c.handle == handle, _TABLE.c.realm_id == realm_id)
+    return db.execute(query).first() is not None
 
 
 def _find_active(db: Db, realm_id: int, name: str) -> tuple[int, int | None] | None:
-    """Id and author of the emoji that can be used under this name."""
-    wanted = select(_TABLE.c.id, _TABLE.c.author_id).where(
+    """Return id and author of the active emoji with this name."""
+    query = select(_TABLE.c.id, _TABLE.c.author_id).where(
         _TABLE.c.realm_id == realm_id, _TABLE.c.name == name, ~_TABLE.c.is_deactivated
     )
-    row = db.execute(wanted).first()
+    row = db.execute(query).first()
     return None if row is None else (row.id, row.author_id)
-
-
-def _tell(
-    session: Session, actor: Actor, kind: str, emoji_id: int, name: str, now: datetime
-) -> None:
-    facts = {"emoji_id": emoji_id, "name": name}
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    log.append(session, actor.realm_id, RealmEmojiUpdateEvent(), now=now)

@@ -1,13 +1,14 @@
-"""What a linkifier must be: a pattern RE2 takes, and templates that its groups fill."""
+"""The rules for a linkifier: a pattern that RE2 accepts, and templates filled by its groups."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn, cast
 
 import re2
 from uritemplate import URITemplate
 
-from models.chat.common.url_templates import is_safe_template, is_url_template
+from models.chat.common.url_templates import is_url_template
 from models.chat.organization.errors import ValidationFailure
 from models.chat.rendering.links import PATTERN_OPTIONS
 
@@ -19,7 +20,7 @@ WRONG_EXAMPLE = "The example input does not match the pattern."
 WRONG_BRACES = "Invalid reverse template."
 TOO_LARGE = "The pattern is too large."
 MOST_STEPS = 4_000
-"""Of the program that RE2 makes of a pattern: usual ones have about a hundred."""
+"""The most steps of the program that RE2 compiles a pattern to; usual ones have about a hundred."""
 
 _REVERSE = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[A-Za-z_][A-Za-z0-9_]*\})*")
 _VARIABLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -27,7 +28,7 @@ _VARIABLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class LinkifierFacts:
-    """A linkifier as an administrator wants it."""
+    """The fields of a linkifier."""
 
     pattern: str
     url_template: str
@@ -38,22 +39,22 @@ class LinkifierFacts:
 
 @dataclass(frozen=True, slots=True)
 class CheckedLinkifier:
-    """A linkifier whose rules were looked at, which takes tens of milliseconds, before the
-    transaction that stores it; `failure` says what is wrong with it.
+    """A linkifier that was checked before the transaction that stores it, because the check takes
+    tens of milliseconds; `failure` is the error, if any.
     """
 
     facts: LinkifierFacts
     failure: ValidationFailure | None = None
 
     def require_sound(self) -> LinkifierFacts:
-        """The facts. Raises `ValidationFailure`."""
+        """Return the facts. Raise `ValidationFailure`."""
         if self.failure is not None:
             raise self.failure
         return self.facts
 
 
 def check_linkifier(wanted: LinkifierFacts) -> CheckedLinkifier:
-    """A failure names the field, or `__all__` where two do not fit together."""
+    """Check a linkifier. A failure names the field, or `__all__` if two do not match."""
     try:
         _check(wanted)
     except ValidationFailure as failure:
@@ -67,7 +68,7 @@ def _check(wanted: LinkifierFacts) -> None:
             _refuse(field, BLANK)
     groups = set(_compile(wanted.pattern).groupindex)
     for template in (wanted.url_template, *wanted.alternative_url_templates):
-        if not is_url_template(template) or not is_safe_template(template):
+        if not is_url_template(template):
             main = template == wanted.url_template
             _refuse("url_template" if main else "alternative_url_templates", NO_TEMPLATE)
         _check_groups(groups, URITemplate(template).variable_names)
@@ -82,7 +83,7 @@ def _check(wanted: LinkifierFacts) -> None:
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    """RE2's patterns have the methods of `re`'s."""
+    """Return the compiled pattern: RE2's patterns have the methods of `re`'s."""
     try:
         compiled = re2.compile(pattern, PATTERN_OPTIONS)
     except re2.error as error:
@@ -93,12 +94,11 @@ def _compile(pattern: str) -> re.Pattern[str]:
         _refuse("pattern", TOO_LARGE)
     if compiled.fullmatch(""):
         _refuse("pattern", EMPTY_MATCH)
-    known: re.Pattern[str] = compiled
-    return known
+    return cast(re.Pattern[str], compiled)
 
 
 def _check_groups(groups: set[str], names: Iterable[str]) -> None:
-    """The pattern's named groups and a template's variables are the same."""
+    """Require that the pattern's named groups and a template's variables are the same."""
     variables = set(names)
     for name in sorted(variables - groups):
         _refuse("__all__", f"Group '{name}' in URL template is not present in linkifier pattern.")
@@ -106,5 +106,5 @@ def _check_groups(groups: set[str], names: Iterable[str]) -> None:
         _refuse("__all__", f"Group '{name}' in linkifier pattern is not present in URL template.")
 
 
-def _refuse(field: str, problem: str) -> None:
+def _refuse(field: str, problem: str) -> NoReturn:
     raise ValidationFailure(problem=problem, errors={field: [problem]})

@@ -8,17 +8,16 @@ import orjson
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.common import audit
-from models.chat.events import log
 from models.chat.events.organization import RealmLinkifiersEvent
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import append_change, lock_realm
 from models.chat.organization.errors import (
     InvalidLinkifierOrder,
     LinkifierNotFound,
     ValidationFailure,
 )
 from models.chat.organization.linkifier_rules import CheckedLinkifier, LinkifierFacts
-from models.chat.tables import Linkifier, Realm
+from models.chat.tables import Linkifier
 from models.reader import Db
 
 TAKEN = "Realm filter with this Realm and Pattern already exists."
@@ -38,26 +37,18 @@ _ALL = (
 
 
 def list_linkifiers(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """The realm's linkifiers in the order in which they apply."""
-    return [
-        {
-            "id": row.id,
-            "pattern": row.pattern,
-            "url_template": row.url_template,
-            "example_input": row.example_input,
-            "reverse_template": row.reverse_template,
-            "alternative_url_templates": orjson.loads(row.alternative_url_templates),
-        }
-        for row in db.execute(_ALL, {"realm_id": realm_id})
-    ]
+    """Return the realm's linkifiers in the order in which they apply."""
+    rows = db.execute(_ALL, {"realm_id": realm_id}).mappings()
+    templates = "alternative_url_templates"
+    return [{**row, templates: orjson.loads(row[templates])} for row in rows]
 
 
 def create_linkifier(
     session: Session, actor: Actor, checked: CheckedLinkifier, *, now: datetime
 ) -> int:
-    """The id of a new linkifier, the last to apply. Raises `ValidationFailure`."""
+    """Create a linkifier, the last to apply, and return its id. Raise `ValidationFailure`."""
     wanted = checked.require_sound()
-    _take_turns(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     _require_free(session, actor.realm_id, wanted.pattern)
     last = select(func.max(Linkifier.position)).where(Linkifier.realm_id == actor.realm_id)
     position = session.execute(last).scalar()
@@ -68,44 +59,44 @@ def create_linkifier(
     )
     session.add(linkifier)
     session.flush()
-    _tell(session, actor, "linkifier_created", {"linkifier_id": linkifier.id}, now)
+    _append(session, actor, "linkifier_created", {"linkifier_id": linkifier.id}, now)
     return linkifier.id
 
 
 def update_linkifier(
     session: Session, actor: Actor, linkifier_id: int, checked: CheckedLinkifier, *, now: datetime
 ) -> None:
-    """Put another in its place. Raises `LinkifierNotFound`, `ValidationFailure`."""
-    _take_turns(session, actor.realm_id)
+    """Replace a linkifier. Raise `LinkifierNotFound`, `ValidationFailure`."""
+    lock_realm(session, actor.realm_id)
     linkifier = _access(session, actor.realm_id, linkifier_id)
     wanted = checked.require_sound()
     _require_free(session, actor.realm_id, wanted.pattern, besides=linkifier_id)
     for name, value in _columns(wanted).items():
         setattr(linkifier, name, value)
     session.flush()
-    _tell(session, actor, "linkifier_changed", {"linkifier_id": linkifier_id}, now)
+    _append(session, actor, "linkifier_changed", {"linkifier_id": linkifier_id}, now)
 
 
 def delete_linkifier(session: Session, actor: Actor, linkifier_id: int, *, now: datetime) -> None:
-    """Raises `LinkifierNotFound`."""
-    _take_turns(session, actor.realm_id)
+    """Delete a linkifier. Raise `LinkifierNotFound`."""
+    lock_realm(session, actor.realm_id)
     session.delete(_access(session, actor.realm_id, linkifier_id))
     session.flush()
-    _tell(session, actor, "linkifier_deleted", {"linkifier_id": linkifier_id}, now)
+    _append(session, actor, "linkifier_deleted", {"linkifier_id": linkifier_id}, now)
 
 
 def reorder_linkifiers(
     session: Session, actor: Actor, order: Sequence[int], *, now: datetime
 ) -> None:
-    """Apply them in this order. Raises `InvalidLinkifierOrder` unless each is named once."""
-    _take_turns(session, actor.realm_id)
+    """Apply linkifiers in this order. Raise `InvalidLinkifierOrder` unless each is named once."""
+    lock_realm(session, actor.realm_id)
     known = [each["id"] for each in list_linkifiers(session.connection(), actor.realm_id)]
     if sorted(order) != sorted(known):
         raise InvalidLinkifierOrder()
     if order:
         places = [{"id": each, "position": place} for place, each in enumerate(order)]
         session.execute(update(Linkifier), places)
-    _tell(session, actor, "linkifiers_reordered", {"order": list(order)}, now)
+    _append(session, actor, "linkifiers_reordered", {"order": list(order)}, now)
 
 
 def _columns(wanted: LinkifierFacts) -> dict[str, Any]:
@@ -118,18 +109,13 @@ def _columns(wanted: LinkifierFacts) -> dict[str, Any]:
     }
 
 
-def _take_turns(session: Session, realm_id: int) -> None:
-    """Those who change a realm's linkifiers at once do it one after the other."""
-    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
-
-
 def _access(session: Session, realm_id: int, linkifier_id: int) -> Linkifier:
-    found = session.scalars(
+    linkifier = session.scalars(
         select(Linkifier).where(Linkifier.id == linkifier_id, Linkifier.realm_id == realm_id)
     ).first()
-    if found is None:
+    if linkifier is None:
         raise LinkifierNotFound()
-    return found
+    return linkifier
 
 
 def _require_free(
@@ -144,6 +130,7 @@ def _require_free(
         raise ValidationFailure(problem=TAKEN, errors={"__all__": [TAKEN]})
 
 
-def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    log.append(session, actor.realm_id, RealmLinkifiersEvent(), now=now)
+def _append(
+    session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime
+) -> None:
+    append_change(session, actor, kind, facts, RealmLinkifiersEvent(), now=now)

@@ -1,4 +1,4 @@
-"""Settings of an organization in forms that older clients read. They follow from newer settings."""
+"""Settings of an organization as older clients read them. They are derived from newer settings."""
 
 from models.chat.identity.actors import RealmView
 from models.chat.tables import Realm
@@ -7,7 +7,7 @@ ANYBODY, NOBODY = 1, 6
 
 
 def find_older_settings(realm: Realm | RealmView) -> dict[str, bool | int]:
-    """Their values by their names."""
+    """Return the older settings by their names."""
     return {
         "allow_edit_history": realm.message_edit_history_visibility_policy == "all",
         "mandatory_topics": realm.topics_policy == "disable_empty_topic",
@@ -16,8 +16,8 @@ def find_older_settings(realm: Realm | RealmView) -> dict[str, bool | int]:
 
 
 def _policy_of(realm: Realm | RealmView, group_id: int) -> int:
-    """The number that stood for a permission before groups held it. A group that none stood for is
-    anybody: the server still decides when somebody tries.
+    """Return the number that stood for a permission before groups did. A group without a number is
+    shown as anybody: the server still checks each attempt.
     """
     policies = {
         realm.members_group_id: 2,

@@ -1,4 +1,4 @@
-"""Code playgrounds: where a reader can take a code block of some language to try it out."""
+"""Code playgrounds: sites on which a reader can run a code block of some language."""
 
 import re
 from datetime import datetime
@@ -8,14 +8,13 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 from uritemplate import URITemplate
 
-from models.chat.common import audit
 from models.chat.common.one_line import require_one_line
-from models.chat.common.url_templates import is_safe_template, is_url_template
-from models.chat.events import log
+from models.chat.common.url_templates import is_url_template
 from models.chat.events.organization import RealmPlaygroundsEvent
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import append_change, lock_realm
 from models.chat.organization.errors import InvalidLanguage, InvalidPlayground, ValidationFailure
-from models.chat.tables import Playground, Realm
+from models.chat.tables import Playground
 from models.reader import Db
 
 CODE = "code"
@@ -27,23 +26,20 @@ NO_CODE = 'Missing the required variable "code" in the URL template'
 MORE_THAN_CODE = '"code" should be the only variable present in the URL template'
 
 _ALL = (
-    select(Playground.id, Playground.name, Playground.syntax_language, Playground.url_template)
+    select(
+        Playground.id,
+        Playground.name,
+        Playground.syntax_language.label("pygments_language"),
+        Playground.url_template,
+    )
     .where(Playground.realm_id == bindparam("realm_id"))
     .order_by(Playground.id)
 )
 
 
 def find_playgrounds(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """The realm's playgrounds as clients are told of them."""
-    return [
-        {
-            "id": row.id,
-            "name": row.name,
-            "pygments_language": row.syntax_language,
-            "url_template": row.url_template,
-        }
-        for row in db.execute(_ALL, {"realm_id": realm_id})
-    ]
+    """Return the realm's playgrounds as clients see them."""
+    return [{**row} for row in db.execute(_ALL, {"realm_id": realm_id}).mappings()]
 
 
 def create_playground(
@@ -55,16 +51,14 @@ def create_playground(
     url_template: str,
     now: datetime,
 ) -> int:
-    """The id of a new playground. Raises `NotOneLine`, `InvalidLanguage` and
-    `ValidationFailure`.
+    """Create a playground and return its id.
+
+    Raise `NotOneLine`, `InvalidLanguage`, `ValidationFailure`.
     """
     name, syntax_language = require_one_line("name", name.strip()), syntax_language.strip()
     if LANGUAGE.fullmatch(syntax_language) is None:
         raise InvalidLanguage()
-    # Those who add the same one at once do it one after the other.
-    session.execute(
-        select(Realm.id).where(Realm.id == actor.realm_id).with_for_update(key_share=True)
-    )
+    lock_realm(session, actor.realm_id)
     errors = _problems(name, syntax_language, url_template)
     if not errors:
         taken = session.execute(
@@ -87,12 +81,12 @@ def create_playground(
     session.add(playground)
     session.flush()
     facts = {"playground_id": playground.id, "name": name, "syntax_language": syntax_language}
-    _tell(session, actor, "playground_created", facts, now)
+    append_change(session, actor, "playground_created", facts, RealmPlaygroundsEvent(), now=now)
     return playground.id
 
 
 def delete_playground(session: Session, actor: Actor, playground_id: int, *, now: datetime) -> None:
-    """Raises `InvalidPlayground` for one that the realm does not have."""
+    """Delete a playground. Raise `InvalidPlayground` for one that the realm does not have."""
     playground = session.scalars(
         select(Playground)
         .where(Playground.id == playground_id, Playground.realm_id == actor.realm_id)
@@ -102,11 +96,12 @@ def delete_playground(session: Session, actor: Actor, playground_id: int, *, now
         raise InvalidPlayground()
     session.delete(playground)
     session.flush()
-    _tell(session, actor, "playground_deleted", {"playground_id": playground_id}, now)
+    facts = {"playground_id": playground_id}
+    append_change(session, actor, "playground_deleted", facts, RealmPlaygroundsEvent(), now=now)
 
 
 def _problems(name: str, syntax_language: str, url_template: str) -> dict[str, list[str]]:
-    """Field -> what is wrong with it."""
+    """Return field -> its problems."""
     problems = {
         field: [BLANK]
         for field, text in (("name", name), ("pygments_language", syntax_language))
@@ -121,14 +116,9 @@ def _problems(name: str, syntax_language: str, url_template: str) -> dict[str, l
 def _template_problem(url_template: str) -> str | None:
     if not url_template:
         return BLANK
-    if not is_url_template(url_template) or not is_safe_template(url_template):
+    if not is_url_template(url_template):
         return NO_TEMPLATE
     variables = set(URITemplate(url_template).variable_names)
     if CODE not in variables:
         return NO_CODE
     return None if variables == {CODE} else MORE_THAN_CODE
-
-
-def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    log.append(session, actor.realm_id, RealmPlaygroundsEvent(), now=now)

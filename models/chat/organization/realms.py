@@ -1,4 +1,4 @@
-"""Organizations: made by the operator, each at a host of its own."""
+"""Organizations: the operator creates them, each at a host of its own."""
 
 from datetime import datetime
 
@@ -33,10 +33,10 @@ def create_realm(
     now: datetime,
     owner_password_hash: str | None = None,
 ) -> tuple[Realm, User, str]:
-    """A new organization with its system groups, its owner and its notification bot.
+    """Create an organization with its system groups, its owner and its notification bot. Return the
+    realm, the owner and the owner's API key.
 
-    Returns realm, owner and the owner's API key. Raises `InvalidRealmName`, `InvalidHost`,
-    `HostInUse` and what `create_user` raises.
+    Raise `InvalidRealmName`, `InvalidHost`, `HostInUse` and what `create_user` raises.
     """
     name, host = name.strip(), check_host(host)
     if not 0 < len(name) <= NAME_MAX or not name.isprintable():
@@ -77,7 +77,7 @@ def create_realm(
 
 
 def access_realm_by_id(session: Session, realm_id: int) -> RealmView:
-    """Raises `RealmDoesNotExist`."""
+    """Return a realm by its id. Raise `RealmDoesNotExist`."""
     realm = find_realm(session, realm_id)
     if realm is None:
         raise RealmDoesNotExist(realm=realm_id)
@@ -85,7 +85,7 @@ def access_realm_by_id(session: Session, realm_id: int) -> RealmView:
 
 
 def access_realm_named(session: Session, name: str) -> RealmView:
-    """A realm by its id or its host, as operators name it. Raises `RealmDoesNotExist`."""
+    """Return a realm by its id or its host, as operators name it. Raise `RealmDoesNotExist`."""
     if name.isascii() and name.isdigit() and len(name) < 19:
         realm = find_realm(session, int(name))
     else:
@@ -96,7 +96,7 @@ def access_realm_named(session: Session, name: str) -> RealmView:
 
 
 def find_notification_bot_id(db: Db, realm_id: int) -> int:
-    """Id of the bot that speaks for the organization itself."""
+    """Return the id of the bot that sends the organization's own notices."""
     (bot_id,) = _NOTIFICATION_BOT.one(db, {"realm_id": realm_id})
     return bot_id
 

@@ -33,10 +33,10 @@ from models.reader import INT_MAX
 UNLIMITED = "unlimited"
 FOREVER = -1
 WELCOME_TEXT_MAX = 8000
-"""Characters; with the bot's own words they fit into a message."""
+"""In characters; with the bot's own text around them they fit into a message."""
 
 Check = Callable[[str, Json], int | str | None]
-"""From a setting's name and a value to what is stored; raises what is wrong with the value."""
+"""Maps a setting's name and a value to what is stored; raises the error of a wrong value."""
 
 
 def _text(least: int, most: int, *, lines: bool = False) -> Check:
@@ -68,26 +68,21 @@ def _choice(*choices: str | int) -> Check:
     return check
 
 
-def _seconds(name: str, value: Json) -> int | None:
-    """A positive number of seconds; None and "unlimited" mean no limit."""
-    if value is None or value == UNLIMITED:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= INT_MAX:
-        raise BadParameter(var_name=name, bad_value=value)
-    return value
+def _limit(unlimited: int | None) -> Check:
+    """Return a check of positive numbers; "unlimited" and `unlimited` itself mean no limit."""
 
+    def check(name: str, value: Json) -> int | None:
+        if value in (UNLIMITED, unlimited):
+            return unlimited
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= INT_MAX:
+            raise BadParameter(var_name=name, bad_value=value)
+        return value
 
-def _retention(name: str, value: Json) -> int:
-    """A positive number of days; -1 and "unlimited" mean for ever."""
-    if value in (UNLIMITED, FOREVER):
-        return FOREVER
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= INT_MAX:
-        raise BadParameter(var_name=name, bad_value=value)
-    return value
+    return check
 
 
 def _channel(name: str, value: Json) -> int | None:
-    """A channel's id; None and -1 mean none."""
+    """Return a channel's id; None and -1 mean none."""
     if value is None or value == NO_CHANNEL:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
@@ -118,32 +113,35 @@ SETTINGS: dict[str, RealmSetting] = {
     "topics_policy": RealmSetting(_choice("allow_empty_topic", "disable_empty_topic")),
     "empty_topic_display_name": RealmSetting(_text(1, 60)),
     "welcome_message_custom_text": RealmSetting(_text(0, WELCOME_TEXT_MAX, lines=True)),
-    "message_retention_days": RealmSetting(_retention, owner_only=True),
+    "message_retention_days": RealmSetting(_limit(FOREVER), owner_only=True),
     "allow_message_editing": RealmSetting(_boolean),
     "message_edit_history_visibility_policy": RealmSetting(_choice("all", "moves", "none")),
-    "message_content_edit_limit_seconds": RealmSetting(_seconds),
-    "message_content_delete_limit_seconds": RealmSetting(_seconds),
-    "move_messages_within_stream_limit_seconds": RealmSetting(_seconds),
-    "move_messages_between_streams_limit_seconds": RealmSetting(_seconds),
+    "message_content_edit_limit_seconds": RealmSetting(_limit(None)),
+    "message_content_delete_limit_seconds": RealmSetting(_limit(None)),
+    "move_messages_within_stream_limit_seconds": RealmSetting(_limit(None)),
+    "move_messages_between_streams_limit_seconds": RealmSetting(_limit(None)),
     "moderation_request_channel_id": RealmSetting(_channel),
     "new_stream_announcements_stream_id": RealmSetting(_channel),
 }
 """Every setting but the groups, which `REALM_GROUPS` lists."""
 
 OPERATOR_SETTINGS = {"owner_full_content_access": RealmSetting(_boolean)}
-"""What only `specd chat set-realm` changes; no parameter of PATCH /realm."""
+"""Settings that only `specd chat set-realm` changes: no parameters of PATCH /realm."""
 
 TEXT_SETTINGS = frozenset(
     (
-        *("name", "description", "default_language", "empty_topic_display_name"),
+        "name",
+        "description",
+        "default_language",
+        "empty_topic_display_name",
         "welcome_message_custom_text",
     )
 )
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
 NO_CHANNEL = -1
-"""What clients are told where a setting names no channel."""
+"""The value that clients see if a setting names no channel."""
 USER_DEFAULTS = ("default_language", "email_address_visibility")
-"""Settings of new users that the organization decides."""
+"""Settings that are the defaults of new users."""
 OWNER_GROUPS = frozenset(
     (
         "can_create_groups",
@@ -162,15 +160,15 @@ def change_realm(
     actor: Actor | None,
     now: datetime,
 ) -> None:
-    """Change settings, all or none; takes effect with the next request. `actor` None: the operator.
+    """Change settings, all or none, from the next request on. `actor` None: the operator.
 
     A group setting takes a group value, a system group's name, or `{"new": value, "old": value}`.
-    Raises `UnknownRealmSetting`, `MustBeOwner`, and what a value's check raises.
+    Raise `UnknownRealmSetting`, `MustBeOwner`, and what a value's check raises.
     """
     realm = session.get(Realm, realm_id, with_for_update=True)
     if realm is None:
         raise RealmDoesNotExist(realm=realm_id)
-    told: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
     older = find_older_settings(realm)
     for name in sorted(changes):
         before = getattr(realm, name, None)
@@ -187,12 +185,14 @@ def change_realm(
             _require_owner(actor, SETTINGS[name].owner_only)
             after = SETTINGS[name].check(name, changes[name])
             if name in CHANNEL_SETTINGS and isinstance(after, int):
-                _require_channel(session, realm_id, after)
+                channel = (Channel.id == after) & (Channel.realm_id == realm_id)
+                if session.execute(select(Channel.id).where(channel)).first() is None:
+                    raise InvalidChannelId()
         else:
             raise UnknownRealmSetting(name=name, hint=_hint(name))
         if after != before:
             setattr(realm, name, after)
-            told[name] = after
+            changed[name] = after
             audit.record(
                 session,
                 realm_id,
@@ -201,45 +201,31 @@ def change_realm(
                 facts={"property": name, "old": before, "new": after},
                 now=now,
             )
-    if told:
-        values = find_group_values(session, {told[name] for name in told if name in REALM_GROUPS})
-        data = {
-            name: values[value] if name in REALM_GROUPS else told_value(name, value)
-            for name, value in told.items()
+    if changed:
+        groups = {group_id for name, group_id in changed.items() if name in REALM_GROUPS}
+        values = find_group_values(session, groups)
+        data: dict[str, Any] = {
+            name: values[value] if name in REALM_GROUPS else clients_value(name, value)
+            for name, value in changed.items()
         }
         data |= dict(find_older_settings(realm).items() - older.items())
         log.append(session, realm_id, RealmUpdateDictEvent(data=data), now=now)
-        _notify_of_defaults(session, realm_id, data, now)
+        defaults = [
+            (RealmUserSettingsDefaultsUpdateEvent(property=name, value=data[name]), None)
+            for name in USER_DEFAULTS
+            if name in data
+        ]
+        log.append_all(session, realm_id, defaults, now=now)
 
 
-def told_value(name: str, value: Json) -> Json:
-    """The value of a setting that is no group, as clients are told of it."""
+def clients_value(name: str, value: Json) -> Json:
+    """Return the value of a setting that is no group as clients see it."""
     return NO_CHANNEL if value is None and name in CHANNEL_SETTINGS else value
-
-
-def _notify_of_defaults(
-    session: Session, realm_id: int, data: Mapping[str, Any], now: datetime
-) -> None:
-    """What new users begin with from now on."""
-    told = [
-        (RealmUserSettingsDefaultsUpdateEvent(property=name, value=data[name]), None)
-        for name in USER_DEFAULTS
-        if name in data
-    ]
-    log.append_all(session, realm_id, told, now=now)
 
 
 def _require_owner(actor: Actor | None, owner_only: bool) -> None:
     if owner_only and actor is not None and not actor.is_owner:
         raise MustBeOwner()
-
-
-def _require_channel(session: Session, realm_id: int, channel_id: int) -> None:
-    found = session.execute(
-        select(Channel.id).where(Channel.id == channel_id, Channel.realm_id == realm_id)
-    )
-    if found.first() is None:
-        raise InvalidChannelId()
 
 
 def _hint(name: str) -> str:

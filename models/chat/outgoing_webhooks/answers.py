@@ -1,4 +1,4 @@
-"""What becomes of a request: the bot's message, another attempt, or a word to the bot's owner."""
+"""The outcome of a request: the bot's message, another attempt, or a notice to the bot's owner."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ RETRIED = (408, 425, 429)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one request came to. `status` is None where no answer came; then `failure` says why.
-    `message`: what the request was about; None where nothing was posted.
+    """The outcome of one request. `status` is None without an answer; then `failure` is the reason.
+    `message`: the message that was posted; None if nothing was.
     """
 
     taken: Claim
@@ -38,41 +38,41 @@ class Outcome:
     answer: str = ""
 
     @property
-    def is_taken(self) -> bool:
+    def is_success(self) -> bool:
         return self.status is not None and 200 <= self.status < 300
 
     @property
     def is_retried(self) -> bool:
-        """May another attempt fare better?"""
+        """Return whether another attempt may succeed."""
         return self.status is None or self.status >= SERVER_ERRORS or self.status in RETRIED
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a bot says, rendered; `problem` where it said nothing that can be read."""
+class Reply:
+    """A bot's rendered reply; `problem` if the answer cannot be read."""
 
     text: PreparedText | None = None
     problem: str | None = None
 
 
-def prepare(db: Db, outcome: Outcome) -> Said:
-    """What takes long, before anything is locked."""
-    if not outcome.is_taken:
-        return Said()
+def prepare(db: Db, outcome: Outcome) -> Reply:
+    """Render the reply, which takes long, before anything is locked."""
+    if not outcome.is_success:
+        return Reply()
     try:
         content = read_answer(outcome.taken.interface, outcome.answer)
     except NoAnswer as error:
-        return Said(problem=str(error))
+        return Reply(problem=str(error))
     bot = find_actor(db, outcome.taken.bot_id)
     if content is None or bot is None:
-        return Said()
-    return Said(prepare_text(db, bot, content))
+        return Reply()
+    return Reply(prepare_text(db, bot, content))
 
 
-def settle(session: Session, outcome: Outcome, said: Said, *, now: datetime) -> None:
-    """Send what the bot says, or have the message tried again, or give it up and tell the owner.
+def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -> None:
+    """Send the bot's reply, or schedule another attempt, or give up and notify the owner.
 
-    Does nothing where another worker has taken the message since.
+    Do nothing if another worker has claimed the message since.
     """
     taken = outcome.taken
     if not queue.QUEUE.is_held(session, taken):
@@ -81,14 +81,14 @@ def settle(session: Session, outcome: Outcome, said: Said, *, now: datetime) -> 
     if bot is None or not bot.is_active or bot.realm.is_deactivated or outcome.message is None:
         queue.finish(session, taken)
         return
-    problem = said.problem
-    if not outcome.is_taken:
+    problem = reply.problem
+    if not outcome.is_success:
         if outcome.is_retried and queue.QUEUE.put_off(session, taken, now=now):
             return
         problem = _describe(outcome)
     queue.finish(session, taken)
-    if said.text is not None:
-        problem = _send(session, bot, outcome.message, said.text, now)
+    if reply.text is not None:
+        problem = _send(session, bot, outcome.message, reply.text, now)
     if problem is not None:
         _notify_owner(session, bot, outcome.message, problem, now)
 
@@ -96,21 +96,19 @@ def settle(session: Session, outcome: Outcome, said: Said, *, now: datetime) -> 
 def _send(
     session: Session, bot: Actor, message: Mapping[str, Any], text: PreparedText, now: datetime
 ) -> str | None:
-    """Sends it; what is wrong with it where it cannot be sent."""
+    """Send the reply. Return the problem if it cannot be sent."""
+    if message["type"] == "private":
+        destination: Destination = ToUsers([user["id"] for user in message["display_recipient"]])
+    else:
+        destination = ToChannel(message["stream_id"])
     try:
         draft = check_message(
-            session, bot, _place_of(message), topic=message["subject"], text=text, client=CLIENT
+            session, bot, destination, topic=message["subject"], text=text, client=CLIENT
         )
     except ChatError as refusal:
         return f"The answer could not be sent: {refusal}"
     send_message(session, draft, now=now)
     return None
-
-
-def _place_of(message: Mapping[str, Any]) -> Destination:
-    if message["type"] == "private":
-        return ToUsers([person["id"] for person in message["display_recipient"]])
-    return ToChannel(message["stream_id"])
 
 
 def _describe(outcome: Outcome) -> str:

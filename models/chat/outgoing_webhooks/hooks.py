@@ -1,4 +1,4 @@
-"""Where outgoing webhooks live: stored, changed and described."""
+"""The URLs of outgoing webhooks: stored, changed and described."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -7,15 +7,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.common.vault import Vault
-from models.chat.common.webhook_secrets import new_sealed_secret, open_secret, show_secrets
+from models.chat.common.webhook_secrets import open_secret, purpose_of, show_secrets
 from models.chat.outgoing_webhooks.errors import NotAnOutgoingWebhook
 from models.chat.tables import OutgoingWebhook
 from models.reader import Db
+from models.webhooks import signing
 
 
 def create_hook(session: Session, vault: Vault, bot_id: int, *, url: str, interface: int) -> None:
-    """`url`: an address that was checked."""
-    sealed = new_sealed_secret(vault, bot_id)
+    """Store the (checked) URL of a bot, with a new secret."""
+    sealed = vault.seal(signing.new_secret(), purpose=purpose_of(bot_id))
     hook = OutgoingWebhook(
         user_id=bot_id, payload_url=url, interface=interface, sealed_secret=sealed
     )
@@ -26,8 +27,8 @@ def create_hook(session: Session, vault: Vault, bot_id: int, *, url: str, interf
 def change_hook(
     session: Session, bot_id: int, *, url: str | None, interface: int | None
 ) -> OutgoingWebhook | None:
-    """The bot's address after the change; what is None stays. Raises `NotAnOutgoingWebhook` where
-    there is something to change and no address.
+    """Change a bot's webhook and return it; None: unchanged. Raise `NotAnOutgoingWebhook` if there
+    is a change and the bot has no webhook.
     """
     hook = session.get(OutgoingWebhook, bot_id, with_for_update=True)
     if hook is None:
@@ -43,10 +44,9 @@ def change_hook(
 def find_own_services(
     db: Db, vault: Vault, bot_ids: Collection[int]
 ) -> Mapping[int, list[dict[str, Any]]]:
-    """Bot's id -> where it lives, with what signs: for its owner alone."""
+    """Return bot id -> its service with its secret: for its owner alone."""
     hook = OutgoingWebhook
-    wanted = select(hook.user_id, hook.payload_url, hook.interface, hook.sealed_secret)
-    found = db.execute(wanted.where(hook.user_id.in_(sorted(bot_ids))))
+    query = select(hook.user_id, hook.payload_url, hook.interface, hook.sealed_secret)
     return {
         row.user_id: [
             {
@@ -55,5 +55,5 @@ def find_own_services(
                 **show_secrets(open_secret(vault, row.user_id, row.sealed_secret)),
             }
         ]
-        for row in found
+        for row in db.execute(query.where(hook.user_id.in_(sorted(bot_ids))))
     }

@@ -1,4 +1,4 @@
-"""Messages on their way to bots: claimed, posted, and then answered or tried again.
+"""The queue of messages to bots: claimed, posted, and then answered or tried again.
 
 Each function works in the caller's unit.
 """
@@ -25,7 +25,7 @@ QUEUE = WorkQueue(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A message that was claimed, and where it goes."""
+    """A claimed message and its destination."""
 
     id: int
     bot_id: int
@@ -40,28 +40,28 @@ class Claim:
 def take_some(
     session: Session, *, spared: Collection[int], limit: int, now: datetime
 ) -> Sequence[Claim]:
-    """The messages that have been due longest, of those that nobody else takes just now. `spared`:
-    bots that are left out.
+    """Claim the messages that have been due longest and that no other worker claims right now.
+    `spared`: bots that are left out.
     """
-    wanted = QUEUE.due(
+    query = QUEUE.due(
         select(_DELIVERY, _HOOK.c.payload_url, _HOOK.c.interface, _HOOK.c.sealed_secret).join_from(
             _DELIVERY, _HOOK, _HOOK.c.user_id == _DELIVERY.c.bot_id
         )
     )
     if spared:
-        wanted = wanted.where(_DELIVERY.c.bot_id.not_in(sorted(spared)))
-    taken = [
+        query = query.where(_DELIVERY.c.bot_id.not_in(sorted(spared)))
+    claims = [
         Claim(
             row.id, row.bot_id, row.message_id, row.cause, row.attempts + 1,
             row.payload_url, row.interface, row.sealed_secret,
         )
-        for row in session.connection().execute(wanted.limit(limit), {"at": now})
+        for row in session.connection().execute(query.limit(limit), {"at": now})
     ]  # fmt: skip
-    if taken:
-        QUEUE.claim(session, [one.id for one in taken], until=now + LEASE)
-    return taken
+    if claims:
+        QUEUE.claim(session, [claim.id for claim in claims], until=now + LEASE)
+    return claims
 
 
-def finish(session: Session, taken: Claim) -> None:
-    """The message is answered, or nobody asks for an answer any more."""
-    session.connection().execute(delete(_DELIVERY).where(_DELIVERY.c.id == taken.id))
+def finish(session: Session, claim: Claim) -> None:
+    """Remove a message that is answered, or no longer needs an answer."""
+    session.connection().execute(delete(_DELIVERY).where(_DELIVERY.c.id == claim.id))

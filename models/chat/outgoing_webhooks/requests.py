@@ -1,4 +1,4 @@
-"""What is posted to a bot, and what an answer says. Two forms: the service's own, and Slack's."""
+"""Requests to bots and their answers, in two formats: the service's own, and Slack's."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _HTML = ViewOptions(apply_markdown=True, client_gravatar=False, allow_empty_topi
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is posted. `message`: what it is about, as the bot reads it in Markdown."""
+    """A request to a bot. `message`: the message, as the bot may read it, in Markdown."""
 
     taken: Claim
     content_type: str
@@ -33,14 +33,14 @@ class Request:
     message: Mapping[str, Any]
 
     def headers(self, now: datetime) -> Mapping[str, str]:
-        """With the signature. `webhook-id` is the same at every attempt."""
+        """Return the headers with the signature. `webhook-id` is the same at every attempt."""
         signed = signing.sign(f"msg_{self.taken.id}", self.body, [self.secret], now=now)
         return {"Content-Type": self.content_type, **signed}
 
 
 def find_request(db: Db, secret: str, taken: Claim) -> Request | None:
-    """None where there is nobody to answer: the bot or its organization is deactivated, or the bot
-    can no longer read the message. `secret` signs the request.
+    """Return the request, signed with `secret`; None if the bot or its organization is deactivated,
+    or the bot can no longer read the message.
     """
     bot = find_actor(db, taken.bot_id)
     if bot is None or not bot.is_active or bot.realm.is_deactivated:
@@ -54,12 +54,12 @@ def find_request(db: Db, secret: str, taken: Claim) -> Request | None:
     if taken.interface == SLACK:
         body = urlencode(_slack(bot, message, token)).encode()
         return Request(taken, "application/x-www-form-urlencoded", body, secret, message)
-    told = {name: value for name, value in message.items() if name not in ("flags", "edit_history")}
+    own = {name: value for name, value in message.items() if name not in ("flags", "edit_history")}
     payload = {
         "bot_email": bot.delivery_email,
         "bot_full_name": bot.full_name,
         "data": message["content"],
-        "message": {**told, "rendered_content": shown["content"]},
+        "message": {**own, "rendered_content": shown["content"]},
         "token": token,
         "trigger": taken.cause,
     }
@@ -67,7 +67,7 @@ def find_request(db: Db, secret: str, taken: Claim) -> Request | None:
 
 
 def _slack(bot: Actor, message: Mapping[str, Any], token: str) -> Mapping[str, Any]:
-    """The fields of a Slack-compatible outgoing webhook."""
+    """Return the fields of a Slack-compatible outgoing webhook."""
     is_direct = message["type"] == "private"
     return {
         "token": token,
@@ -86,11 +86,11 @@ def _slack(bot: Actor, message: Mapping[str, Any], token: str) -> Mapping[str, A
 
 
 class NoAnswer(Exception):
-    """The answer is not what its form says. The message says what is wrong with it."""
+    """The answer does not match its format; the message is the reason."""
 
 
 def read_answer(interface: int, text: str) -> str | None:
-    """The content of the bot's message; None where it has nothing to say. Raises `NoAnswer`."""
+    """Return the content of the bot's message; None if it sends none. Raise `NoAnswer`."""
     if not text.strip():
         return None
     try:
@@ -108,9 +108,9 @@ def read_answer(interface: int, text: str) -> str | None:
     return _content(answer.get("response_string", answer.get("content")))
 
 
-def _content(said: Json) -> str | None:
-    if said is None:
+def _content(value: Json) -> str | None:
+    if value is None:
         return None
-    if not isinstance(said, str):
+    if not isinstance(value, str):
         raise NoAnswer("The content of the answer is no text.")
-    return said.replace("\0", "\ufffd") if said.strip() else None
+    return value.replace("\0", "\ufffd") if value.strip() else None

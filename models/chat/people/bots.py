@@ -1,4 +1,4 @@
-"""Bots as those who manage them see them: their owners and the administrators."""
+"""Bots as the users who manage them see them: their owners and the administrators."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -44,7 +44,7 @@ UNSET: dict[str, Any] = {
     "default_events_register_stream": None,
     "default_all_public_streams": False,
 }
-"""Channels that bots once had for requests that name none; now each request names its own."""
+"""Bots once had channels for requests that name none; now each request names its own."""
 
 
 class BotRow(Protocol):
@@ -69,35 +69,33 @@ class BotRow(Protocol):
 
 
 def find_managed_bots(db: Db, actor: Actor) -> list[dict[str, Any]]:
-    """The bots that the actor manages, active or not, in order of their ids: administrators all,
-    others their own.
+    """Return the bots that the actor manages, active or not, in order of their ids: administrators
+    manage all, others their own.
     """
-    wanted = _BOTS if actor.is_administrator else _BOTS.where(_OWN)
-    given = {"realm_id": actor.realm_id, "owner_id": actor.id}
-    return _describe_all(db, db.execute(wanted, given).all(), actor.realm)
+    query = _BOTS if actor.is_administrator else _BOTS.where(_OWN)
+    values = {"realm_id": actor.realm_id, "owner_id": actor.id}
+    return _describe_all(db, db.execute(query, values).all(), actor.realm)
 
 
-def _describe_all(db: Db, bots: Iterable[BotRow], realm: RealmView) -> list[dict[str, Any]]:
-    rows = list(bots)
-    services = find_services(db, [row.id for row in rows])
-    return [describe_bot(row, realm, services.get(row.id, ())) for row in rows]
+def _describe_all(db: Db, bots: Sequence[BotRow], realm: RealmView) -> list[dict[str, Any]]:
+    services = find_services(db, [bot.id for bot in bots])
+    return [describe_bot(bot, realm, services.get(bot.id, ())) for bot in bots]
 
 
 def find_services(db: Db, bot_ids: Iterable[int]) -> Mapping[int, list[BotService]]:
-    """Bot's id -> where it lives, of those that live at an address."""
+    """Return bot id -> its service, of outgoing webhooks."""
     hook = OutgoingWebhook
-    wanted = select(hook.user_id, hook.payload_url, hook.interface)
-    found = db.execute(wanted.where(id_in(hook.user_id, bot_ids)))
+    query = select(hook.user_id, hook.payload_url, hook.interface)
     return {
         row.user_id: [BotService(base_url=row.payload_url, interface=row.interface)]
-        for row in found
+        for row in db.execute(query.where(id_in(hook.user_id, bot_ids)))
     }
 
 
 def describe_bot(
     bot: BotRow, realm: RealmView, services: Sequence[BotService] = ()
 ) -> dict[str, Any]:
-    """A bot in a snapshot and in events. Keys are never told there."""
+    """Return a bot as snapshots and events show it, without its key."""
     return {
         "user_id": bot.id,
         "email": bot.delivery_email,
@@ -112,15 +110,17 @@ def describe_bot(
 
 
 def picture_of_bot(bot: BotRow, realm: RealmView) -> str:
-    """The address of the bot's picture: everybody knows a bot by its email, until it is deleted."""
-    known_as = dummy_email(bot.id, realm.host) if bot.is_deleted else bot.delivery_email
-    return avatar_url(known_as, bot.avatar_version)
+    """Return the URL of the bot's picture. It is derived from the bot's email, which everybody may
+    see until the bot is deleted.
+    """
+    email = dummy_email(bot.id, realm.host) if bot.is_deleted else bot.delivery_email
+    return avatar_url(email, bot.avatar_version)
 
 
 def find_managers(db: Db, realm_id: int, *owner_ids: int | None) -> list[int]:
-    """Ids of the active administrators of the realm and of these owners of bots."""
+    """Return the ids of the active administrators of the realm and of these owners of bots."""
     owners = [owner_id for owner_id in owner_ids if owner_id is not None]
-    found = db.execute(
+    user_ids = db.execute(
         select(User.id).where(
             User.realm_id == realm_id,
             User.is_active,
@@ -128,18 +128,18 @@ def find_managers(db: Db, realm_id: int, *owner_ids: int | None) -> list[int]:
             or_(User.role <= Role.ADMINISTRATOR, User.id.in_(owners)),
         )
     )
-    return list(found.scalars())
+    return list(user_ids.scalars())
 
 
 def notify_of_new_bot(session: Session, realm: RealmView, bot: User, *, now: datetime) -> None:
-    """The bot was made: tells those who manage it."""
+    """Notify those who manage it of a new bot."""
     managers = find_managers(session, realm.id, bot.bot_owner_id)
     event = RealmBotAddEvent(bot=describe_bot(bot, realm))
     log.append(session, realm.id, event, user_ids=managers, now=now)
 
 
 def notify_of_bot(session: Session, user: User, change: BotChange, *, now: datetime) -> None:
-    """What is new about a bot: tells those who manage it. Of a person there is nothing to tell."""
+    """Notify those who manage it of a change of a bot. Do nothing for a person."""
     if user.bot_type is None or user.is_system_bot:
         return
     managers = find_managers(session, user.realm_id, user.bot_owner_id)
@@ -150,12 +150,12 @@ def notify_of_bot(session: Session, user: User, change: BotChange, *, now: datet
 def notify_of_owner(
     session: Session, realm: RealmView, bot: User, previous_id: int | None, *, now: datetime
 ) -> None:
-    """The bot has another owner, who manages it from now on; the previous one may no longer."""
+    """Notify users of a bot's new owner, who manages it instead of the previous one."""
     before = set(find_managers(session, realm.id, previous_id))
     after = set(find_managers(session, realm.id, bot.bot_owner_id))
     assert bot.bot_owner_id is not None
     [described] = _describe_all(session, [bot], realm)
-    told: Sequence[log.AddressedEvent] = [
+    events: Sequence[log.AddressedEvent] = [
         (RealmBotDeleteEvent(bot=KnownBot(user_id=bot.id)), before - after),
         (RealmBotAddEvent(bot=described), after - before),
         (
@@ -163,21 +163,19 @@ def notify_of_owner(
             after & before,
         ),
     ]
-    log.append_all(session, realm.id, told, now=now)
+    log.append_all(session, realm.id, events, now=now)
 
 
 def notify_of_management(
     session: Session, realm: RealmView, user: User, before: int, *, now: datetime
 ) -> None:
-    """The user, whose role was `before`, has another one: tells them which bots they manage now and
-    did not, or no longer do.
-    """
+    """Notify a user whose role was `before` of the bots that they now manage, or no longer do."""
     was, manages = before <= Role.ADMINISTRATOR, user.role <= Role.ADMINISTRATOR
     if was == manages:
         return
     others = _BOTS.where(or_(User.bot_owner_id.is_(None), User.bot_owner_id != user.id))
     bots = session.execute(others, {"realm_id": realm.id}).all()
-    told: list[log.AddressedEvent] = [
+    events: list[log.AddressedEvent] = [
         (
             RealmBotAddEvent(bot=bot)
             if manages
@@ -186,4 +184,4 @@ def notify_of_management(
         )
         for bot in _describe_all(session, bots, realm)
     ]
-    log.append_all(session, realm.id, told, now=now)
+    log.append_all(session, realm.id, events, now=now)

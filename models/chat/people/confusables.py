@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
-"""Letters and symbols that show nothing, but take room."""
+"""Letters and symbols that are blank but have a width."""
 _IGNORABLE = ((0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x17B4, 0x17B5), (0x180B, 0x180F),
               (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFE00, 0xFE0F),
               (0xFEFF, 0xFEFF), (0xE0000, 0xE0FFF))  # fmt: skip
@@ -28,24 +28,24 @@ def _table() -> dict[int, str]:
 
 
 def skeleton(text: str) -> str:
-    """Two texts of one skeleton look the same."""
+    """Return the skeleton of a text. Texts with one skeleton look the same."""
     decomposed = text if text.isascii() else unicodedata.normalize("NFKD", text)
     mapped = " ".join(decomposed.translate(_table()).split())
     return mapped if mapped.isascii() else unicodedata.normalize("NFD", mapped)
 
 
 def looks(text: str) -> tuple[str, str]:
-    """What to compare one by one: the skeleton, and that whatever the case. Capitals look like
-    other letters than their small ones do: `Iago` like `lago`, `IAGO` like `lAGO`.
+    """Return the skeletons of a text with and without its case. Capitals look like other letters
+    than their lower case does: `Iago` like `lago`, `IAGO` like `lAGO`.
     """
     return skeleton(text), skeleton(text.casefold()).casefold()
 
 
 def look_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Compares two results of `looks`."""
+    """Return whether two results of `looks` look alike."""
     return one[0] == other[0] or one[1] == other[1]
 
 
 def is_invisible(text: str) -> bool:
-    """Does it show nothing at all? Spaces, fillers and marks without a letter do not."""
+    """Return whether a text consists of spaces, fillers and marks without a letter."""
     return all(unicodedata.category(sign)[0] in "CMZ" for sign in skeleton(text))

@@ -1,4 +1,4 @@
-"""Real email addresses: which are addresses at all, and which an organization lets people have."""
+"""Real email addresses: which are valid, and which an organization permits."""
 
 from disposable_email_domains import blocklist
 from email_validator import EmailNotValidError, validate_email
@@ -26,12 +26,11 @@ _HOLDER = select(User.id).where(
 
 
 def check_email(email: str) -> str:
-    """The address as it is stored: trimmed, with its domain in ASCII, which is what every check and
-    every mail server compares. Raises `InvalidEmail`.
+    """Return the address as it is stored: trimmed, with its domain in ASCII, which every check and
+    every mail server compares. Raise `InvalidEmail`.
     """
     local, _, domain = email.strip().rpartition("@")
-    # The validator refuses names such as `localhost` and `acme.test`: an organization's own
-    # business here.
+    # The validator refuses hosts such as `localhost` and `acme.test`, which organizations may have.
     is_plain = domain.isascii() and is_host(domain.lower())
     try:
         valid = validate_email(
@@ -46,7 +45,7 @@ def check_email(email: str) -> str:
 
 
 def as_stored(email: str) -> str:
-    """What somebody types to name an account, as it would be stored; trimmed where it is none."""
+    """Return what somebody entered as an address as it would be stored; trimmed if it is none."""
     try:
         return check_email(email)
     except InvalidEmail:
@@ -54,11 +53,11 @@ def as_stored(email: str) -> str:
 
 
 def check_email_allowed(db: Db, realm: RealmView, email: str) -> None:
-    """May somebody with that (valid) address have an account in the realm?
+    """Require that an account of the realm may have that (valid) address.
 
-    Where domains are restricted, only theirs, and no `+`, which would make many addresses of one;
-    else none of a provider of throw-away addresses, unless the realm takes those. Raises
-    `EmailContainsPlus`, `EmailNotAllowed`, `DisposableEmail`.
+    If domains are restricted, only their addresses may, without a `+`, which would make many
+    addresses of one. Otherwise addresses of disposable providers may not, unless the realm permits
+    them. Raise `EmailContainsPlus`, `EmailNotAllowed`, `DisposableEmail`.
     """
     local, _, domain = email.lower().rpartition("@")
     if not realm.emails_restricted_to_domains:
@@ -74,13 +73,13 @@ def check_email_allowed(db: Db, realm: RealmView, email: str) -> None:
 
 
 def is_disposable(domain: str) -> bool:
-    """Is it, or a domain above it, known to give addresses away for minutes?"""
+    """Return whether the domain, or one above it, is a known provider of disposable addresses."""
     labels = domain.split(".")
     return any(".".join(labels[start:]) in blocklist for start in range(len(labels) - 1))
 
 
 def require_email_is_free(db: Db, realm_id: int, email: str) -> None:
-    """Raises `EmailInUse` when any account of the realm has the address, in any case."""
+    """Raise `EmailInUse` if an account of the realm has the address, in any case."""
     key = {"realm_id": realm_id, "email_key": email.casefold()}
     if db.execute(_HOLDER, key).first() is not None:
         raise EmailInUse(email=email)

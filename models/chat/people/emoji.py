@@ -22,11 +22,11 @@ UNICODE, REALM, EXTRA = "unicode_emoji", "realm_emoji", "service_extra_emoji"
 EXTRA_EMOJI = "zulip"
 """The one emoji that comes with the service; its code is its name."""
 CLIENTS_EXTRA = "zulip_extra_emoji"
-"""What clients call `EXTRA`: some refuse names that they do not know."""
+"""The name of `EXTRA` for clients, some of which refuse unknown names."""
 
 CODE_POINTS = re.compile(r"[0-9a-f]{2,6}(-[0-9a-f]{2,6}){0,9}")
 NAME = re.compile(r"[\w+-]+")
-"""What a name of Unicode's emoji consists of, as it stands between colons in a text."""
+"""The form of a name of Unicode's emoji, as written between colons in a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +46,21 @@ class Emoji:
 
 
 def own_kind(reaction_type: str | None) -> str | None:
-    """The type of an emoji as it is stored, from what a client calls it."""
+    """Return the stored type of an emoji, from a client's."""
     return EXTRA if reaction_type == CLIENTS_EXTRA else reaction_type
 
 
 def clients_kind(reaction_type: str) -> str:
-    """The type of an emoji as clients know it, from what is stored."""
+    """Return the type of an emoji for clients, from the stored one."""
     return CLIENTS_EXTRA if reaction_type == EXTRA else reaction_type
 
 
 def check_emoji(
     db: Db, actor: Actor, name: str | None, code: str | None, kind: str | None
 ) -> Emoji | None:
-    """The emoji a client means; None when it named none. An empty name means no emoji.
+    """Return the emoji that a client sent; None if it sent none. An empty name means no emoji.
 
-    Raises `EmojiCodeWithoutName`, and what `complete_emoji` and `require_usable` raise.
+    Raise `EmojiCodeWithoutName`, and what `complete_emoji` and `require_usable` raise.
     """
     if name is None:
         if code is not None or kind is not None:
@@ -74,7 +74,9 @@ def check_emoji(
 
 
 def complete_emoji(db: Db, actor: Actor, name: str, code: str | None, kind: str | None) -> Emoji:
-    """The emoji with what the client left out, by its name. Raises `EmojiDoesNotExist`."""
+    """Return the emoji, completed by its name where the client left something out. Raise
+    `EmojiDoesNotExist`.
+    """
     if code is not None and kind is not None:
         return Emoji(name, code, kind)
     named = access_emoji(db, actor, name)
@@ -86,9 +88,9 @@ def complete_emoji(db: Db, actor: Actor, name: str, code: str | None, kind: str 
 
 
 def access_emoji(db: Db, actor: Actor, name: str) -> Emoji:
-    """The emoji of that name: the organization's own, then the service's, then Unicode's.
+    """Return the emoji of that name: the organization's own, then the service's, then Unicode's.
 
-    Raises `EmojiDoesNotExist`.
+    Raise `EmojiDoesNotExist`.
     """
     own = select(RealmEmoji.id).where(
         RealmEmoji.realm_id == actor.realm_id, RealmEmoji.name == name, ~RealmEmoji.is_deactivated
@@ -104,14 +106,14 @@ def access_emoji(db: Db, actor: Actor, name: str) -> Emoji:
 
 
 def require_usable(db: Db, actor: Actor, emoji: Emoji) -> None:
-    """Do name, code and type match, and may the emoji still be used?
+    """Require that name, code and type match, and that the emoji is active.
 
-    Raises `InvalidEmoji`, `CustomEmojiDeactivated`.
+    Raise `InvalidEmoji`, `CustomEmojiDeactivated`.
     """
     name, code = emoji.emoji_name, emoji.emoji_code
     match emoji.reaction_type:
         case "unicode_emoji":
-            # Clients know far more emoji than our table: a name it lacks is taken at its word.
+            # Clients have far more emoji than this table: a name that it lacks is accepted.
             if CODE_POINTS.fullmatch(code) is None:
                 raise InvalidEmoji(what="emoji code")
             if EMOJI.get(name, code) != code or NAME.fullmatch(name) is None:
@@ -128,10 +130,10 @@ def require_usable(db: Db, actor: Actor, emoji: Emoji) -> None:
 def _require_usable_custom(db: Db, actor: Actor, name: str, code: str) -> None:
     row = None
     if re.fullmatch(r"[0-9]{1,9}", code):
-        wanted = select(RealmEmoji.name, RealmEmoji.is_deactivated).where(
+        query = select(RealmEmoji.name, RealmEmoji.is_deactivated).where(
             RealmEmoji.realm_id == actor.realm_id, RealmEmoji.id == int(code)
         )
-        row = db.execute(wanted).first()
+        row = db.execute(query).first()
     if row is None:
         raise InvalidEmoji(what="custom emoji")
     if row.name != name:

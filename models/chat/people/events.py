@@ -1,4 +1,4 @@
-"""Events that tell clients what has become of a user."""
+"""Events about changes of users."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -29,18 +29,20 @@ def notify_of_user(
     now: datetime,
     user_ids: Iterable[int] | None = None,
 ) -> None:
-    """What is new about the user, an event for each change, to `user_ids`, else to everybody who
-    may know of them.
+    """Append an event for each change of the user, for `user_ids`, else for everybody who may know
+    the user.
     """
     readers = find_users_who_know(session, realm, user_id) if user_ids is None else list(user_ids)
-    told = [
+    events = [
         (RealmUserUpdateEvent(person={"user_id": user_id, **change}), readers) for change in changes
     ]
-    log.append_all(session, realm.id, told, now=now)
+    log.append_all(session, realm.id, events, now=now)
 
 
 def find_email_readers(session: Session, user: User, *, visibility: int | None = None) -> list[int]:
-    """Ids of the active users who may see the user's real email, or may at another visibility."""
+    """Return the ids of the active users who may see the user's real email, at the user's
+    visibility or another one.
+    """
     shown_to = user.email_address_visibility if visibility is None else visibility
     rows = session.execute(
         select(User.id, User.role).where(
@@ -63,15 +65,13 @@ def notify_of_membership(
     *,
     now: datetime,
 ) -> None:
-    """An event for each group, about users who are now in it or no longer are. The groups have
-    names.
-    """
-    told = [(kind(group_id=group_id, user_ids=user_ids), None) for group_id in group_ids]
-    log.append_all(session, realm_id, told, now=now)
+    """Append an event for each (named) group about users who joined or left it."""
+    events = [(kind(group_id=group_id, user_ids=user_ids), None) for group_id in group_ids]
+    log.append_all(session, realm_id, events, now=now)
 
 
 def find_named_group_ids(session: Session, user_id: int) -> list[int]:
-    """Ids of the system and named groups that the user is directly in."""
+    """Return the ids of the system and named groups that the user is directly in."""
     return list(
         session.scalars(
             select(UserGroup.id)
@@ -83,21 +83,23 @@ def find_named_group_ids(session: Session, user_id: int) -> list[int]:
 
 
 def find_users_who_know(db: Db, realm: RealmView, user_id: int) -> list[int] | None:
-    """Ids of the active users who may know of the user; None: everybody, as where guests are not
-    restricted.
+    """Return the ids of the active users who may know the user; None: everybody, because guests are
+    not restricted.
     """
     group_id = realm.can_access_all_users_group
     if group_id in realm.system_groups_of(Role.GUEST):
         return None
-    knows = or_(
+    may_know = or_(
         User.role != Role.GUEST,
         User.id.in_(known_to(user_id)),
         User.id.in_(find_member_ids(db, group_id)),
     )
-    found = db.execute(
+    user_ids = db.execute(
         select(User.id)
-        .where(User.realm_id == bindparam("realm_id"), ~User.is_system_bot, User.is_active, knows)
+        .where(
+            User.realm_id == bindparam("realm_id"), ~User.is_system_bot, User.is_active, may_know
+        )
         .order_by(User.id),
         {"realm_id": realm.id},
     )
-    return list(found.scalars())
+    return list(user_ids.scalars())

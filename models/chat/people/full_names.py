@@ -21,7 +21,7 @@ from models.reader import Db
 
 NOTIFICATION_BOT = "Notification Bot"
 SYSTEM_BOTS = (NOTIFICATION_BOT,)
-"""Who speaks for the organization itself: nobody else is called so, or nearly so."""
+"""The bots of the organization itself: nobody else may have these names or similar ones."""
 
 NAME_MIN, NAME_MAX = 2, 100
 BAD_NAME_CHARACTERS = frozenset('*`\\>"@')
@@ -30,12 +30,12 @@ _NAMES = select(User.full_name).where(
 )
 
 
-# A link, which mail programs and other clients make alive wherever they show the name.
+# A link, which mail programs and other clients would make clickable.
 _LINK = re.compile(r"://|www\.|\]\s*\(", re.IGNORECASE)
 
 
 def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
-    """The name as it is stored: trimmed. Raises the class that says what is wrong with it."""
+    """Return the name as it is stored: trimmed. Raise the error of a wrong name."""
     name = name.strip()
     if len(name) > NAME_MAX:
         raise NameTooLong()
@@ -65,14 +65,12 @@ def _tight(name: str) -> str:
 
 
 def require_unique_name(db: Db, realm: RealmView, name: str, *, user_id: int | None = None) -> None:
-    """Where the realm wants names to be unique: does nobody but `user_id` have it, in any case, or
-    one that looks like it?
-
-    Raises `UniqueNamesRequired`.
+    """Raise `UniqueNamesRequired` if the realm requires unique names and a user other than
+    `user_id` has the name, in any case, or one that looks like it.
     """
     if not realm.require_unique_names:
         return
     others = db.execute(_NAMES, {"realm_id": realm.id, "user_id": user_id or 0}).scalars()
-    wanted = looks(name)
-    if any(look_alike(wanted, looks(other)) for other in others):
+    own = looks(name)
+    if any(look_alike(own, looks(other)) for other in others):
         raise UniqueNamesRequired()

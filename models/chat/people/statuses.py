@@ -1,9 +1,5 @@
-"""What people say they are doing: read by everybody who may know them, set by themselves and by
-administrators.
-"""
+"""User statuses: everybody who may know a person reads theirs; they and administrators set it."""
 
-from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -32,7 +28,7 @@ _STATUS = table_of(UserStatus)
 
 
 class _Status(NamedTuple):
-    """What a user says; the texts are null for one who never had a status."""
+    """A user's status; the texts are null for a user who never had one."""
 
     id: int
     presence_enabled: bool
@@ -57,16 +53,16 @@ _FIND_ALL = _STATUSES.where(
 
 
 def access_status(db: Db, actor: Actor, user_id: int) -> dict[str, Any]:
-    """The status object of a person of the actor's realm; empty without a status.
+    """Return the status object of a person of the actor's realm; empty without a status.
 
-    Raises what `require_person` raises.
+    Raise what `require_person` raises.
     """
     require_person(db, actor, user_id)
     return _described(_find(db, user_id))
 
 
 def require_person(db: Db, actor: Actor, user_id: int) -> None:
-    """Raises `NoSuchUser` (also for bots, which have no status), `UserIsDeactivated`."""
+    """Raise `NoSuchUser` (also for bots, which have no status), `UserIsDeactivated`."""
     user = access_user(db, actor, user_id)
     if user.bot_type is not None:
         raise NoSuchUser()
@@ -75,10 +71,10 @@ def require_person(db: Db, actor: Actor, user_id: int) -> None:
 
 
 def find_statuses(db: Db, realm_id: int) -> dict[int, dict[str, Any]]:
-    """User id -> status object, of the realm's active people who have one."""
+    """Return user id -> status object, of the realm's active people who have one."""
     rows = read_rows(_Status, db.execute(_FIND_ALL, {"realm_id": realm_id}))
-    found = ((row.id, _described(row)) for row in rows)
-    return {user_id: status for user_id, status in found if status}
+    statuses = ((row.id, _described(row)) for row in rows)
+    return {user_id: status for user_id, status in statuses if status}
 
 
 def _find(db: Db, user_id: int) -> _Status:
@@ -100,18 +96,12 @@ def _described(row: _Status) -> dict[str, Any]:
 def notify_of_standing(
     session: Session, realm_id: int, user_id: int, *, is_active: bool, now: datetime
 ) -> None:
-    """Deactivated users have no status: theirs is gone, or there again."""
+    """Append the event for a user who was deactivated, and so has no status, or reactivated."""
     status = _described(_find(session, user_id))
     if status:
-        shown = status if is_active else {name: _NONE[name] for name in status}
+        empty = {"away": False, "status_text": "", **Emoji().as_facts()}
+        shown = status if is_active else {name: empty[name] for name in status}
         log.append(session, realm_id, UserStatusEvent(user_id=user_id, **shown), now=now)
-
-
-_NONE: Mapping[str, Any] = {
-    "away": False,
-    "status_text": "",
-    **Emoji().as_facts(),
-}
 
 
 def change_status(
@@ -123,7 +113,9 @@ def change_status(
     away: bool | None = None,
     emoji: Emoji | None = None,
 ) -> None:
-    """Set what is not None of the actor's own; an empty text and an empty emoji clear theirs."""
+    """Set those parts of the actor's status that are not None; an empty text or emoji clears its
+    part.
+    """
     if away is not None:
         _set_presence(session, actor, not away, now)
     _write(session, actor, actor.id, status_text, away, emoji, now)
@@ -138,16 +130,10 @@ def change_status_of(
     status_text: str | None = None,
     emoji: Emoji | None = None,
 ) -> None:
-    """The same for a person who passed `require_person`; the audit log tells who did it."""
+    """Set the status of a person who passed `require_person`, with an entry in the audit log."""
     _write(session, actor, user_id, status_text, None, emoji, now)
-    audit.record(
-        session,
-        actor.realm_id,
-        "user_status_changed",
-        actor_id=actor.id,
-        user_id=user_id,
-        now=now,
-    )
+    kind = "user_status_changed"
+    audit.record(session, actor.realm_id, kind, actor_id=actor.id, user_id=user_id, now=now)
 
 
 def _write(
@@ -159,30 +145,22 @@ def _write(
     emoji: Emoji | None,
     now: datetime,
 ) -> None:
-    event = UserStatusEvent(user_id=user_id, away=given(away), status_text=given(status_text))
-    said: dict[str, Any] = {}
-    if status_text is not None:
-        said["status_text"] = status_text
+    changes: dict[str, Any] = {} if status_text is None else {"status_text": status_text}
     if emoji is not None:
-        said |= emoji.as_facts()
-        event = replace(
-            event,
-            emoji_name=emoji.emoji_name,
-            emoji_code=emoji.emoji_code,
-            reaction_type=emoji.reaction_type,
-        )
-    if said:
-        row = {"status_text": "", **Emoji().as_facts(), **said}
+        changes |= emoji.as_facts()
+    if changes:
+        row = {"status_text": "", **Emoji().as_facts(), **changes}
         session.connection().execute(
             upsert(_STATUS)
             .values(user_id=user_id, updated_at=now, **row)
-            .on_conflict_do_update(index_elements=["user_id"], set_={**said, "updated_at": now})
+            .on_conflict_do_update(index_elements=["user_id"], set_={**changes, "updated_at": now})
         )
+    event = UserStatusEvent(user_id=user_id, away=given(away), **changes)
     log.append(session, actor.realm_id, event, now=now)
 
 
 def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) -> None:
-    """`away` is the older name of the setting that hides one's presence."""
+    """Set the setting `presence_enabled`, of which `away` is the older form."""
     if enabled == actor.presence_enabled:
         return
     session.connection().execute(
@@ -194,8 +172,8 @@ def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) 
 
 
 def check_status(text: str | None, away: bool | None, emoji_name: str | None) -> str | None:
-    """The text as it is stored. Raises `NoNewStatus` when nothing at all was sent, and
-    `NotOneLine` for a text of more than one line.
+    """Return the text as it is stored. Raise `NoNewStatus` if nothing was sent, and `NotOneLine`
+    for a text of more than one line.
     """
     if text is None and away is None and emoji_name is None:
         raise NoNewStatus()

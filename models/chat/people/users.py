@@ -1,4 +1,4 @@
-"""People and bots: made, named and found."""
+"""People and bots: created and found."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -48,10 +48,10 @@ def create_user(
     is_system_bot: bool = False,
     actor_id: int | None = None,
 ) -> tuple[User, str]:
-    """A new active user of the realm and their API key.
+    """Create an active user of the realm. Return the user and their API key.
 
-    Raises `InvalidEmail`, `EmailInUse`, the classes of `check_full_name`, and `NoSuchUser` for an
-    owner that is no person of the realm.
+    Raise `InvalidEmail`, `EmailInUse`, what `check_full_name` raises, and `NoSuchUser` for an owner
+    that is no person of the realm.
     """
     email, full_name = check_email(email), check_full_name(full_name, is_system_bot=is_system_bot)
     require_email_is_free(session, realm.id, email)
@@ -84,47 +84,41 @@ def create_user(
         facts={"role": int(role), "bot_type": bot_type},
     )  # fmt: skip
     event = RealmUserAddEvent(person=describe_new_user(user, realm))
-    know = find_users_who_know(session, realm, user.id)
-    log.append(session, realm.id, event, user_ids=know, now=now)
+    user_ids = find_users_who_know(session, realm, user.id)
+    log.append(session, realm.id, event, user_ids=user_ids, now=now)
     if bot_type is not None and not is_system_bot:
         notify_of_new_bot(session, realm, user, now=now)
     return user, api_key
 
 
-_IN_REALM = select(*USER_COLUMNS).where(User.realm_id == bindparam("realm_id"), ~User.is_system_bot)
-_ALL = _IN_REALM.order_by(User.id)
+_IN_REALM = select(*USER_COLUMNS).where(User.realm_id == bindparam("realm_id")).order_by(User.id)
+_ALL = _IN_REALM.where(~User.is_system_bot)
+_SYSTEM_BOTS = _IN_REALM.where(User.is_system_bot)
 
 
 def find_users(db: Db, actor: Actor, user_ids: Iterable[int] | None = None) -> list[UserRow]:
-    """Rows of the realm's users that the actor may know, active or not, in order of their ids;
-    all, or those asked for.
+    """Return rows of the realm's users whom the actor may know, active or not, in order of their
+    ids: all, or those of `user_ids`.
     """
-    wanted = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
+    query = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
     if not sees_everybody(db, actor):
-        wanted = wanted.where(User.id.in_(known_to(actor.id)))
-    return read_rows(UserRow, db.execute(wanted, {"realm_id": actor.realm.id}))
-
-
-_SYSTEM_BOTS = (
-    select(*USER_COLUMNS)
-    .where(User.realm_id == bindparam("realm_id"), User.is_system_bot)
-    .order_by(User.id)
-)
+        query = query.where(User.id.in_(known_to(actor.id)))
+    return read_rows(UserRow, db.execute(query, {"realm_id": actor.realm.id}))
 
 
 def find_system_bots(db: Db, realm_id: int) -> list[UserRow]:
-    """Rows of the realm's system bots."""
+    """Return rows of the realm's system bots."""
     return read_rows(UserRow, db.execute(_SYSTEM_BOTS, {"realm_id": realm_id}))
 
 
 MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
     UserMessage.user_id == bindparam("user_id")
 )
-"""Id of the newest message that user :user_id has a copy of; null without any."""
+"""The id of the newest message that user :user_id has a copy of; null without any."""
 _MAX_MESSAGE = Query(MAX_MESSAGE)
 
 
 def find_max_message_id(db: Db, user_id: int) -> int:
-    """Id of the newest message the user has a copy of; -1 without any."""
+    """Return the id of the newest message that the user has a copy of; -1 without any."""
     (newest,) = _MAX_MESSAGE.one(db, {"user_id": user_id})
     return -1 if newest is None else newest

@@ -1,4 +1,4 @@
-"""Users as they look on the wire, and as far as the one who looks may see them."""
+"""User objects, with as much as their viewer may see."""
 
 from collections.abc import Container
 from datetime import datetime
@@ -20,7 +20,7 @@ from models.chat.tables import User
 
 
 def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
-    """The User object of a new user as everybody in the realm may see them."""
+    """Return the User object of a new user as everybody in the realm may see it."""
     is_open = user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility)
     email = user.delivery_email if is_open else dummy_email(user.id, realm.host)
     person = _describe(
@@ -41,7 +41,7 @@ def _describe(
     bot_owner_id: int | None,
     picture: str | None,
 ) -> dict[str, Any]:
-    """The fields of every User object; the viewer decides on the keywords."""
+    """Return the fields of every User object; the keywords depend on the viewer."""
     return {
         "user_id": row.id,
         "delivery_email": delivery_email,
@@ -67,14 +67,14 @@ ProfileData = dict[str, dict[str, str]]
 
 
 def _iso(at: datetime) -> str:
-    """Whole seconds, as clients know `date_joined`: 2026-11-21T12:00:00+00:00."""
+    """Return `date_joined` in whole seconds, as clients expect it: 2026-11-21T12:00:00+00:00."""
     return at.replace(microsecond=0).isoformat()
 
 
 def describe_own_user(
     actor: Actor, *, max_message_id: int, profile_data: ProfileData | None
 ) -> dict[str, Any]:
-    """The fields of get-own-user."""
+    """Return the fields of get-own-user."""
     body = {
         "avatar_url": avatar_url(actor.delivery_email, actor.avatar_version),
         "avatar_version": actor.avatar_version,
@@ -106,9 +106,9 @@ def describe_user(
     client_extavatar: bool,
     profile_data: ProfileData | None = None,
 ) -> dict[str, Any]:
-    """The User object as `viewer` may see it, who may know only `known_ids` (None: everybody).
+    """Return the User object as `viewer` may see it, who may know only `known_ids` (None: all).
 
-    `profile_data` None: it was not asked for.
+    `profile_data` None: it was not requested.
     """
     body = _describe(
         row,

@@ -1,4 +1,4 @@
-"""Who was there and when, of all whom the actor may know."""
+"""The presences of the users whom the actor may know."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -29,20 +29,21 @@ from models.chat.presence.view import (
 )
 from models.chat.tables import Presence, User
 from models.reader import INT_MAX, Db
+from models.rows import read_row
 
 HISTORY_DAYS = 14
-"""A client that knows nothing yet is told of so many days, unless it asks for others."""
+"""A client that has no presences yet gets those of this many days, unless it requests others."""
 NO_UPDATE = -1
 
 
 def _seconds(at: SQLColumnExpression[datetime]) -> ColumnElement[int]:
-    """As a number from the start: an answer holds thousands."""
+    """Return the seconds of a time as a number, because an answer has thousands of them."""
     return type_coerce(at, BigInteger) // 1000
 
 
 _TIMES = (
-    _seconds(func.coalesce(Presence.last_active_at, User.date_joined)),
-    _seconds(Presence.last_connected_at),
+    _seconds(func.coalesce(Presence.last_active_at, User.date_joined)).label("active_at"),
+    _seconds(Presence.last_connected_at).label("connected_at"),
 )
 _TIMES_OF = (
     select(*_TIMES)
@@ -50,14 +51,7 @@ _TIMES_OF = (
     .where(Presence.user_id == bindparam("user_id"))
 )
 _BY_ID = select(User.id, Presence.update_id, *_TIMES)
-_BY_EMAIL = select(
-    User.id,
-    Presence.update_id,
-    *_TIMES,
-    User.delivery_email,
-    User.bot_type,
-    User.email_address_visibility,
-)
+_BY_EMAIL = _BY_ID.add_columns(User.delivery_email, User.bot_type, User.email_address_visibility)
 
 
 def find_presences(
@@ -69,31 +63,32 @@ def find_presences(
     history_days: int | None = None,
     now: datetime,
 ) -> dict[str, Any]:
-    """`presences` of active people, by user id (`is_slim`) or by API email, the newest update among
-    them, and the time.
+    """Return `presences` of active people, by user id (`is_slim`) or by API email, the newest
+    update among them, and the time.
 
-    `after`: the newest update that the client knows, `NO_UPDATE` for none; only what is newer is
-    told. A client that knows none is told of `history_days`.
+    `after`: the newest update that the client has, `NO_UPDATE` for none; only newer ones are
+    returned. A client that has none gets those of `history_days`.
     """
-    wanted = (_BY_ID if is_slim else _BY_EMAIL).join(User, User.id == Presence.user_id)
-    wanted = wanted.where(Presence.realm_id == actor.realm_id, User.is_active)
+    query = (_BY_ID if is_slim else _BY_EMAIL).join(User, User.id == Presence.user_id)
+    query = query.where(Presence.realm_id == actor.realm_id, User.is_active)
     if after is not None and after > 0:
-        wanted = wanted.where(Presence.update_id > after)
+        query = query.where(Presence.update_id > after)
     else:
         days = HISTORY_DAYS if history_days is None else history_days
-        wanted = wanted.where(Presence.last_connected_at >= _days_before(now, days))
+        query = query.where(Presence.last_connected_at >= _days_before(now, days))
     if not sees_everybody(db, actor):
-        wanted = wanted.where(User.id.in_(known_to(actor.id)))
-    rows = db.execute(wanted, {"realm_id": actor.realm_id}).all()
+        query = query.where(User.id.in_(known_to(actor.id)))
+    rows = db.execute(query, {"realm_id": actor.realm_id}).all()
     presences: Mapping[str, SlimPresence | LegacyPresence]
+    seen = [(row, Seen(row.active_at, row.connected_at)) for row in rows]
     if is_slim:
-        presences = {str(row[0]): slim_presence(Seen(row[2], row[3])) for row in rows}
+        presences = {str(row.id): slim_presence(times) for row, times in seen}
     else:
-        presences = {api_email(actor, row): legacy_presence(Seen(row[2], row[3])) for row in rows}
+        presences = {api_email(actor, row): legacy_presence(times) for row, times in seen}
     return {
         "presences": presences,
         "presence_last_update_id": max(
-            (row[1] for row in rows), default=NO_UPDATE if after is None else after
+            (row.update_id for row in rows), default=NO_UPDATE if after is None else after
         ),
         "server_timestamp": now.timestamp(),
     }
@@ -106,9 +101,9 @@ def _days_before(now: datetime, days: int) -> datetime:
 def access_presence(
     db: Db, actor: Actor, name: str, *, now: datetime
 ) -> dict[str, dict[str, str | int]]:
-    """The presence of a person whom the actor may know, named by id or API email.
+    """Return the presence of a person whom the actor may know, by id or API email.
 
-    Raises `NoSuchUser`, also for who has left, `NoPresenceOfBots`, `NoPresence`.
+    Raise `NoSuchUser`, also for a deactivated user, `NoPresenceOfBots`, `NoPresence`.
     """
     is_id = name.isascii() and name.isdecimal() and len(name) <= len(str(INT_MAX))
     user = access_user(db, actor, int(name) if is_id else name)
@@ -116,7 +111,7 @@ def access_presence(
         raise NoSuchUser()
     if user.bot_type is not None:
         raise NoPresenceOfBots()
-    row = db.execute(_TIMES_OF, {"user_id": user.id}).first()
-    if row is None:
+    seen = read_row(Seen, db.execute(_TIMES_OF, {"user_id": user.id}))
+    if seen is None:
         raise NoPresence(user_id_or_email=name)
-    return described_presence(Seen(*row), now)
+    return described_presence(seen, now)

@@ -1,9 +1,8 @@
-"""What clients report of their users: written where it is news, told where somebody comes back.
+"""Clients' reports on their users: stored if they are new, announced if a user is back.
 
-A client reports every minute. One that reports while another has just done so writes nothing.
+A client reports every minute. A report shortly after another client's is not stored.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -26,16 +25,17 @@ from models.chat.tables import Presence, User
 from models.commit_order import lock_logs
 from models.dialects import upsert
 from models.reader import Db
+from models.rows import read_row
 
 Status = Literal["active", "idle"]
 WRITTEN_EVERY = timedelta(seconds=55)
-"""A report that is no further from the last one is no news."""
+"""A report that is no later after the last one is not stored."""
 AWAY_AFTER = OFFLINE_AFTER - PING_EVERY - timedelta(seconds=10)
-"""Who is active again after so long may be offline to somebody else: that is told at once."""
+"""A user who is active again after this time may appear offline to others: an event is due."""
 MOST_TOLD = 100
-"""In an organization with more people, clients learn who is back from their own next report."""
+"""In an organization with more people there are no events: clients learn from their next report."""
 HIDDEN_BEFORE = OFFLINE_AFTER + timedelta(minutes=2)
-"""Who hides their presence was last there so long ago."""
+"""A user who hides their presence appears to have left this long ago."""
 LOCKS = 2
 """The family of the locks of update ids. A unit takes them before the lock of the event log."""
 
@@ -53,49 +53,48 @@ _NEXT = (
 class LastReports(NamedTuple):
     """When clients of a person last reported, and last reported that the person is active."""
 
-    active_at: datetime | None
-    connected_at: datetime
+    last_active_at: datetime | None
+    last_connected_at: datetime
 
 
 def find_last_reports(db: Db, actor: Actor) -> LastReports | None:
-    """Of the actor's clients; None: never."""
-    row = db.execute(_OWN, {"user_id": actor.id}).first()
-    return None if row is None else LastReports(*row)
+    """Return when the actor's clients last reported; None: never."""
+    return read_row(LastReports, db.execute(_OWN, {"user_id": actor.id}))
 
 
 def is_news(actor: Actor, last: LastReports | None, status: Status, now: datetime) -> bool:
-    """Does the report change anything? Never of somebody who hides their presence."""
+    """Return whether the report must be stored; never for a user who hides their presence."""
     if not actor.presence_enabled:
         return False
-    if last is None or now - last.connected_at > WRITTEN_EVERY:
+    if last is None or now - last.last_connected_at > WRITTEN_EVERY:
         return True
-    return status == "active" and _is_over(last.active_at, WRITTEN_EVERY, now)
+    return status == "active" and _is_over(last.last_active_at, WRITTEN_EVERY, now)
 
 
 def note_report(session: Session, actor: Actor, status: Status, *, now: datetime) -> None:
-    """Write down that the actor is there, if it is news, and tell that the actor is back."""
+    """Store a report if it is new, and append an event if the actor is back."""
     lock_logs(session, LOCKS, [actor.realm_id])
     last = find_last_reports(session, actor)
     if not is_news(actor, last, status, now):
         return
     is_active = status == "active"
     report = LastReports(
-        now if is_active else None, now if last is None else max(now, last.connected_at)
+        now if is_active else None, now if last is None else max(now, last.last_connected_at)
     )
     _write(session, actor, report)
-    if last is None or (is_active and _is_over(last.active_at, AWAY_AFTER, now)):
-        _tell(session, actor, report, now)
+    if last is None or (is_active and _is_over(last.last_active_at, AWAY_AFTER, now)):
+        _append_event(session, actor, report, now)
 
 
 def show_or_hide(session: Session, actor: Actor, is_shown: bool, *, now: datetime) -> None:
-    """The actor shows their presence from now on, or hides it: as if they had left a while ago.
+    """Show the actor's presence from now on, or hide it, as if the actor had left a while ago.
 
-    Everybody is told, however many they are.
+    Everybody gets the event, in large organizations, too.
     """
     lock_logs(session, LOCKS, [actor.realm_id])
     report = LastReports(now, now) if is_shown else LastReports(None, now - HIDDEN_BEFORE)
     _write(session, actor, report, forgets_activity=not is_shown)
-    _tell(session, actor, report, now, to_any_number=True)
+    _append_event(session, actor, report, now, to_any_number=True)
 
 
 def _is_over(at: datetime | None, lasts: timedelta, now: datetime) -> bool:
@@ -105,17 +104,17 @@ def _is_over(at: datetime | None, lasts: timedelta, now: datetime) -> bool:
 def _write(
     session: Session, actor: Actor, report: LastReports, *, forgets_activity: bool = False
 ) -> None:
-    """Without a time of activity, the one that was there stays, unless it is forgotten."""
+    """Store the times. Without a time of activity the old one stays unless it is forgotten."""
     insert = upsert(_PRESENCE).values(
         user_id=actor.id,
         realm_id=actor.realm_id,
-        last_active_at=report.active_at,
-        last_connected_at=report.connected_at,
+        last_active_at=report.last_active_at,
+        last_connected_at=report.last_connected_at,
         update_id=_NEXT,
     )
     new = insert.excluded
     changed = {"last_connected_at": new.last_connected_at, "update_id": new.update_id}
-    if report.active_at is not None or forgets_activity:
+    if report.last_active_at is not None or forgets_activity:
         changed["last_active_at"] = new.last_active_at
     session.connection().execute(
         insert.on_conflict_do_update(index_elements=["user_id"], set_=changed),
@@ -123,7 +122,7 @@ def _write(
     )
 
 
-def _tell(
+def _append_event(
     session: Session,
     actor: Actor,
     report: LastReports,
@@ -131,10 +130,12 @@ def _tell(
     *,
     to_any_number: bool = False,
 ) -> None:
-    if not to_any_number and _is_large(session, actor.realm_id):
-        return
-    active_at = report.active_at or actor.date_joined
-    seen = Seen(int(active_at.timestamp()), int(report.connected_at.timestamp()))
+    if not to_any_number:
+        people = session.execute(_PEOPLE, {"realm_id": actor.realm_id}).all()
+        if len(people) > MOST_TOLD:
+            return
+    active_at = report.last_active_at or actor.date_joined
+    seen = Seen(int(active_at.timestamp()), int(report.last_connected_at.timestamp()))
     event = PresenceEvent(
         user_id=actor.id,
         email=actor.dummy_email,
@@ -151,8 +152,3 @@ _PEOPLE = (
     .where(User.realm_id == bindparam("realm_id"), User.is_active, User.bot_type.is_(None))
     .limit(MOST_TOLD + 1)
 )
-
-
-def _is_large(db: Db, realm_id: int) -> bool:
-    people: Sequence[int] = db.execute(_PEOPLE, {"realm_id": realm_id}).scalars().all()
-    return len(people) > MOST_TOLD

@@ -1,4 +1,4 @@
-"""A presence as clients see it: two times by user id, or the older form by API email."""
+"""Presence objects: two times by user id, or the older form by API email."""
 
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, TypedDict
@@ -8,14 +8,15 @@ from models.chat.events.presence import ClientPresence, SlimPresence
 OFFLINE_AFTER = timedelta(seconds=140)
 PING_EVERY = timedelta(seconds=60)
 ACTIVE_WITHIN = timedelta(seconds=70)
-"""The older form has one status: active where the person was, so shortly before the last report."""
+"""The older form has one status: active if the person was so at most this long before the report.
+"""
 CLIENT: Literal["website"] = "website"
-"""The older form tells clients apart, which nobody does any more."""
+"""The older form names the client, which newer clients ignore."""
 
 
 class Seen(NamedTuple):
-    """When a person was last active and when a client of theirs last reported, in Unix seconds. Who
-    was never active has joined, at least.
+    """When a person was last active (else: joined) and when a client of theirs last reported, in
+    Unix seconds.
     """
 
     active_at: int
@@ -34,7 +35,7 @@ def slim_presence(seen: Seen) -> SlimPresence:
 
 
 def client_presence(seen: Seen) -> ClientPresence:
-    """The status as of the last report, and its time."""
+    """Return the status as of the last report, and its time."""
     is_active = seen.active_at + ACTIVE_WITHIN.total_seconds() >= seen.connected_at
     return {
         "client": CLIENT,
@@ -45,7 +46,7 @@ def client_presence(seen: Seen) -> ClientPresence:
 
 
 def legacy_presence(seen: Seen) -> LegacyPresence:
-    """Of all clients together, and of the one that stands for all."""
+    """Return the status of all clients together, and of the one that stands for all."""
     last = client_presence(seen)
     together: dict[str, str | int] = {
         "client": last["client"],
@@ -56,7 +57,7 @@ def legacy_presence(seen: Seen) -> LegacyPresence:
 
 
 def described_presence(seen: Seen, now: datetime) -> dict[str, dict[str, str | int]]:
-    """The presence of one user as it is asked for by itself."""
+    """Return the presence of one user for the request of one presence."""
     last = client_presence(seen)
     status, timestamp = last["status"], last["timestamp"]
     is_offline = int(now.timestamp()) - timestamp > OFFLINE_AFTER.total_seconds()

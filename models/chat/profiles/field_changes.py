@@ -1,4 +1,4 @@
-"""Changing custom profile fields that are there: their texts and rules, their order, their end."""
+"""Changing, deleting and ordering custom profile fields."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,9 @@ import orjson
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.common import audit
-from models.chat.events import log
 from models.chat.events.organization import CustomProfileFieldsEvent
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import append_change, lock_realm
 from models.chat.profiles.errors import (
     DefaultFieldUnchangeable,
     InvalidFieldOrder,
@@ -31,12 +30,12 @@ from models.chat.profiles.fields import (
     summary_is_full,
 )
 from models.chat.profiles.values import FieldType
-from models.chat.tables import ProfileField, ProfileValue, Realm
+from models.chat.tables import ProfileField, ProfileValue
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChanges:
-    """What shall be different; None: as it is. A field's type never changes."""
+    """The changes of a field; None: unchanged. A field's type never changes."""
 
     name: str | None = None
     hint: str | None = None
@@ -50,11 +49,11 @@ class FieldChanges:
 def update_profile_field(
     session: Session, actor: Actor, field_id: int, changes: FieldChanges, *, now: datetime
 ) -> None:
-    """Change a field, all or nothing; values of choices that are no longer there go.
+    """Change a field, all or nothing. Values of removed choices are deleted.
 
-    Raises `ProfileFieldNotFound` and what defining a field raises.
+    Raise `ProfileFieldNotFound` and what defining a field raises.
     """
-    _take_turns(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     field = _access(session, actor.realm_id, field_id)
     type_ = FieldType(field.type)
     if changes.display_in_profile_summary and not field.display_in_profile_summary:
@@ -71,7 +70,10 @@ def update_profile_field(
         if is_known_account and orjson.loads(stored or "{}") != known:
             raise DefaultFieldUnchangeable()
         if type_ == FieldType.DROPDOWN:
-            _forget_choices(session, field_id, known.keys() - changes.field_data.keys())
+            removed = known.keys() - changes.field_data.keys()
+            if removed:
+                chosen = (ProfileValue.field_id == field_id) & ProfileValue.value.in_(removed)
+                session.execute(delete(ProfileValue).where(chosen))
         field.field_data = stored
     name = field.name if changes.name is None else changes.name
     hint = field.hint if changes.hint is None else changes.hint
@@ -90,24 +92,30 @@ def update_profile_field(
         if value is not None:
             setattr(field, column, value)
     session.flush()
-    _tell(session, actor, "profile_field_changed", {"field_id": field_id, "name": name}, now)
+    facts = {"field_id": field_id, "name": name}
+    append_change(
+        session, actor, "profile_field_changed", facts, CustomProfileFieldsEvent(), now=now
+    )
 
 
 def delete_profile_field(session: Session, actor: Actor, field_id: int, *, now: datetime) -> None:
-    """Remove a field with all its values. Raises `ProfileFieldNotFound`."""
-    _take_turns(session, actor.realm_id)
+    """Delete a field with all its values. Raise `ProfileFieldNotFound`."""
+    lock_realm(session, actor.realm_id)
     field = _access(session, actor.realm_id, field_id)
     session.execute(delete(ProfileValue).where(ProfileValue.field_id == field_id))
     session.delete(field)
     session.flush()
-    _tell(session, actor, "profile_field_deleted", {"field_id": field_id}, now)
+    facts = {"field_id": field_id}
+    append_change(
+        session, actor, "profile_field_deleted", facts, CustomProfileFieldsEvent(), now=now
+    )
 
 
 def reorder_profile_fields(
     session: Session, actor: Actor, order: Sequence[int], *, now: datetime
 ) -> None:
-    """Show the fields in this order. Raises `InvalidFieldOrder` unless every field is named."""
-    _take_turns(session, actor.realm_id)
+    """Show the fields in this order. Raise `InvalidFieldOrder` unless every field is named."""
+    lock_realm(session, actor.realm_id)
     known = {field["id"] for field in find_profile_fields(session.connection(), actor.realm_id)}
     places = {field_id: place for place, field_id in enumerate(order) if field_id in known}
     if places.keys() != known:
@@ -115,29 +123,16 @@ def reorder_profile_fields(
     if places:
         rows = [{"id": field_id, "position": place} for field_id, place in places.items()]
         session.execute(update(ProfileField), rows)
-    _tell(session, actor, "profile_fields_reordered", {"order": list(order)}, now)
-
-
-def _take_turns(session: Session, realm_id: int) -> None:
-    """Those who change a realm's fields at once do it one after the other."""
-    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
+    facts = {"order": list(order)}
+    append_change(
+        session, actor, "profile_fields_reordered", facts, CustomProfileFieldsEvent(), now=now
+    )
 
 
 def _access(session: Session, realm_id: int, field_id: int) -> ProfileField:
-    found = session.scalars(
+    field = session.scalars(
         select(ProfileField).where(ProfileField.id == field_id, ProfileField.realm_id == realm_id)
     ).first()
-    if found is None:
+    if field is None:
         raise ProfileFieldNotFound(field_id=field_id)
-    return found
-
-
-def _forget_choices(session: Session, field_id: int, gone: set[str]) -> None:
-    if gone:
-        chosen = ProfileValue.value.in_(gone)
-        session.execute(delete(ProfileValue).where(ProfileValue.field_id == field_id, chosen))
-
-
-def _tell(session: Session, actor: Actor, kind: str, facts: dict[str, Any], now: datetime) -> None:
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    log.append(session, actor.realm_id, CustomProfileFieldsEvent(), now=now)
+    return field

@@ -1,8 +1,8 @@
-"""What a definition of a profile field holds beside its name: choices, or an outside account."""
+"""The data of a profile field beside its name: choices, or an account at an outside service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 
@@ -12,8 +12,8 @@ from models.chat.profiles.values import FieldType
 
 @dataclass(frozen=True, slots=True)
 class ExternalAccount:
-    """An outside service that clients know; its name and hint are the field's. `text` is the
-    service's own name, and in `url_pattern` stands `%(username)s` for the account.
+    """An outside service that clients know, with the name and hint of its field. `text` is the
+    service's own name, and `%(username)s` in `url_pattern` stands for the account.
     """
 
     name: str
@@ -33,9 +33,9 @@ EXTERNAL_ACCOUNTS: Mapping[str, ExternalAccount] = {
 
 
 def check_field_data(type_: FieldType | None, data: Mapping[str, Any]) -> str:
-    """The data as it is stored: JSON text for the types that have some, else empty.
+    """Return the data as it is stored: JSON text for the types that have data, else empty.
 
-    Raises `InvalidFieldData`.
+    Raise `InvalidFieldData`.
     """
     match type_:
         case FieldType.DROPDOWN:
@@ -48,11 +48,11 @@ def check_field_data(type_: FieldType | None, data: Mapping[str, Any]) -> str:
 
 
 def find_account(type_: FieldType | None, data: Mapping[str, Any]) -> ExternalAccount | None:
-    """The known service of an external account's (checked) data."""
+    """Return the known service of an external account's (checked) data."""
     return EXTERNAL_ACCOUNTS.get(data["subtype"]) if type_ == FieldType.EXTERNAL_ACCOUNT else None
 
 
-def _refuse(problem: str) -> None:
+def _refuse(problem: str) -> NoReturn:
     raise InvalidFieldData(problem=problem)
 
 
@@ -96,7 +96,6 @@ def _check_account(data: Mapping[str, Any]) -> None:
         _refuse("Custom external account must define URL pattern")
     if not isinstance(pattern, str):
         _refuse('field_data["url_pattern"] is not a string')
-        return
     if USERNAME not in pattern:
         _refuse(f"URL pattern must contain '{USERNAME}'.")
     if not pattern.startswith(("http://", "https://")):

@@ -1,4 +1,4 @@
-"""Custom profile fields as administrators define them; values are in profile_values.py."""
+"""Custom profile fields as administrators define them; values.py has what people fill in."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.chat.common import audit
 from models.chat.common.errors import InvalidParameter
 from models.chat.common.one_line import require_one_line
-from models.chat.events import log
 from models.chat.events.organization import CustomProfileFieldsEvent
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import append_change, lock_realm
 from models.chat.profiles.errors import (
     BlankLabel,
     InvalidFieldType,
@@ -23,7 +22,7 @@ from models.chat.profiles.errors import (
 )
 from models.chat.profiles.field_data import check_field_data, find_account
 from models.chat.profiles.values import FieldType
-from models.chat.tables import ProfileField, Realm
+from models.chat.tables import ProfileField
 from models.reader import Db
 from models.rows import columns_of, read_rows
 
@@ -54,7 +53,7 @@ _ALL = (
 
 
 def find_profile_fields(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """The realm's fields in their order, as clients are told of them."""
+    """Return the realm's fields in their order, as clients see them."""
     fields = read_rows(_Field, db.execute(_ALL, {"realm_id": realm_id}))
     return [*map(_describe, fields)]
 
@@ -91,14 +90,12 @@ def create_profile_field(
     use_for_user_matching: bool,
     now: datetime,
 ) -> int:
-    """The id of a new field, the last one in order. A known outside service brings its own name.
+    """Create a field, the last one in order, and return its id. A known outside service sets the
+    name and the hint.
 
-    Raises the errors of errors.py, `InvalidParameter`.
+    Raise the errors of errors.py, `InvalidParameter`.
     """
-    # Those who define fields at once take turns, so that the summary's cap and the labels hold.
-    session.execute(
-        select(Realm.id).where(Realm.id == actor.realm_id).with_for_update(key_share=True)
-    )
+    lock_realm(session, actor.realm_id)
     if display_in_profile_summary and summary_is_full(session, actor.realm_id):
         raise SummaryIsFull()
     type_ = FieldType(field_type) if field_type in NUMBERS else None
@@ -131,15 +128,13 @@ def create_profile_field(
     field.position = field.id
     session.flush()
     facts = {"field_id": field.id, "name": name, "type": int(type_)}
-    audit.record(
-        session, actor.realm_id, "profile_field_created", actor_id=actor.id, facts=facts, now=now
-    )
-    log.append(session, actor.realm_id, CustomProfileFieldsEvent(), now=now)
+    event = CustomProfileFieldsEvent()
+    append_change(session, actor, "profile_field_created", facts, event, now=now)
     return field.id
 
 
 def summary_is_full(session: Session, realm_id: int) -> bool:
-    """Are as many fields in the summary as may be?"""
+    """Return whether the summary has as many fields as it may have."""
     shown = select(func.count()).where(
         ProfileField.realm_id == realm_id, ProfileField.display_in_profile_summary
     )
@@ -147,7 +142,7 @@ def summary_is_full(session: Session, realm_id: int) -> bool:
 
 
 def check_texts(name: str, hint: str) -> tuple[str, str]:
-    """Both as they are stored. Raises `BlankLabel`, `InvalidParameter`, `NotOneLine`."""
+    """Return both as they are stored. Raise `BlankLabel`, `InvalidParameter`, `NotOneLine`."""
     name = name.strip()
     if not name:
         raise BlankLabel()
@@ -159,7 +154,7 @@ def check_texts(name: str, hint: str) -> tuple[str, str]:
 
 
 def is_taken(session: Session, realm_id: int, name: str) -> bool:
-    """Has another field the label?"""
+    """Return whether a field of the realm has the label."""
     taken = select(ProfileField.id).where(
         ProfileField.realm_id == realm_id, ProfileField.name == name
     )

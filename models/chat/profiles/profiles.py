@@ -1,4 +1,4 @@
-"""What people filled into the custom profile fields of their organization."""
+"""The values of custom profile fields."""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable
@@ -45,15 +45,15 @@ _OF_ALL = Query(_VALUES.where(ProfileField.realm_id == bindparam("realm_id")), o
 
 
 def find_profile(db: Db, user_id: int, *, known_ids: Container[int] | None) -> Profile:
-    """The values of one user. `known_ids`: the only users that their reader may know, so that a
-    field of others is not filled in for them; None: everybody.
+    """Return the values of one user. `known_ids`: the users whom the reader may know; others are
+    left out of fields that name users. None: everybody.
     """
     rows = _OF_ONE.all(db, {"user_id": user_id})
     return _profiles(rows, known_ids).get(user_id, {})
 
 
 def find_own(db: Db, user_id: int, *, known_ids: Container[int] | None) -> tuple[Profile, int]:
-    """The same, and what `find_max_message_id` finds, in one statement."""
+    """Return the same and what `find_max_message_id` finds, in one statement."""
     rows = _OWN.all(db, {"user_id": user_id})
     newest = rows[0][-1]
     filled_in = [row[:-1] for row in rows if row[1] is not None]
@@ -62,15 +62,15 @@ def find_own(db: Db, user_id: int, *, known_ids: Container[int] | None) -> tuple
 
 
 def find_profiles(db: Db, realm_id: int, *, known_ids: Container[int] | None) -> dict[int, Profile]:
-    """User id -> values, of everybody in the realm who filled in anything."""
+    """Return user id -> values, of everybody in the realm who filled in anything."""
     return _profiles(_OF_ALL.all(db, {"realm_id": realm_id}), known_ids)
 
 
 def _profiles(
     rows: Iterable[tuple[int, int, str, str | None, int]], known_ids: Container[int] | None
 ) -> dict[int, Profile]:
-    """User id -> values, of rows of `_VALUES`."""
-    found: dict[int, Profile] = defaultdict(dict)
+    """Return user id -> values, from rows of `_VALUES`."""
+    profiles: dict[int, Profile] = defaultdict(dict)
     for user_id, field_id, value, rendered_value, kind in rows:
         if kind == FieldType.USERS and known_ids is not None:
             shown = [named_id for named_id in orjson.loads(value) if named_id in known_ids]
@@ -80,5 +80,5 @@ def _profiles(
         entry = {"value": value}
         if rendered_value is not None:
             entry["rendered_value"] = rendered_value
-        found[user_id][str(field_id)] = entry
-    return found
+        profiles[user_id][str(field_id)] = entry
+    return profiles

@@ -1,4 +1,4 @@
-"""Filling in custom profile fields: what each type takes, and how it is kept and told."""
+"""Filling in custom profile fields: checking, storing and announcing the values."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -32,11 +32,11 @@ from models.chat.tables import ProfileField, ProfileValue, User
 from models.rows import columns_of, read_rows
 
 Value = str | list[int] | None
-"""What is sent for a field; None, an empty text and an empty list clear it."""
+"""The value sent for a field; None, an empty text and an empty list clear it."""
 
 
 class FieldType(IntEnum):
-    """What a custom profile field holds."""
+    """The type of a custom profile field."""
 
     SHORT_TEXT = 1
     PARAGRAPH = 2
@@ -85,15 +85,15 @@ def set_profile_values(
     html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> None:
-    """Fill in or clear fields of a person of the actor's realm, all or none; everybody is told of
-    what changed.
+    """Fill in or clear fields of a person of the actor's realm, all or none; everybody is notified
+    of changes.
 
-    `entries` are (field id, value); the last one of a field counts. `html`: texts among the values,
-    as HTML. Raises `ProfileFieldNotFound`,
-    `FieldNotEditable` for who is no administrator, and what the type's check raises.
+    `entries` are (field id, value); the last one of a field counts. `html`: texts among the values
+    -> their HTML. Raise `ProfileFieldNotFound`, `FieldNotEditable` unless the actor is an
+    administrator, and what the type's check raises.
     """
-    found = read_rows(_Field, session.execute(_FIELDS, {"realm_id": actor.realm_id}))
-    fields = {field.id: field for field in found}
+    rows = read_rows(_Field, session.execute(_FIELDS, {"realm_id": actor.realm_id}))
+    fields = {field.id: field for field in rows}
     wanted: dict[int, str | None] = {}
     last = dict(entries)
     named = {one for value in last.values() if isinstance(value, list) for one in value}
@@ -105,7 +105,7 @@ def set_profile_values(
         if not field.editable_by_user and not actor.is_administrator:
             raise FieldNotEditable()
         wanted[field_id] = None if not value else _check(field, value, people)
-    # Two who fill in at once take turns.
+    # Concurrent changes run one after the other.
     session.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     known = {field_id: value for field_id, value in session.execute(_VALUES, {"user_id": user_id})}
     changed = {
@@ -118,11 +118,11 @@ def set_profile_values(
     }
     _store(session, user_id, changed, rendered)
     if changed:
-        told: list[PersonChange] = [
-            {"custom_profile_field": _told(field_id, value, rendered.get(field_id))}
+        changes: list[PersonChange] = [
+            {"custom_profile_field": _described(field_id, value, rendered.get(field_id))}
             for field_id, value in changed.items()
         ]
-        notify_of_user(session, actor.realm, user_id, *told, now=now)
+        notify_of_user(session, actor.realm, user_id, *changes, now=now)
 
 
 def _store(
@@ -150,7 +150,7 @@ def _store(
         session.execute(insert(ProfileValue), rows)
 
 
-def _told(field_id: int, value: str | None, rendered: str | None) -> FieldValue:
+def _described(field_id: int, value: str | None, rendered: str | None) -> FieldValue:
     if rendered is None:
         return {"id": field_id, "value": value}
     return {"id": field_id, "value": value, "rendered_value": rendered}
@@ -160,16 +160,16 @@ def _told(field_id: int, value: str | None, rendered: str | None) -> FieldValue:
 
 
 def _check(field: _Field, value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
-    """The value as it is stored. `people`: rows of all users that the values name."""
+    """Return the value as it is stored. `people`: rows of all users that the values name."""
     if field.type == FieldType.USERS:
         return _check_users(value, people)
     return check_text(FieldType(field.type), field.name, field.field_data, value)
 
 
 def check_text(type_: FieldType, name: str, field_data: str, value: str | list[int]) -> str:
-    """A value of every type but users, as it is stored. `name` and `field_data` are the field's.
+    """Return a value, of any type but users, as it is stored. `name` and `field_data`: the field's.
 
-    Raises `InvalidParameter`, `NotOneLine`, `InvalidFieldChoice`.
+    Raise `InvalidParameter`, `NotOneLine`, `InvalidFieldChoice`.
     """
     if not isinstance(value, str):
         raise InvalidParameter(name=name, problem="is not a string")
@@ -220,7 +220,7 @@ def _is_domain(host: str) -> bool:
 
 
 def _check_users(value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
-    """Ids of active people whom the actor may know, as JSON text."""
+    """Return the ids of active people whom the actor may know, as JSON text."""
     if not isinstance(value, list):
         raise InvalidParameter(name="User IDs", problem="is not a list")
     for user_id in value:

@@ -19,7 +19,7 @@ from models.chat.organization.settings import (
     NO_CHANNEL,
     OPERATOR_SETTINGS,
     SETTINGS,
-    told_value,
+    clients_value,
 )
 from models.chat.presence.view import OFFLINE_AFTER, PING_EVERY
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS
@@ -87,7 +87,7 @@ def find_realm(view: Viewing) -> dict[str, Any]:
     group_ids = {name: row[name] for name in REALM_GROUPS}
     values = find_group_values(view.db, set(group_ids.values()), known_ids=view.known_ids)
     return {
-        **{f"realm_{name}": told_value(name, row[name]) for name in names},
+        **{f"realm_{name}": clients_value(name, row[name]) for name in names},
         **{f"realm_{name}": values[group_id] for name, group_id in group_ids.items()},
         **_derived(view),
         **LIMITS,

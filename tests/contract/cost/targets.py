@@ -24,15 +24,14 @@ from adapters.images.pictures import NotAPicture, make_small
 from adapters.images.shrinking import CPU_S
 from cli.chat_mail import LARGEST_MAIL, read_at_once
 from models.chat.alert_words import standing_alone
-from models.chat.common.url_templates import is_safe_template, is_url_template
+from models.chat.common.url_templates import is_url_template
 from models.chat.editing.history import MOST_BYTES, MOST_DIFFED, MOST_EDITS
 from models.chat.errors import ChatError
 from models.chat.identity.passwords import LENGTH_MAX, is_strong
 from models.chat.incoming_mail import MOST_READ, AutomaticMail, UnreadableMail
-from models.chat.messages import stems
 from models.chat.messages.search import vector_of
 from models.chat.messages.widgets import describe_widget
-from models.chat.messages.words import parse_query
+from models.chat.messages.words import parse_query, stem_of
 from models.chat.organization.linkifier_rules import LinkifierFacts, check_linkifier
 from models.chat.people.confusables import looks
 from models.chat.people.full_names import check_full_name
@@ -318,7 +317,6 @@ def describe(text: str) -> None:
     with suppress(ChatError):
         check_text(FieldType.LINK, "name", "", f"http://{text}"[:2048])
     is_url_template(text)
-    is_safe_template(text)
     inert_line(text)
 
 
@@ -850,7 +848,7 @@ def _target(
 
 
 _ALL = (
-    _target("message", calls(send, stems.stem_of.cache_clear), _MESSAGE),
+    _target("message", calls(send, stem_of.cache_clear), _MESSAGE),
     _target(
         "code",
         code_blocks,
@@ -865,7 +863,7 @@ _ALL = (
         Grammar(LONGEST_PATTERN, (*"{}%.:/*+,#?&;aé", "{id}", "{a{n},", "%41", "{a.b"), None),
     ),
     _target("edits", diffs, _MESSAGE, _MESSAGE),
-    _target("search", calls(parse_query, stems.stem_of.cache_clear), markdown(CONTENT_MAX)),
+    _target("search", calls(parse_query, stem_of.cache_clear), markdown(CONTENT_MAX)),
     _target("names", calls(describe), markdown(CONTENT_MAX)),
     _target("passwords", calls(is_strong), markdown(LENGTH_MAX)),
     _target(

@@ -41,7 +41,7 @@ WHOSE = {
     "models.chat.incoming_mail": ("mail",),
     "models.chat.accounts.newcomers": ("welcome",),
     "models.chat.sending.reports": ("report",),
-    "models.chat.invitations.notices": ("invitation",),
+    "models.chat.invitations.joining": ("invitation",),
     "models.chat.user_groups.notices": ("membership",),
     "models.chat.outgoing_webhooks.answers": ("answer",),
 }

@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import ColumnClause, column, select, table
 
 from models.chat.messages import search
-from models.chat.messages.stems import stem_of
-from models.chat.messages.words import Part, index_words, parse_query
+from models.chat.messages.words import Part, index_words, parse_query, stem_of
 from models.chat.reading.marks import mark_matches
 from models.database import Database
 from models.prepared import Query
