@@ -1,4 +1,4 @@
-"""What the wiring of every service has in common: it comes from the settings."""
+"""The common part of every service's wiring, which comes from the settings."""
 
 from typing import Any, cast
 

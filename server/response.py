@@ -1,4 +1,4 @@
-"""What an operation answers: a status, encoded bytes, headers. Nothing here decides anything."""
+"""The answer of an operation: a status, encoded bytes, headers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,14 @@ JSON = "application/json"
 
 Headers = tuple[tuple[str, str], ...]
 NOT_KEPT = ("Cache-Control", "no-store")
-"""What an answer says that does not say itself whether it may be kept."""
+"""For an answer without a Cache-Control of its own."""
 _NOT_GUESSED = ("X-Content-Type-Options", "nosniff")
 _HTTPS_ONLY = ("Strict-Transport-Security", "max-age=31536000")
 
 
 def standing_headers(*, is_https: bool) -> Headers:
-    """What every answer says, by whether people reach the service over HTTPS (RFC 6797)."""
+    """Return the headers of every answer, with HSTS (RFC 6797) where the service uses HTTPS."""
     return (_NOT_GUESSED, _HTTPS_ONLY) if is_https else (_NOT_GUESSED,)
-
-
-def is_kept(response: Response) -> bool:
-    """Does the answer say itself whether it may be kept?"""
-    return any(name.lower() == "cache-control" for name, _ in response.headers)
 
 
 @dataclass(slots=True)  # not frozen: that would make it several times as slow to make
@@ -44,16 +39,16 @@ A body of None, with a status, is an empty one."""
 
 
 def encode(value: Any) -> bytes:
-    """`value` as compact UTF-8 JSON; integers of any size come out exact."""
+    """Return `value` as compact UTF-8 JSON; integers of any size are exact."""
     try:
         return orjson.dumps(value)
-    except orjson.JSONEncodeError:  # orjson knows no integers over 64 bits
+    except orjson.JSONEncodeError:  # orjson has no integers over 64 bits
         text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-8")
 
 
 def as_response(reply: Reply) -> Response:
-    """The answer a handler's return value stands for; a bare body means 200."""
+    """Return the answer for a handler's return value; a bare body means 200."""
     if type(reply) is dict:
         return Response(200, encode(reply))
     if type(reply) is tuple:

@@ -14,12 +14,12 @@ def list_alert_words(ctx: Context) -> Response:
 
 def add_alert_words(ctx: Context, *, alert_words: list[str]) -> Response:
     """Add alert words."""
-    held = words.add_alert_words(ctx.session, ctx.actor, alert_words, now=ctx.now)
+    all_words = words.add_alert_words(ctx.session, ctx.actor, alert_words, now=ctx.now)
     require_within(ctx.session, ctx.settings, ALERT_WORDS, ctx.actor.id)
-    return envelope.success(ctx, alert_words=held)
+    return envelope.success(ctx, alert_words=all_words)
 
 
 def remove_alert_words(ctx: Context, *, alert_words: list[str]) -> Response:
     """Remove alert words."""
-    held = words.remove_alert_words(ctx.session, ctx.actor, alert_words, now=ctx.now)
-    return envelope.success(ctx, alert_words=held)
+    all_words = words.remove_alert_words(ctx.session, ctx.actor, alert_words, now=ctx.now)
+    return envelope.success(ctx, alert_words=all_words)

@@ -91,7 +91,7 @@ async def update_bot(
 
 
 async def _check_url(ctx: Context, url: str) -> str:
-    """The address, which leads to no network inside. Raises `InvalidPayloadUrl`."""
+    """Return the address. Raise `InvalidPayloadUrl` where it leads to an internal network."""
     try:
         await ctx.adapters.webhooks.check(url)
     except AddressRefused as refused:

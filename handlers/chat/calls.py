@@ -35,8 +35,8 @@ PATH = "/api/v1/calls/vendor"
 COOKIE = "specd_vendor_session"
 WITHDRAWN = "app_deauthorized"
 CLOSE = (
-    b'<!doctype html><html lang="en"><meta charset="utf-8"><title>Authorized</title>'
-    b"<p>Video calls are set up. You can close this window.</p></html>\n"
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Authorized</title>'
+    "<p>Video calls are set up. You can close this window.</p></html>\n"
 )
 CONTINUE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Video calls</title>'
@@ -46,10 +46,6 @@ CONTINUE = (
 )
 """A person has to see whose account it is: anybody can send them a link."""
 LINK = "vendor_link"
-PAGE_HEADERS = (
-    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-    ("Referrer-Policy", "no-referrer"),
-)
 
 
 async def create_video_call(ctx: Context, *, is_video_call: bool) -> Response:
@@ -77,7 +73,7 @@ def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Resp
 
 
 def _send_to_vendor(ctx: Context, text: str) -> Response:
-    """The vendor's address for whoever has the link, and the cookie that ties it to a browser."""
+    """Return the vendor's address for the holder of the link, with the cookie of the browser."""
     vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
     realm = access_realm(ctx.session, host_of(ctx))
     if not vendor.is_configured:
@@ -93,10 +89,9 @@ def _send_to_vendor(ctx: Context, text: str) -> Response:
         challenge=begun.challenge,
     )
     response = envelope.success(ctx, url=url)
-    if _is_browser(ctx):
+    if envelope.wants_page(ctx):
         whose = {"name": escape(actor.full_name), "host": escape(host_of(ctx))}
-        page = CONTINUE.format(**whose, url=escape(url)).encode()
-        response = Response(200, page, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
+        response = envelope.page(CONTINUE.format(**whose, url=escape(url)))
     response.headers += (("Set-Cookie", _cookie(ctx, begun.browser)),)
     return response
 
@@ -128,7 +123,7 @@ async def complete_vendor_authorization(
         raise InvalidVendorCredentials() from None
 
     def keep(session: Session) -> None:
-        _, actor = find(session)  # who may have left while the vendor was asked
+        _, actor = find(session)  # who may have left during the requests to the vendor
         if not try_spend(session, begun.link, now=ctx.now):
             raise InvalidVendorSession()
         calls.store_tokens(
@@ -144,8 +139,8 @@ async def complete_vendor_authorization(
 
     await ctx.write(keep)
     response = envelope.success(ctx)
-    if _is_browser(ctx):
-        response = Response(200, CLOSE, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
+    if envelope.wants_page(ctx):
+        response = envelope.page(CLOSE)
     response.headers += (("Set-Cookie", _cookie(ctx, "", max_age_s=0)),)
     return response
 
@@ -164,7 +159,7 @@ async def revoke_vendor_token(ctx: Context) -> Response:
         lambda session: calls.forget_tokens(session, ctx.actor.realm_id, [user_id], now=ctx.now)
     )
     if tokens is not None:
-        # Ours are gone whatever the vendor says; theirs end by themselves at the latest.
+        # Ours are gone whatever the vendor answers; theirs expire by themselves.
         with suppress(TokenRejected, VendorFailed):
             await ctx.adapters.vendor.revoke(tokens.refresh_token)
     return envelope.success(ctx)
@@ -176,20 +171,16 @@ def receive_vendor_notice(ctx: Context, *, body: dict[str, Any]) -> Response:
     shared = ctx.settings.video_vendor_notice_token
     if not shared:
         raise VendorNotConfigured()
-    given = (ctx.header("authorization") or "").encode("latin-1")
-    if not hmac.compare_digest(given, shared.encode("utf-8")):
+    token = (ctx.header("authorization") or "").encode("latin-1")
+    if not hmac.compare_digest(token, shared.encode("utf-8")):
         raise NotFromVendor()
     if body["event"] == WITHDRAWN:
         calls.forget_vendor_user(ctx.session, body["payload"]["user_id"], now=ctx.now)
     return envelope.success(ctx)
 
 
-def _is_browser(ctx: Context) -> bool:
-    return "text/html" in (ctx.header("accept") or "")
-
-
 def _cookie(ctx: Context, value: str, *, max_age_s: int | None = None) -> str:
-    """Lax, because the browser comes back from the vendor's site; no script ever sees it."""
+    """Return a cookie that no script can read: Lax, because the browser comes from another site."""
     age = calls.SESSION_LIFETIME.total_seconds() if max_age_s is None else max_age_s
     secure = "; Secure" if _is_https(ctx) else ""
     flags = f"Path={PATH}; Max-Age={age:.0f}; HttpOnly; SameSite=Lax{secure}"
@@ -197,12 +188,12 @@ def _cookie(ctx: Context, value: str, *, max_age_s: int | None = None) -> str:
 
 
 def _address(ctx: Context) -> str:
-    """Where these operations are, as people reach them."""
+    """Return the public address of these operations."""
     return f"{realm_url(ctx)}{PATH}"
 
 
 def _cookie_name(ctx: Context) -> str:
-    """Over HTTPS a name that browsers take from nobody else (RFC 6265bis, section 4.1.3.1)."""
+    """Return a name that over HTTPS only HTTPS can set (RFC 6265bis, section 4.1.3.1)."""
     return f"__Secure-{COOKIE}" if _is_https(ctx) else COOKIE
 
 
@@ -211,7 +202,7 @@ def _is_https(ctx: Context) -> bool:
 
 
 def _browser(ctx: Context) -> str | None:
-    """What the cookie says."""
+    """Return the value of the session cookie."""
     jar: SimpleCookie = SimpleCookie()
     with suppress(CookieError):
         jar.load(ctx.header("cookie") or "")

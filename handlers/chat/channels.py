@@ -1,10 +1,11 @@
 """Operations of the tag channels."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.access.channels import access_channel, access_channel_by_name
+from models.chat.access.channels import ChannelView, access_channel, access_channel_by_name
 from models.chat.access.group_settings import CHANNEL_GROUPS
 from models.chat.access.people import find_known_ids
 from models.chat.channels import archiving, channels, defaults, subscriptions
@@ -19,38 +20,10 @@ from server.phases import prepared_by
 from server.response import Response
 
 
-def list_channels(
-    ctx: Context,
-    *,
-    include_public: bool,
-    include_web_public: bool,
-    include_subscribed: bool,
-    include_all: bool,
-    include_all_active: bool,
-    include_default: bool,
-    include_owner_subscribed: bool,
-    include_can_access_content: bool,
-    exclude_archived: bool,
-) -> Response:
-    """List the channels you can access."""
-    query = ChannelQuery(
-        include_public=include_public,
-        include_web_public=include_web_public,
-        include_subscribed=include_subscribed,
-        include_all=include_all,
-        include_all_active=include_all_active,
-        include_owner_subscribed=include_owner_subscribed,
-        include_can_access_content=include_can_access_content,
-        exclude_archived=exclude_archived,
-    )
-    found = channels.find_channels(ctx.session, ctx.actor, query)
-    described = channels.describe_channels(
-        ctx.session,
-        ctx.actor.realm,
-        found,
-        now=ctx.now,
-        known_ids=find_known_ids(ctx.session, ctx.actor),
-    )
+def list_channels(ctx: Context, *, include_default: bool, **query: bool) -> Response:
+    """List the channels you can access. `query`: the fields of `ChannelQuery`."""
+    found = channels.find_channels(ctx.session, ctx.actor, ChannelQuery(**query))
+    described = _describe(ctx, found)
     if include_default:
         defaults = channels.find_default_channel_ids(ctx.session, ctx.actor.realm_id)
         for channel_id, channel in described.items():
@@ -61,14 +34,17 @@ def list_channels(
 def get_channel(ctx: Context, *, stream_id: int) -> Response:
     """Get a channel."""
     channel = access_channel(ctx.session, ctx.actor, stream_id, content=False)
-    described = channels.describe_channels(
+    return envelope.success(ctx, stream=_describe(ctx, [channel])[channel.id])
+
+
+def _describe(ctx: Context, found: Sequence[ChannelView]) -> dict[int, dict[str, Any]]:
+    return channels.describe_channels(
         ctx.session,
         ctx.actor.realm,
-        [channel],
+        found,
         now=ctx.now,
         known_ids=find_known_ids(ctx.session, ctx.actor),
     )
-    return envelope.success(ctx, stream=described[channel.id])
 
 
 def list_channel_subscribers(ctx: Context, *, stream_id: int) -> Response:

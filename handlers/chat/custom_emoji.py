@@ -8,7 +8,7 @@ from adapters.file_store.store import StoreUnavailable
 from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.pictures import STORES, make_picture
+from handlers.chat.wire.pools import STORES, make_picture
 from models.chat.access.people import find_known_ids
 from models.chat.common.quotas import CUSTOM_EMOJI, require_within
 from models.chat.organization import emoji
@@ -55,7 +55,7 @@ def delete_custom_emoji(ctx: Context, *, emoji_name: str) -> Response:
 
 
 async def _store(ctx: Context, source: Path, key: str) -> bool:
-    """Put the small picture into the store, and an animation's first frame; is it one?"""
+    """Store the small picture and, of an animation, its first frame. Return whether it is one."""
     store = ctx.adapters.files
     target = source.with_name(f"{source.name}.small")
     try:

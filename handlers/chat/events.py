@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from handlers.chat.server_settings import FEATURE_LEVEL, VERSION
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import emoji_data_url, icon_url, realm_url
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.channels.errors import NotAuthorizedForQuery
 from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
@@ -36,7 +36,7 @@ LONG_POLL_S = 90
 """How long a client waits for an answer of GET /events."""
 MOBILE_IDLE_S = 12 * 3600
 FRESH_FOR = timedelta(seconds=2)
-"""An older event is told only to who may still read what it is about."""
+"""Before an older event is sent, the user's access to its subject is checked again."""
 
 
 async def register_queue(
@@ -69,7 +69,7 @@ async def register_queue(
         capabilities=capabilities,
         idle_timeout_s=idle_timeout_s,
     )
-    wishes = RegisterOptions(
+    fetched = RegisterOptions(
         fetch_types=_names(event_types if fetch_event_types is ABSENT else fetch_event_types),
         include_subscribers=bool(include_subscribers),
         client_gravatar=client_gravatar,
@@ -77,7 +77,7 @@ async def register_queue(
         presence_history_days=presence_history_limit_days,
         capabilities=capabilities,
     )
-    head, known_ids, state = await ctx.read_snapshot(partial(_read_state, ctx, wishes))
+    head, known_ids, state = await ctx.read_snapshot(partial(_read_state, ctx, fetched))
     queue_id = await ctx.write(partial(_open_queue, ctx, options, head, known_ids))
     always = {
         "queue_id": queue_id,
@@ -98,7 +98,7 @@ def _open_queue(
     known_ids: frozenset[int] | None,
     session: Session,
 ) -> str:
-    _check_reach(ctx, options.all_public_streams)  # of who the caller is by now
+    _check_reach(ctx, options.all_public_streams)  # the actor may have changed
     return queues.open_queue(
         session,
         ctx.actor,
@@ -117,15 +117,17 @@ def _check_reach(ctx: Context, all_public_streams: bool) -> None:
 
 
 def _read_state(
-    ctx: Context, wishes: RegisterOptions, db: Db
+    ctx: Context, options: RegisterOptions, db: Db
 ) -> tuple[int, frozenset[int] | None, dict[str, Any]]:
-    """The newest event's id, the users whom the caller may know (None: all), and the state."""
-    view = Viewing(db, ctx.actor, wishes, _facts(ctx), now=ctx.now)
+    """Return the newest event's id, the ids of the users that the actor may see (None: all) and the
+    state.
+    """
+    view = Viewing(db, ctx.actor, options, _facts(ctx), now=ctx.now)
     return queues.find_head(db, ctx.actor.realm_id), view.known_ids, take_snapshot(view)
 
 
 def _names(event_types: list[str] | None) -> frozenset[str] | None:
-    """None for all. What cannot be the name of a type is left out, as are unknown names later."""
+    """Return the names that can be an event type, None for all; unknown ones are dropped later."""
     if event_types is None:
         return None
     return frozenset(name for name in event_types if name.isidentifier())
@@ -186,7 +188,7 @@ async def get_events(
 
 
 async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
-    """The first events; a heartbeat if none come for a while; nothing if the wait ends early."""
+    """Return the first events, a heartbeat after a while without, nothing where the wait ends."""
     polls, viewer, seen = ctx.adapters.polls, begun.viewer, begun.found.seen
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + random.uniform(*HEARTBEAT_S)
@@ -199,19 +201,19 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
                 polls.leave(waiter)
             if waiter.is_over:
                 return []
-            if _is_told_at_once(waiter):
-                told = render_events(
+            if _needs_no_check(waiter):
+                events = render_events(
                     viewer, waiter.entries, NOTHING_CLOSED, after=seen, now=polls.clock.now()
                 )
-                if told:
-                    return told
+                if events:
+                    return events
                 seen = waiter.entries[-1].id
                 continue
             if not has_time:
                 if loop.time() < ends_at:
                     return []  # the server stops
                 return [_heartbeat(waiter.position)]
-        # What came is in the log already, or takes another look at what the user may know.
+        # The log already has newer events, or the user's access must be checked again.
         found = await ctx.read(
             partial(_look_again, viewer=viewer, after=seen, now=polls.clock.now())
         )
@@ -221,16 +223,16 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
 
 
 def _heartbeat(event_id: int) -> dict[str, Any]:
-    """An event that says only up to where the log has nothing else for the client."""
+    """Return an event that only moves the client's position in the log."""
     return {"id": event_id, "type": "heartbeat"}
 
 
-def _is_told_at_once(waiter: Waiter) -> bool:
-    """Were the events so new, when they came, that the user had the access of then, and do they
-    hold all that they tell?
+def _needs_no_check(waiter: Waiter) -> bool:
+    """Return whether the events arrived so soon that the user's access cannot have changed, and are
+    complete.
 
-    It does not matter how long it takes to tell thousands of others: that would only take longer if
-    each of them asked the database.
+    The time until this user's turn among thousands does not count, because it would only grow if
+    each of them queried the database.
     """
     if waiter.handed_at is None or waiter.viewer.known_ids is not None:
         return False
@@ -245,7 +247,7 @@ def _look_again(db: Db, *, viewer: Viewer, after: int, now: datetime) -> Found:
 
 
 def _note(ctx: Context, begun: _Begun, *, lasts: timedelta = timedelta()) -> None:
-    """Have it written down what the client has seen, and that it polls for so long."""
+    """Record the position of the client and how long its poll lasts."""
     polls, queue = ctx.adapters.polls, begun.viewer.queue
     until = polls.clock.now() + lasts
     polls.note(Poll(queue.id, begun.position, until, queue.options.idle_timeout_s))

@@ -1,8 +1,9 @@
-"""Operations of the tag invitations: sent and revoked by members, accepted by whoever has one."""
+"""Operations of the tag invitations: members send and revoke them, their recipients accept."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 from html import escape
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -10,15 +11,14 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.hashing import run_hashing
-from handlers.chat.wire.limits import refused_attempt
+from handlers.chat.wire.limits import write_attempt
+from handlers.chat.wire.pools import run_hashing
 from models.chat.access.membership import require_role
 from models.chat.common.errors import MissingParameter
 from models.chat.common.quotas import INVITATIONS, require_within
 from models.chat.errors import ChatError
 from models.chat.identity import passwords
 from models.chat.identity.actors import RealmView, access_realm
-from models.chat.identity.attempts import AttemptsUsedUp
 from models.chat.invitations import joining, permissions, records, sending
 from models.chat.invitations.errors import InvitationNotFound, SomeNotInvited
 from models.chat.invitations.invitees import Problem, check_invitees, failure_of
@@ -27,10 +27,6 @@ from models.chat.invitations.records import Terms
 from models.chat.invitations.sending import Post
 from server.response import Response
 
-PAGE_HEADERS = (
-    ("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'"),
-    ("Referrer-Policy", "no-referrer"),
-)
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Invitation</title>'
     "<h1>Join {realm}</h1>{content}</html>\n"
@@ -51,7 +47,6 @@ ASKED = "<p>An invitation is on its way to {email}. You can close this window.</
 
 
 def _post(ctx: Context) -> Post:
-    """How the request's mails leave."""
     seal = ctx.adapters.keys.seal if ctx.settings.rate_limits else None
     return Post(vault=ctx.adapters.vault, base_url=f"{realm_url(ctx)}/api/v1", seal=seal)
 
@@ -71,12 +66,12 @@ def _terms(
     session: Session,
     *,
     by_link: bool,
+    tells_inviter: bool,
     invite_as: int,
-    stream_ids: Sequence[int],
-    group_ids: Sequence[int],
+    stream_ids: Sequence[int] = (),
+    group_ids: Sequence[int] = (),
     invite_expires_in_minutes: int | None,
     include_realm_default_subscriptions: bool,
-    tells_inviter: bool,
 ) -> Terms:
     permissions.require_may_invite(session, ctx.actor, invite_as, by_link=by_link)
     minutes = invite_expires_in_minutes
@@ -94,26 +89,14 @@ async def send_invitations(
     ctx: Context,
     *,
     invitee_emails: str,
-    stream_ids: Sequence[int],
-    group_ids: Sequence[int] = (),
-    invite_as: int,
-    invite_expires_in_minutes: int | None,
-    include_realm_default_subscriptions: bool,
     notify_referrer_on_join: bool,
+    **offered: Any,
 ) -> Response:
-    """Invite people by mail."""
+    """Invite people by mail. `offered`: the parameters of `_terms` that were sent."""
 
     def send(session: Session) -> list[Problem]:
         terms = _terms(
-            ctx,
-            session,
-            by_link=False,
-            invite_as=invite_as,
-            stream_ids=stream_ids,
-            group_ids=group_ids,
-            invite_expires_in_minutes=invite_expires_in_minutes,
-            include_realm_default_subscriptions=include_realm_default_subscriptions,
-            tells_inviter=notify_referrer_on_join,
+            ctx, session, by_link=False, tells_inviter=notify_referrer_on_join, **offered
         )
         invitees = check_invitees(session, ctx.actor, invitee_emails)
         sending.send_invitations(session, ctx.actor, _post(ctx), invitees, terms, now=ctx.now)
@@ -126,27 +109,9 @@ async def send_invitations(
     return envelope.success(ctx)
 
 
-def create_invitation_link(
-    ctx: Context,
-    *,
-    stream_ids: Sequence[int] = (),
-    group_ids: Sequence[int] = (),
-    invite_as: int,
-    invite_expires_in_minutes: int | None,
-    include_realm_default_subscriptions: bool,
-) -> Response:
-    """Create a reusable invitation link."""
-    terms = _terms(
-        ctx,
-        ctx.session,
-        by_link=True,
-        invite_as=invite_as,
-        stream_ids=stream_ids,
-        group_ids=group_ids,
-        invite_expires_in_minutes=invite_expires_in_minutes,
-        include_realm_default_subscriptions=include_realm_default_subscriptions,
-        tells_inviter=False,
-    )
+def create_invitation_link(ctx: Context, **offered: Any) -> Response:
+    """Create a reusable invitation link. `offered`: the parameters of `_terms` that were sent."""
+    terms = _terms(ctx, ctx.session, by_link=True, tells_inviter=False, **offered)
     link = sending.make_link(ctx.session, ctx.actor, _post(ctx), terms, now=ctx.now)
     require_within(ctx.session, ctx.settings, INVITATIONS, ctx.actor.id)
     return envelope.success(ctx, invite_link=link)
@@ -173,14 +138,11 @@ def resend_invitation(ctx: Context, *, invite_id: int) -> Response:
     return envelope.success(ctx)
 
 
-# --- for whoever has an invitation --------------------------------------------------------------
-
-
 def get_invitation(ctx: Context, *, token: str) -> Response:
     """Show an invitation."""
     realm = access_realm(ctx.session, host_of(ctx))
     offer = joining.access_offer(ctx.session, realm, token, now=ctx.now)
-    if _wants_page(ctx):
+    if envelope.wants_page(ctx):
         return _form(realm, offer)
     return envelope.success(ctx, realm_name=realm.name, email=offer.email)
 
@@ -199,29 +161,29 @@ async def accept_invitation(
     offer = await ctx.read(lambda db: joining.access_offer(db, realm, token, now=ctx.now))
     try:
         if offer.email is None:
-            known = await _ask(ctx, realm, token, _given("email", email))
+            address = await _ask(ctx, realm, token, _require("email", email))
         else:
-            full_name, password = _given("full_name", full_name), _given("password", password)
-            known = await _accept(ctx, realm, token, full_name, password)
+            full_name, password = _require("full_name", full_name), _require("password", password)
+            address = await _accept(ctx, realm, token, full_name, password)
     except InvitationNotFound:
         raise
     except ChatError as refusal:
-        if not _wants_page(ctx):
+        if not envelope.wants_page(ctx):
             raise
         return _form(realm, offer, str(refusal))
-    if _wants_page(ctx):
-        return _page(realm, (ASKED if offer.email is None else JOINED).format(email=escape(known)))
-    return envelope.success(ctx, email=known, is_joined=offer.email is not None)
+    if envelope.wants_page(ctx):
+        text = ASKED if offer.email is None else JOINED
+        return _page(realm, text.format(email=escape(address)))
+    return envelope.success(ctx, email=address, is_joined=offer.email is not None)
 
 
 async def _ask(ctx: Context, realm: RealmView, token: str, email: str) -> str:
     post = _post(ctx)
-    try:
-        return await ctx.write(
-            lambda s: joining.ask_to_join(s, realm, token, post, email=email, now=ctx.now)
-        )
-    except AttemptsUsedUp as refusal:
-        raise refused_attempt(refusal, attempts=joining.PER_ADDRESS) from None
+    return await write_attempt(
+        ctx,
+        lambda s: joining.ask_to_join(s, realm, token, post, email=email, now=ctx.now),
+        limit=joining.PER_ADDRESS,
+    )
 
 
 async def _accept(ctx: Context, realm: RealmView, token: str, full_name: str, password: str) -> str:
@@ -240,15 +202,11 @@ async def _accept(ctx: Context, realm: RealmView, token: str, full_name: str, pa
     )
 
 
-def _given(name: str, value: str | None) -> str:
-    """A parameter that this kind of invitation needs. Raises `MissingParameter`."""
+def _require(name: str, value: str | None) -> str:
+    """Return a parameter that this kind of invitation needs. Raise `MissingParameter`."""
     if value is None:
         raise MissingParameter(var_name=name)
     return value
-
-
-def _wants_page(ctx: Context) -> bool:
-    return "text/html" in (ctx.header("accept") or "")
 
 
 def _form(realm: RealmView, offer: Offer, problem: str = "") -> Response:
@@ -262,5 +220,4 @@ def _form(realm: RealmView, offer: Offer, problem: str = "") -> Response:
 
 
 def _page(realm: RealmView, content: str, status: int = 200) -> Response:
-    page = PAGE.format(realm=escape(realm.name), content=content).encode()
-    return Response(status, page, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
+    return envelope.page(PAGE.format(realm=escape(realm.name), content=content), status)

@@ -85,10 +85,10 @@ async def mark_topic_as_read(ctx: Context, *, stream_id: int, topic_name: str) -
 
 
 async def _mark_as_read(ctx: Context, place: Place | None) -> Response:
-    def mark(session: Session, after: int) -> int | None:
+    def mark(after: int, session: Session) -> int | None:
         return mark_next(session, ctx.actor, place, after=after, now=ctx.now)
 
     is_complete = await take_steps(ctx, mark)
-    if place is not None and is_complete:  # older clients know `complete` of all messages only
+    if place is not None and is_complete:  # older clients expect `complete` for all messages only
         return envelope.success(ctx)
     return envelope.success(ctx, complete=is_complete)

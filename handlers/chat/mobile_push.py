@@ -83,7 +83,7 @@ async def register_push_device(
 
 
 async def _notify_relay(ctx: Context, device_id: int, token: PushToken) -> None:
-    """Register the token at the relay, holding nothing, and keep what became of it."""
+    """Register the token at the relay outside any unit, and store the result."""
     error_code, failure = None, None
     try:
         await ctx.adapters.push.register(
@@ -95,7 +95,7 @@ async def _notify_relay(ctx: Context, device_id: int, token: PushToken) -> None:
     except RegistrationRefused as refused:
         error_code = refused.code
     except RelayFailed as error:
-        failure = _worded(error)
+        failure = REFUSALS[type(error)]()
     await ctx.write_down(
         lambda session: devices.end_registration(
             session,
@@ -128,7 +128,7 @@ async def send_test_push_notification(ctx: Context, *, device_id: int | None = N
     try:
         gone = await ctx.adapters.push.notify(_realm_uuid(ctx), pushes)
     except RelayFailed as failure:
-        raise _worded(failure) from None
+        raise REFUSALS[type(failure)]() from None
     if gone:
         await ctx.write_down(
             lambda session: devices.forget_tokens(session, actor, gone, now=ctx.now)
@@ -145,11 +145,6 @@ REFUSALS: Mapping[type[RelayFailed], type[ChatError]] = {
 }
 
 
-def _worded(failure: RelayFailed) -> ChatError:
-    """How a client is told that the relay failed."""
-    return REFUSALS[type(failure)]()
-
-
 def _realm_uuid(ctx: Context) -> str:
-    """The organization's name at the relay: the same at every start, another at another host."""
+    """Return the organization's id at the relay, which follows from its host."""
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, ctx.actor.realm.host))

@@ -18,7 +18,7 @@ async def mute_user(ctx: Context, *, muted_user_id: int) -> Response:
         muted_users.mute_user(session, ctx.actor, muted_user_id, now=ctx.now)
         require_within(session, ctx.settings, MUTED_USERS, ctx.actor.id)
 
-    def mark(session: Session, after: int) -> int | None:
+    def mark(after: int, session: Session) -> int | None:
         return mark_next_from(session, ctx.actor, muted_user_id, after=after, now=ctx.now)
 
     await ctx.write(mute)

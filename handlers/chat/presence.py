@@ -1,6 +1,5 @@
 """Operations of the tag presence."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,21 +12,14 @@ from server.phases import prepared_by
 from server.response import Response
 
 
-@dataclass(frozen=True, slots=True)
-class _Ping:
-    """What a client reports, and what it asks for. `found` is the answer where nothing is to be
-    written first.
-    """
-
-    is_news: bool
-    found: dict[str, Any] | None
-
-
-def _prepare_ping(ctx: Context, *, status: Status, ping_only: bool, **asked: Any) -> _Ping:
+def _prepare(
+    ctx: Context, *, status: Status, ping_only: bool, **query: Any
+) -> dict[str, Any] | None:
+    """Return the answer, or None where the report has to be written first."""
     db, actor = ctx.session, ctx.actor
     if reports.is_news(actor, reports.find_last_reports(db, actor), status, ctx.now):
-        return _Ping(True, None)
-    return _Ping(False, {} if ping_only else _find(ctx, db, **asked))
+        return None
+    return {} if ping_only else _find(ctx, db, **query)
 
 
 def _find(
@@ -39,7 +31,7 @@ def _find(
     history_limit_days: int | None = None,
     **_: Any,
 ) -> dict[str, Any]:
-    """Who names an update knows the newer form."""
+    """Return presences, in the slim form also for clients that name their last update."""
     return presences.find_presences(
         db,
         ctx.actor,
@@ -50,34 +42,16 @@ def _find(
     )
 
 
-@prepared_by(_prepare_ping)
+@prepared_by(_prepare)
 async def update_own_presence(
-    ctx: Context,
-    ping: _Ping,
-    *,
-    status: Status,
-    ping_only: bool,
-    slim_presence: bool,
-    last_update_id: int | None = None,
-    history_limit_days: int | None = None,
+    ctx: Context, found: dict[str, Any] | None, *, status: Status, ping_only: bool, **query: Any
 ) -> Response:
-    """Update your presence."""
-    if ping.is_news:
+    """Update your presence. `query`: the other parameters that were sent."""
+    if found is None:
         await ctx.write(
             lambda session: reports.note_report(session, ctx.actor, status, now=ctx.now)
         )
-    if ping_only:
-        return envelope.success(ctx)
-    found = ping.found
-    if found is None:
-        asked = partial(
-            _find,
-            ctx,
-            slim_presence=slim_presence,
-            last_update_id=last_update_id,
-            history_limit_days=history_limit_days,
-        )
-        found = await ctx.read(asked)
+        found = {} if ping_only else await ctx.read(partial(_find, ctx, **query))
     return envelope.success(ctx, found)
 
 

@@ -47,30 +47,10 @@ def create_profile_field(
     return envelope.success(ctx, id=field_id)
 
 
-def update_profile_field(
-    ctx: Context,
-    *,
-    field_id: int,
-    name: str | None = None,
-    hint: str | None = None,
-    field_data: dict[str, Any] | None = None,
-    display_in_profile_summary: bool | None = None,
-    required: bool | None = None,
-    editable_by_user: bool | None = None,
-    use_for_user_matching: bool | None = None,
-) -> Response:
-    """Change a custom profile field."""
-    changes = FieldChanges(
-        name=name,
-        hint=hint,
-        field_data=field_data,
-        display_in_profile_summary=display_in_profile_summary,
-        required=required,
-        editable_by_user=editable_by_user,
-        use_for_user_matching=use_for_user_matching,
-    )
+def update_profile_field(ctx: Context, *, field_id: int, **changes: Any) -> Response:
+    """Change a custom profile field. `changes`: the fields of `FieldChanges` that were sent."""
     profile_field_changes.update_profile_field(
-        ctx.session, ctx.actor, field_id, changes, now=ctx.now
+        ctx.session, ctx.actor, field_id, FieldChanges(**changes), now=ctx.now
     )
     return envelope.success(ctx)
 

@@ -18,7 +18,7 @@ from server.phases import prepared_by
 from server.response import Response
 
 KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}
-"""The wire's spellings, old and new."""
+"""Old and new names of the kinds."""
 
 
 def list_scheduled_messages(ctx: Context) -> Response:

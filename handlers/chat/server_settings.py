@@ -1,16 +1,17 @@
 """Operations of the tag server_settings."""
 
 from html import escape
-from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import icon_url, realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.versions import FEATURE_LEVEL, VERSION
 from models.chat.identity.actors import access_realm
 from server.response import Response
 
+# The release and the feature level of the reference that the API follows.
+VERSION = "12.0"
+FEATURE_LEVEL = 478
 ABSENT_METHODS = (
     "ldap",
     "remoteuser",
@@ -30,7 +31,12 @@ def get_server_settings(ctx: Context) -> Response:
     url = realm_url(ctx)
     return envelope.success(
         ctx,
-        authentication_methods=_authentication_methods(is_development=ctx.settings.development),
+        authentication_methods={
+            "password": True,
+            "dev": ctx.settings.development,
+            "email": True,
+            **dict.fromkeys(ABSENT_METHODS, False),
+        },
         external_authentication_methods=[],
         zulip_version=VERSION,
         zulip_merge_base=VERSION,
@@ -47,13 +53,3 @@ def get_server_settings(ctx: Context) -> Response:
         realm_web_public_access_enabled=realm.enable_spectator_access
         and ctx.settings.chat_web_public_streams_enabled,
     )
-
-
-def _authentication_methods(*, is_development: bool) -> dict[str, Any]:
-    """How people can sign in to this server."""
-    return {
-        "password": True,
-        "dev": is_development,
-        "email": True,
-        **dict.fromkeys(ABSENT_METHODS, False),
-    }

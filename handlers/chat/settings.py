@@ -5,11 +5,11 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from handlers.chat.wire import envelope
+from handlers.chat.wire import envelope, limits
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.hashing import run_hashing
+from handlers.chat.wire.pools import run_hashing
 from models.chat.accounts.changes import change_own_name
 from models.chat.identity.actors import access_realm
 from models.chat.settings import email_changes, own_password, user_settings
@@ -17,10 +17,6 @@ from models.chat.settings.user_settings import Targets
 from models.chat.snapshot.settings import describe_settings
 from server.response import Response
 
-PAGE_HEADERS = (
-    ("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'"),
-    ("Referrer-Policy", "no-referrer"),
-)
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Email address</title>{}</html>\n'
 )
@@ -57,7 +53,7 @@ async def update_settings(
         new_email = await ctx.read(lambda db: email_changes.check_new_email(db, ctx.actor, email))
     if new_email is not None:
         wanted = new_email
-        await ctx.adapters.email_change_limit.take(ctx, ctx.actor.id)
+        await limits.count_email_change(ctx)
         await ctx.read(lambda db: email_changes.require_free_or_hidden(db, ctx.actor, wanted))
 
     def change(session: Session) -> Response:
@@ -65,9 +61,7 @@ async def update_settings(
         if hashes is not None:
             old, new = hashes
             own_password.set_password(session, actor, old_hash=old, new_hash=new, now=ctx.now)
-            ctx.adapters.sign_in_limit.clear_attempts(
-                ctx, session, actor.realm_id, actor.delivery_email
-            )
+            limits.clear_attempts(ctx, session, actor.realm_id, actor.delivery_email)
         if full_name is not None:
             change_own_name(session, actor, full_name, now=ctx.now)
         if new_email is not None:
@@ -104,20 +98,19 @@ async def _update_others(ctx: Context, targets: Targets, settings: dict[str, Any
 
 
 async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None, str]:
-    """The hash of the old password, which was right, and of the new one, which is strong.
+    """Return the hash of the old password, which is right, and of the new one, which is strong.
 
-    Attempts count together with those to sign in, and are forgotten once the password is changed:
-    the right old one alone does not make a weak new one free.
+    Attempts count together with those to sign in and are cleared only when the password changes,
+    because the right old password alone must not make attempts with a weak new one free.
     """
-    actor, limit = ctx.actor, ctx.adapters.sign_in_limit
-    await limit.take_from_within(ctx)
-    old_hash = await ctx.read(lambda db: own_password.find_hash(db, actor))
+    await limits.count_own_attempt(ctx)
+    old_hash = await ctx.read(lambda db: own_password.find_hash(db, ctx.actor))
     await run_hashing(own_password.check_old, old, old_hash)
     return old_hash, await run_hashing(own_password.hash_new, new)
 
 
 def _base_url(ctx: Context) -> str:
-    """Where a mailed link leads to."""
+    """Return what the address in a mailed link begins with."""
     return f"{realm_url(ctx)}/api/v1"
 
 
@@ -136,7 +129,6 @@ def confirm_new_email(ctx: Context, *, token: str) -> Response:
 
 
 def _answer(ctx: Context, email: str, text: str) -> Response:
-    if "text/html" not in (ctx.header("accept") or ""):
-        return envelope.success(ctx, new_email=email)
-    page = PAGE.format(text.format(escape(email))).encode()
-    return Response(200, page, envelope.HEADERS + PAGE_HEADERS, "text/html; charset=utf-8")
+    if envelope.wants_page(ctx):
+        return envelope.page(PAGE.format(text.format(escape(email))))
+    return envelope.success(ctx, new_email=email)

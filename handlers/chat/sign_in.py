@@ -4,16 +4,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from handlers.chat.wire import envelope
+from handlers.chat.wire import envelope, limits
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.hashing import run_hashing
+from handlers.chat.wire.pools import run_hashing
 from models.chat.access.naming import access_user
 from models.chat.access.people import find_known_ids
 from models.chat.identity import jwt_sign_in, sign_in
-from models.chat.identity.actors import access_realm, find_actor
+from models.chat.identity.actors import RealmView, access_realm, find_actor
 from models.chat.identity.errors import NotInProduction
 from models.chat.identity.passwords import is_password
+from models.chat.identity.sign_in import Account
 from models.chat.people import view as user_view
 from models.chat.people.emails import as_stored, check_email
 from server.response import Response
@@ -23,19 +24,18 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     """Get your API key for your password."""
     host = host_of(ctx)
     realm = await ctx.read(lambda db: access_realm(db, host))
-    username = as_stored(username)  # before it is counted: spellings of one name count together
-    limit = ctx.adapters.sign_in_limit
-    await limit.take(ctx, realm.id, username)
+    username = as_stored(username)  # before it is counted: variants of one name count together
+    await limits.count_attempt(ctx, realm.id, username)
     account = await ctx.read(lambda db: sign_in.find_account(db, realm, username))
     ctx.actor_id = account.id
     is_right = await run_hashing(is_password, password, account.password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
 
-    def tell(session: Session) -> str:
-        limit.clear_attempts(ctx, session, realm.id, username)
+    def reveal(session: Session) -> str:
+        limits.clear_attempts(ctx, session, realm.id, username)
         return sign_in.reveal_key(session, ctx.adapters.keys, usable, by="password", now=ctx.now)
 
-    api_key = await ctx.write(tell)
+    api_key = await ctx.write(reveal)
     return envelope.success(ctx, api_key=api_key, email=usable.delivery_email, user_id=usable.id)
 
 
@@ -44,18 +44,8 @@ def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
     if not ctx.settings.development:
         raise NotInProduction()
     realm = access_realm(ctx.session, host_of(ctx))
-    username = check_email(username)
-    found = sign_in.find_account(ctx.session, realm, username)
-    ctx.actor_id = found.id
-    account = sign_in.require_usable(realm, found)
-    return envelope.success(
-        ctx,
-        api_key=sign_in.reveal_key(
-            ctx.session, ctx.adapters.keys, account, by="development", now=ctx.now
-        ),
-        email=account.delivery_email,
-        user_id=account.id,
-    )
+    account, api_key = _reveal_key(ctx, realm, check_email(username), by="development")
+    return envelope.success(ctx, api_key=api_key, email=account.delivery_email, user_id=account.id)
 
 
 def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Response:
@@ -63,10 +53,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
     realm = access_realm(ctx.session, host_of(ctx))
     rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
     email = as_stored(jwt_sign_in.read_email(token, rules, now=ctx.now))
-    found = sign_in.find_account(ctx.session, realm, email)
-    ctx.actor_id = found.id
-    account = sign_in.require_usable(realm, found)
-    api_key = sign_in.reveal_key(ctx.session, ctx.adapters.keys, account, by="jwt", now=ctx.now)
+    account, api_key = _reveal_key(ctx, realm, email, by="jwt")
     data: dict[str, Any] = {"api_key": api_key, "email": account.delivery_email}
     if include_profile:
         actor = find_actor(ctx.session, account.id)
@@ -76,3 +63,12 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
             row, actor, known_ids=find_known_ids(ctx.session, actor), client_extavatar=False
         )
     return envelope.success(ctx, data)
+
+
+def _reveal_key(ctx: Context, realm: RealmView, email: str, *, by: str) -> tuple[Account, str]:
+    """Return the account of an email address, which may sign in, and its API key."""
+    found = sign_in.find_account(ctx.session, realm, email)
+    ctx.actor_id = found.id
+    account = sign_in.require_usable(realm, found)
+    key = sign_in.reveal_key(ctx.session, ctx.adapters.keys, account, by=by, now=ctx.now)
+    return account, key

@@ -9,7 +9,7 @@ from adapters.file_store.store import StoreUnavailable
 from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.pictures import STORES, make_picture
+from handlers.chat.wire.pools import STORES, make_picture
 from models.chat.common.quotas import ATTACHMENTS, require_within
 from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import access, attachments, names
@@ -39,8 +39,8 @@ async def upload_file(ctx: Context, *, file: File) -> Response:
     except StoreUnavailable as error:
         raise UploadStoreUnavailable() from error
 
-    # Without a row, whatever the reason, the worker sweeps the file. To delete it here could leave
-    # a row without its file, where nobody knows whether the unit was kept.
+    # A file without a row is swept by the worker. Deleting it here could leave a row without its
+    # file, because it is not certain that a unit that failed was rolled back.
     def add(session: Session) -> AttachmentRow:
         attachments.require_space(session, actor.realm_id, new.size, quota_mib=quota_mib)
         row = attachments.add_upload(session, ctx.actor, new, now=ctx.now)
@@ -75,9 +75,7 @@ def delete_attachment(ctx: Context, *, attachment_id: int) -> Response:
 
 
 async def _store(ctx: Context, path: Path, key: str, new: NewUpload) -> NewUpload:
-    """Put the file into the store, and a picture's thumbnail before it. Raises
-    `StoreUnavailable`.
-    """
+    """Store a picture's thumbnail, and the file after it. Raise `StoreUnavailable`."""
     store = ctx.adapters.files
     if new.media_type.startswith("image/"):
         target = path.with_name(f"{path.name}.small")

@@ -1,7 +1,6 @@
 """Operations of the tag user_groups."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
@@ -34,22 +33,9 @@ def create_user_group(
     description: str,
     members: list[int],
     subgroups: list[int] | None = None,
-    can_add_members_group: GroupValue | None = None,
-    can_join_group: GroupValue | None = None,
-    can_leave_group: GroupValue | None = None,
-    can_manage_group: GroupValue | None = None,
-    can_mention_group: GroupValue | None = None,
-    can_remove_members_group: GroupValue | None = None,
+    **settings: GroupValue | None,
 ) -> Response:
-    """Create a user group."""
-    settings: dict[str, Any] = {
-        "can_add_members_group": can_add_members_group,
-        "can_join_group": can_join_group,
-        "can_leave_group": can_leave_group,
-        "can_manage_group": can_manage_group,
-        "can_mention_group": can_mention_group,
-        "can_remove_members_group": can_remove_members_group,
-    }
+    """Create a user group. `settings`: the group settings that were sent."""
     group = groups.create_group(
         ctx.session,
         ctx.actor,
@@ -117,7 +103,7 @@ def update_user_group_members(
 def get_user_group_membership(
     ctx: Context, *, user_group_id: int, user_id: int, direct_member_only: bool
 ) -> Response:
-    """Ask whether a user is in a user group."""
+    """Get whether a user is in a user group."""
     is_member = members.access_membership(
         ctx.session, ctx.actor, user_group_id, user_id, direct_only=direct_member_only
     )

@@ -6,8 +6,8 @@ from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.hashing import run_hashing
 from handlers.chat.wire.idempotency import idempotent_response
+from handlers.chat.wire.pools import run_hashing
 from models.chat.access import naming as principals
 from models.chat.access.people import UserRow, find_known_ids
 from models.chat.accounts import changes as user_changes

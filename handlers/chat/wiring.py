@@ -21,13 +21,13 @@ POLLS_WRITTEN_EVERY_S = 1.0
 
 
 def compose(settings: Settings) -> Service:
-    """The chat service as it is in production."""
+    """Return the chat service for production."""
     adapters = ChatAdapters.from_settings(settings)
     return build_service(settings, clock=SystemClock(), adapters=adapters)
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
-    """The chat service, ready for `server.serving.app.build_app`."""
+    """Return the chat service, for `server.serving.app.build_app`."""
     database = Database.for_service("chat", settings)
     rate_limit = None
     if settings.rate_limits:

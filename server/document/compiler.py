@@ -24,7 +24,7 @@ from server.document.operation import Operation
 from server.document.parameters import Parameters
 from server.document.responses import Responses
 from server.document.routing import Router
-from server.document.schemas import Schemas, lookup
+from server.document.schemas import Schemas
 from server.document.security import compile_security
 from server.errors import DocumentError
 from server.phases import preparation_of
@@ -101,7 +101,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             path_parameters=self._in("path", declared, place),
             query_parameters=self._in("query", declared, place),
             header_parameters=self._in("header", declared, place),
-            body=self._body(method, None if body is None else self._resolve(body), place),
+            body=self._body(method, None if body is None else self.requests.resolve(body), place),
             responses=Responses(self.document, raw["responses"], self.answers, place),
         )
         check_parameters(compiled, path, place)
@@ -125,16 +125,13 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             ignore_foreign=self.service.ignore_foreign_bodies,
         )
 
-    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        return lookup(self.document, node["$ref"]) if "$ref" in node else node
-
     def _parameters(self, path: str, raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         merged: dict[tuple[str, str], Mapping[str, Any]] = {}
         for node in (
             *self.document["paths"][path].get("parameters", ()),
             *raw.get("parameters", ()),
         ):
-            parameter = self._resolve(node)
+            parameter = self.requests.resolve(node)
             merged[parameter["name"], parameter["in"]] = parameter
         return list(merged.values())
 
@@ -201,8 +198,7 @@ def check_parameters(operation: Operation, path: str, place: str) -> None:
     for name in sorted(in_template ^ declared):
         fault = "is not declared" if name in in_template else "is not in the path"
         raise DocumentError(f"{place}: path parameter {name} {fault}")
-    places = (operation.path_parameters, operation.query_parameters, operation.header_parameters)
-    names = [parameter.argument for place in places for parameter in place.declared]
+    names = [parameter.argument for parameter in operation.parameters]
     names.extend(operation.body.arguments if operation.body else ())
     for name in sorted(set(names)):
         if names.count(name) > 1:
@@ -224,10 +220,10 @@ def check_signature(operation: Operation, function: Callable[..., Any], place: s
 
 
 def check_phase(
-    operation: Operation, function: Callable[..., Any], given: int, place: str
+    operation: Operation, function: Callable[..., Any], positional: int, place: str
 ) -> frozenset[str]:
-    """Return what a handler or its first phase takes, behind what it is `given` by position. Raises
-    `DocumentError` for what no request gives.
+    """Return the parameters of a handler or its first phase after its `positional` ones. Raise
+    `DocumentError` for one that no request can fill.
     """
     offered = operation.argument_names
     parameters = list(inspect.signature(function).parameters.values())
@@ -235,7 +231,7 @@ def check_phase(
     if not parameters or parameters[0].name != "ctx":
         raise DocumentError(f"{place}: {name} must take `ctx` first")
     taken = set()
-    for parameter in parameters[given:]:
+    for parameter in parameters[positional:]:
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             return offered  # it takes whatever else there is
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:

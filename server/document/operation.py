@@ -13,7 +13,7 @@ from typing import Any
 
 from server.context import Context
 from server.document.bodies import Body
-from server.document.parameters import Parameters
+from server.document.parameters import Parameter, Parameters
 from server.document.responses import Responses
 from server.document.security import Check
 from server.errors import InvalidRequest, Unauthenticated, Violation
@@ -27,7 +27,7 @@ ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 
 
 class Call:
-    """What one request sent, before anything of it is trusted."""
+    """One request as it was sent, before any validation."""
 
     __slots__ = ("body", "extra_headers", "fields", "headers", "is_admitted", "query", "texts")
 
@@ -38,9 +38,9 @@ class Call:
     fields: Mapping[str, list[Any]] | None
     """A form that was read as it arrived, instead of `body`."""
     extra_headers: tuple[tuple[str, str], ...]
-    """What its answer says besides its own headers."""
+    """Headers of the answer besides those of the handler."""
     is_admitted: bool
-    """Is known who asks, and that they may, before the body was read?"""
+    """Whether authentication and authorization ran before the body was read."""
 
 
 class Operation(ABC):
@@ -96,39 +96,42 @@ class Operation(ABC):
         self.is_async = inspect.iscoroutinefunction(function)
         form = None if body is None else body.form
         self.takes_files = service.files is not None and form is not None and bool(form.binary)
-        """Does a form of it come with a file, which goes to the disk as it arrives?"""
+        """Whether its form may have a file, which is written to the disk as it arrives."""
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """All parameters of the path, the query and the headers."""
+        places = (self.path_parameters, self.query_parameters, self.header_parameters)
+        return [parameter for place in places for parameter in place.declared]
 
     @property
     def argument_names(self) -> frozenset[str]:
-        """Every keyword a request may give the handler."""
-        places = (self.path_parameters, self.query_parameters, self.header_parameters)
-        names = {parameter.argument for place in places for parameter in place.declared}
+        """Every keyword argument that a request may fill."""
+        names = {parameter.argument for parameter in self.parameters}
         return frozenset(names | (self.body.arguments if self.body else set()))
 
     @property
     def optional(self) -> frozenset[str]:
-        """The keywords that a valid request may leave out."""
-        places = (self.path_parameters, self.query_parameters, self.header_parameters)
+        """The keyword arguments that a valid request may leave out."""
         names = {
             parameter.argument
-            for place in places
-            for parameter in place.declared
+            for parameter in self.parameters
             if not parameter.required and not parameter.has_default
         }
         return frozenset(names | (self.body.optional if self.body else set()))
 
     @abstractmethod
     async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
-        """Let in who asks, before their body is read. Raises what `serve` would first."""
+        """Authenticate and authorize before the body is read. Raise what `serve` would first."""
 
     @abstractmethod
     def serve(self, ctx: Context, call: Call, threads: Threads) -> Response | Awaitable[Response]:
-        """The answer to one request, or what it waits for. Raises what the service's error table
-        maps.
+        """Return the answer to one request, or an awaitable of it. Raise what the service's error
+        table maps.
         """
 
     def finish(self, reply: Any, call: Call) -> Response:
-        """What a handler returned as the answer that goes out, checked where answers are."""
+        """Return the answer for what a handler returned, validated where the service does so."""
         response = as_response(reply)
         if self.service.validate_responses:
             names = (name.lower() for name, _ in (*response.headers, *call.extra_headers))
@@ -136,7 +139,7 @@ class Operation(ABC):
         return response
 
     def let_in(self, ctx: Context, call: Call) -> None:
-        """Who asks, counted, and whether they may. Raises what refuses them."""
+        """Authenticate, count and authorize the request. Raise what refuses it."""
         service = self.service
         if self.authenticate is not None:
             try:
@@ -160,8 +163,8 @@ class Operation(ABC):
             self.service.require_role(ctx, self.role)
 
     def prepare(self, ctx: Context, call: Call) -> dict[str, Any]:
-        """Who asks, whether they may, and the handler's arguments, in this order. Raises all that
-        is wrong with what was sent at once.
+        """Authenticate and authorize, then return the handler's arguments. Raise one error with
+        everything that is wrong in what was sent.
         """
         if not call.is_admitted:
             self.let_in(ctx, call)

@@ -1,4 +1,4 @@
-"""What an operation may answer, compiled: for response validation, which is always on in tests."""
+"""The documented answers of an operation, compiled; answers are validated in all tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Responses:
         """Whether a good answer may hold a list longer than `SHORT_LIST`, so that it may take long
         to make."""
         for status, node in declared.items():
-            response = lookup(document, node["$ref"]) if "$ref" in node else node
+            response = schemas.resolve(node)
             key = str(status)
             self._bodies[key] = {
                 media_type: schemas.compile(
@@ -46,7 +46,7 @@ class Responses:
             self._headers[key] = tuple(
                 name.lower()
                 for name, header in response.get("headers", {}).items()
-                if _is_required(document, header)
+                if schemas.resolve(header).get("required", False)
             )
 
     def check(self, response: Response, sent: frozenset[str]) -> None:
@@ -82,7 +82,7 @@ class Responses:
 
 
 def holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> bool:
-    """Is there a list without a small bound anywhere in what a schema describes?"""
+    """Return whether a schema describes a list without a small bound anywhere."""
     if not isinstance(schema, Mapping):
         return False
     if "$ref" in schema:
@@ -99,9 +99,3 @@ def holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> bool
         schema.get("additionalProperties"),
     ]
     return any(holds_list(document, part, seen) for part in inner)
-
-
-def _is_required(document: Mapping[str, Any], header: Mapping[str, Any]) -> bool:
-    if "$ref" in header:
-        header = lookup(document, header["$ref"])
-    return bool(header.get("required", False))

@@ -122,12 +122,9 @@ class Router(Generic[T]):
         else:
             segments = decode_text(raw_path, "/path").split("/")
         texts: list[str] = []
-        route = self._descend(segments, texts)
+        route = self._walk(self._root, segments, 1, texts)
         if route is None:
-            texts.clear()
-            route = self._walk(self._root, segments, 1, texts)
-            if route is None:
-                return self._find_with_slashes("/".join(segments))
+            return self._find_with_slashes("/".join(segments))
         if len(texts) == 1:
             return route, {route.names[0]: texts}
         return route, {name: [text] for name, text in zip(route.names, texts, strict=True)}
@@ -138,26 +135,6 @@ class Router(Generic[T]):
             if rest and rest != path:
                 return route, {route.names[0]: [rest]}
         return None
-
-    def _descend(self, segments: list[str], texts: list[str]) -> Route[T] | None:
-        """`_walk` without a way back: takes the best branch at each segment, and nearly always
-        arrives. None only says that there may be another way.
-        """
-        node = self._root
-        for segment in segments[1:]:
-            if segment in node.fixed:
-                node = node.fixed[segment]
-                continue
-            if node.integer is not None and (
-                (segment.isdigit() and segment.isascii()) or self._takes_integer(node, segment)
-            ):
-                node = node.integer
-            elif node.text is not None and segment:
-                node = node.text
-            else:
-                return None
-            texts.append(segment)
-        return node.route
 
     def _walk(
         self, node: _Node[T], segments: list[str], at: int, texts: list[str]

@@ -135,28 +135,7 @@ def compile_security(
             checks.append(check)
         alternatives.append(tuple(checks))
     challenges = tuple(dict.fromkeys(_challenge(schemes[n]) for r in requirements for n in r))
-    if len(alternatives) == 1 and len(alternatives[0]) == 1:
-        return _single(alternatives[0][0], challenges)
-    return _any_of(alternatives, challenges)
 
-
-def _challenge(scheme: Mapping[str, Any]) -> str:
-    if scheme["type"] == "http":
-        return str(scheme["scheme"]).capitalize()
-    return str(scheme.get("name", scheme["type"]))
-
-
-def _single(check: Check, challenges: tuple[str, ...]) -> Check:
-    def authenticate(ctx: Context) -> Any:
-        actor = check(ctx)
-        if actor is None or actor is NO_CREDENTIALS:
-            raise Unauthenticated(challenges)
-        return actor
-
-    return authenticate
-
-
-def _any_of(alternatives: Sequence[tuple[Check, ...]], challenges: tuple[str, ...]) -> Check:
     def authenticate(ctx: Context) -> Any:
         for checks in alternatives:
             if not checks:
@@ -167,3 +146,9 @@ def _any_of(alternatives: Sequence[tuple[Check, ...]], challenges: tuple[str, ..
         raise Unauthenticated(challenges)
 
     return authenticate
+
+
+def _challenge(scheme: Mapping[str, Any]) -> str:
+    if scheme["type"] == "http":
+        return str(scheme["scheme"]).capitalize()
+    return str(scheme.get("name", scheme["type"]))

@@ -20,7 +20,6 @@ from seams import require_seams
 from server.document.connexion_seams import build, documents_checked_soon
 from server.document.schemas import check_references
 from server.errors import DocumentError
-from server.response import NOT_KEPT, Response, is_kept, standing_headers
 from server.service import Chore, Service
 from server.serving.engine import Engine
 from server.serving.health import Probes
@@ -30,7 +29,7 @@ from server.wire.proxies import TrustedProxies
 log = structlog.get_logger("specd.app")
 
 PAGE_THREADS = 32
-"""One for each page or file that is on its way out of a process."""
+"""One for each page or file that is being sent."""
 
 
 def build_app(
@@ -73,36 +72,22 @@ def build_app(
 
 
 def engine_of(app: Any) -> Engine | None:
-    """The engine within an application of `build_app`; None in any other application."""
+    """Return the engine of an application of `build_app`; None for any other application."""
     for middleware in getattr(app, "middleware_stack", None) or ():
         if isinstance(middleware, Engine):
             return middleware
     return None
 
 
-def refusal(app: Any, target: bytes, error: Exception, request_id: str) -> Response | None:
-    """How the service whose path `target` is would answer `error`, with what it says on every
-    answer; None where it is nobody's.
-    """
-    engine = engine_of(app)
-    for api in () if engine is None else engine.apis:
-        if target.startswith(api.prefix):
-            response = api.service.respond(error, request_id)
-            standing = standing_headers(is_https=api.service.origins.is_https)
-            response.headers += standing if is_kept(response) else (NOT_KEPT, *standing)
-            return response
-    return None
-
-
 def answer_deadline_s(app: Any) -> float:
-    """How long the most patient service waits for a client that does not read its answer."""
+    """Return the longest time in seconds that a service waits for a client to read an answer."""
     engine = engine_of(app)
     deadlines = [api.service.answer_timeout_s for api in (() if engine is None else engine.apis)]
     return max(deadlines, default=Service.answer_timeout_s)
 
 
 def stop_waiting(app: Any) -> None:
-    """Have every request that waits answered now: the server is about to stop."""
+    """Answer every request that waits now, because the server is about to stop."""
     engine = engine_of(app)
     if engine is not None:
         engine.waiting.stop()
@@ -141,15 +126,15 @@ async def _repeat(service: Service, chore: Chore) -> None:
     is_done = True
     while True:
         await asyncio.sleep(chore.every_s)
-        is_done = await _run(service, chore, is_told=is_done)
+        is_done = await _run(service, chore, logs_failure=is_done)
 
 
-async def _run(service: Service, chore: Chore, *, is_told: bool = True) -> bool:
-    """Whether it was done; else the log is told, unless it failed the last time too."""
+async def _run(service: Service, chore: Chore, *, logs_failure: bool = True) -> bool:
+    """Return whether the chore succeeded; a failure is logged unless the last run failed too."""
     try:
         await asyncio.to_thread(chore.run, service.database, service.clock.now())
     except Exception:
-        if is_told:
+        if logs_failure:
             log.exception("chore failed", service=service.name, chore=chore.name)
         return False
     return True

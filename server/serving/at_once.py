@@ -1,9 +1,9 @@
 """Requests that have arrived whole, begun in the parser's own callback.
 
 uvicorn makes a cycle, an event and a task for each request, because it may have to wait for the
-rest of a body, for a client that does not read, or for the application. Most requests need none of
-these: the engine's coroutine ends when it is started, and its answer goes out in one write. One
-that has to wait gets its cycle and its task then (decision 67).
+rest of a body, for a slow reader, or for the application. Most requests wait for none of these: the
+engine's coroutine ends when it is started, and its answer goes out in one write. Only a request
+that has to wait gets a cycle and a task (decision 67).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from contextvars import Context, copy_context
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
@@ -25,8 +26,8 @@ from server.wire.started import go_on
 def answer_at_once(
     engine: Engine, exchange: Exchange, body: bytes, default_headers: list[tuple[bytes, bytes]]
 ) -> bytes | Rest:
-    """Return the whole answer as it goes out, byte for byte as uvicorn writes it; what is left to
-    do where the engine waits, or uvicorn has more to do than to write.
+    """Return the whole answer, byte for byte as uvicorn writes it, or a `Rest` where the engine has
+    to wait or uvicorn has more to do than to write.
     """
     context, arrived = copy_context(), Arrived(body)
     answering = engine.answer(exchange, arrived)
@@ -71,33 +72,27 @@ class Arrived:
         return {"type": "http.request", "body": body}
 
 
+@dataclass(frozen=True, slots=True)
 class Rest:
-    """What is left to do of one request whose body has arrived whole."""
+    """One request that has arrived whole and whose answer needs a task."""
 
-    __slots__ = ("_answer", "_arrived", "_context", "_engine", "_exchange")
-
-    def __init__(
-        self,
-        engine: Engine,
-        exchange: Exchange,
-        arrived: Arrived,
-        context: Context,
-        answer: Awaitable[Response | None],
-    ) -> None:
-        self._engine, self._exchange, self._arrived = engine, exchange, arrived
-        self._context, self._answer = context, answer
+    engine: Engine
+    exchange: Exchange
+    arrived: Arrived
+    context: Context
+    answer: Awaitable[Response | None]
 
     def task(
         self, cycle: RequestResponseCycle, loop: asyncio.AbstractEventLoop
     ) -> asyncio.Task[None]:
-        """Return the task that does it, with the `cycle` of this request."""
+        """Return the task that answers, with the `cycle` of this request."""
         cycle.more_body = False
-        self._arrived.cycle = cycle
+        self.arrived.cycle = cycle
         run: Any = self._run
-        return loop.create_task(cycle.run_asgi(run), context=self._context)
+        return loop.create_task(cycle.run_asgi(run), context=self.context)
 
     async def _run(self, scope: Scope, _: Receive, send: Send) -> None:
-        await self._engine.finish(self._exchange, self._answer, scope, self._arrived, send)
+        await self.engine.finish(self.exchange, self.answer, scope, self.arrived, send)
 
 
 async def _end(end: Response | BaseException) -> Response:

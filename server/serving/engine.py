@@ -1,10 +1,10 @@
 """The connexion `SpecMiddleware` that serves documents: from ASGI to an operation and back.
 
-Everything that goes wrong on the way comes out in the envelope of the service it belongs to.
+All errors are answered in the envelope of the service that the request is for.
 
-`Engine.answer` is the one way of a request. Who has the bytes starts it: an ASGI server in a task,
-our protocol in the parser's callback where the request has arrived whole (at_once.py). There it
-ends without a task in these cases, and gets a task in all others:
+Every request is answered by `Engine.answer`. An ASGI server starts it in a task. Our protocol
+starts it in the parser's callback where the request has arrived whole (at_once.py); whether a task
+is needed then, and where the handler runs, depends on the operation and on the database:
 
 | operation | no database | SQLite | PostgreSQL |
 |---|---|---|---|
@@ -36,13 +36,12 @@ from server.document.bodies import MULTIPART, URLENCODED, Disconnected
 from server.document.compiler import CompiledAPI
 from server.response import Response, standing_headers
 from server.service import Service
-from server.serving.exchange import Exchange, deliver
-from server.serving.health import Probes
+from server.serving.exchange import Exchange, ServedAPI, deliver
+from server.serving.health import PATHS, Probes
 from server.serving.metrics import METRICS_LAG_S
 from server.serving.override import find_overriding_method, media_type_of
 from server.serving.request_log import RequestLog
 from server.serving.routes import checked, find_route, merge_slashes, operation_of, whole
-from server.serving.served import ServedAPI
 from server.serving.waiting import Waiting
 from server.wire.answering import raw_headers, start
 from server.wire.browsers import is_browser, without_browser_challenge
@@ -81,7 +80,7 @@ class Engine(SpecMiddleware):
                 meter.flush()
 
     def close(self) -> None:
-        """Let go of all threads; requests under way finish first."""
+        """Stop all threads after the requests under way."""
         self.flush_metrics()
         self.probes.close()
         for api in self.apis:
@@ -103,7 +102,7 @@ class Engine(SpecMiddleware):
         if exchange is not None:
             await self.finish(exchange, self.answer(exchange, receive), scope, receive, send)
             return
-        if self.probes.knows(scope["path"]):
+        if scope["path"] in PATHS:
             response = await self.probes.respond(scope["path"], scope["method"])
             head = scope["method"] == "HEAD"
             await send(start(response, [], (), raw_headers(standing_headers(is_https=False))))
@@ -122,8 +121,8 @@ class Engine(SpecMiddleware):
         peer: str,
         mapped: dict[bytes, bytes],
     ) -> Exchange | None:
-        """A request whose headers have arrived, if it is one for a service here. `mapped` has the
-        last of each of the headers `sent`.
+        """Return a new exchange for a request whose headers have arrived, None where no service has
+        its path. `mapped` has the last of each of the headers `sent`.
         """
         for api in self.apis:
             if api.service.merge_slashes:
@@ -134,7 +133,7 @@ class Engine(SpecMiddleware):
         return None
 
     async def answer(self, exchange: Exchange, receive: Receive) -> Response | None:
-        """Return the answer to a request, whatever goes wrong; None where its client has gone."""
+        """Return the answer to a request, also after errors; None where the client has gone."""
         try:
             return checked(await self._answer(exchange, receive))
         except Disconnected:
@@ -153,7 +152,7 @@ class Engine(SpecMiddleware):
         receive: Receive,
         send: Send,
     ) -> None:
-        """Send the answer when it is there, if somebody is, and conclude the exchange."""
+        """Send the answer, unless the client has gone, and conclude the exchange."""
         response = await answer
         if response is not None:
             _note_reader(scope, exchange.reader)
@@ -179,7 +178,7 @@ class Engine(SpecMiddleware):
         if taker is not None and taker.takes_files and media_type_of(headers) == MULTIPART:
             await in_a_task()
             ctx = exchange.context_of(taker)
-            await taker.admit(ctx, exchange, api.threads)  # nothing of a stranger's is kept
+            await taker.admit(ctx, exchange, api.threads)  # before any of the form is stored
             async with arriving_form(taker, exchange, receive):
                 exchange.unread = False
                 return await whole(taker.serve(ctx, exchange, api.threads))
@@ -202,8 +201,8 @@ class Engine(SpecMiddleware):
         return await whole(operation.serve(ctx, exchange, api.threads))
 
     def _failure(self, error: Exception, exchange: Exchange) -> Response:
-        """The service's own answer to an error; a 500 also goes to the log with its traceback, and
-        what the service calls a security event as one.
+        """Return the service's answer to an error. A 500 is logged with its traceback, and an error
+        that is a security event of the service as such an event.
         """
         api = exchange.api
         name = _nearest(type(error), api.service.security_events)
@@ -234,15 +233,15 @@ class Engine(SpecMiddleware):
 
 
 def _note_reader(scope: Scope, reader: Hashable) -> None:
-    """Tell our own server whom the answer is for; another one does not ask."""
-    tell = scope.get(READER)
-    if tell is not None:
-        tell(reader)
+    """Set the reader of the answer, where our own server runs the application."""
+    set_reader = scope.get(READER)
+    if set_reader is not None:
+        set_reader(reader)
 
 
 def _request_ids() -> Iterator[str]:
-    """Ids of 24 hexadecimal digits. Those of a process begin alike, with what it draws when it
-    takes the first one: a worker takes it after the fork.
+    """Yield ids of 24 hexadecimal digits. Those of one process have a common random prefix, drawn
+    with the first id, so after the fork.
     """
     prefix = os.urandom(8).hex()
     for number in count(int.from_bytes(os.urandom(3), "big")):
@@ -252,10 +251,10 @@ def _request_ids() -> Iterator[str]:
 
 
 def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> Any:
-    """What stands for a class of errors, or for the nearest one it derives from."""
+    """Return the entry of a class of errors, or of the nearest class that it derives from."""
     return next((events[base] for base in kind.__mro__ if base in events), None)
 
 
 def _is_foreseen(status: int) -> bool:
-    """A 502 and a 503 say who else failed; any other 5xx is a bug and wants its traceback."""
+    """Return whether something else failed (502, 503); any other 5xx is a bug."""
     return status in (502, 503)

@@ -1,4 +1,4 @@
-"""One request being answered: what the engine knows of it so far."""
+"""One request being answered, and the service that answers it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,45 @@ from starlette.types import Message, Receive, Send
 
 from server.context import Context
 from server.document.bodies import read_body
+from server.document.compiler import CompiledAPI
 from server.document.operation import Call, Operation
-from server.response import Response
+from server.response import Response, standing_headers
+from server.service import Service
+from server.serving.documents import published
+from server.serving.metrics import Meter
 from server.serving.request_log import Facts
-from server.serving.served import ServedAPI
-from server.wire.answering import END, linger, start
+from server.threads import Threads
+from server.wire.answering import END, linger, raw_headers, start
 from server.wire.guard import Sent
 
-# Until the headers are known to be sound, a body may follow, and the connection cannot go on.
+# Until the headers are checked, a body may follow, so the connection cannot be used again.
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 
 
+class ServedAPI:
+    """One service, compiled, with what it needs to answer: meters, threads, published documents."""
+
+    def __init__(self, compiled: CompiledAPI, service: Service) -> None:
+        self.service = service
+        self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
+        self.router = compiled.router
+        self.prefix = service.base_path.encode("ascii") + b"/"
+        self.documents = {
+            path.encode("ascii"): document for path, document in published(service).items()
+        }
+        self.meters = {
+            operation: Meter(service.name, operation.operation_id)
+            for operation in compiled.operations.values()
+        }
+        self.unrouted = Meter(service.name, "-")
+        self.threads = Threads(service.name, service.database)
+
+    def close(self) -> None:
+        self.threads.close()
+
+
 class Exchange(Call):
-    """One request being answered: what it sent, and what is known of it so far, for its log line
-    and its end.
-    """
+    """One request being answered, with what its log line and the end of its answer need."""
 
     __slots__ = (
         "api",
@@ -70,7 +94,7 @@ class Exchange(Call):
         self.is_admitted = False
 
     def context_of(self, operation: Operation) -> Context:
-        """What the handler of the operation that it is for knows of it, from here on."""
+        """Return the context for the handler of the operation that answers the request."""
         service = self.api.service
         self.operation = operation
         self.ctx = ctx = Context(
@@ -85,7 +109,7 @@ class Exchange(Call):
         return ctx
 
     async def read(self, receive: Receive) -> None:
-        """Read the whole body. Raises as `read_body` does."""
+        """Read the whole body. Raise what `read_body` raises."""
         service = self.api.service
         self.body = await read_body(
             receive, self.headers, limit=service.body_limit, seconds=service.body_timeout_s
@@ -93,7 +117,7 @@ class Exchange(Call):
         self.unread = False
 
     def line(self, status: int, seconds: float) -> Facts:
-        """The request's line in the log."""
+        """Return the request's line in the log."""
         service, operation = self.api.service, self.operation
         name = actor = key = None
         if operation is not None:
@@ -115,7 +139,7 @@ class Exchange(Call):
 
     @property
     def reader(self) -> Hashable:
-        """Whom the answer is for: the account of the service, or else the address."""
+        """The reader of the answer: the account of the service, or else the address."""
         actor = self.actor_id
         return self.client if actor is None else (self.api.service.name, actor)
 
@@ -132,7 +156,7 @@ class Exchange(Call):
         return None if self.operation is None else self.ctx.key_id
 
     def leaves_a_body(self) -> bool:
-        """Is there a body that nobody has read, so that the connection cannot go on?"""
+        """Return whether a body is unread, so that the connection cannot be used again."""
         return self.unread and (
             b"transfer-encoding" in self.headers
             or self.headers.get(b"content-length", b"0") != b"0"
@@ -146,7 +170,7 @@ def head_of(response: Response, exchange: Exchange) -> Message:
 
 
 async def deliver(response: Response, exchange: Exchange, receive: Receive, send: Send) -> None:
-    """Send an answer as ASGI messages; a body that nobody has read ends the connection."""
+    """Send an answer as ASGI messages; an unread body ends the connection."""
     head = head_of(response, exchange)
     body = b"" if exchange.method == "HEAD" else response.body
     if not exchange.leaves_a_body():

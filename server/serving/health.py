@@ -1,4 +1,4 @@
-"""What operators ask: `/healthz` (the process), `/readyz` (what it depends on), `/metrics`."""
+"""For operators: `/healthz` (the process), `/readyz` (its dependencies), `/metrics`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from server.service import Gauge, Service
 from server.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
 
 log = structlog.get_logger("specd.health")
-_PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
+PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
 _TIMEOUT_S = 5.0
 _EXPOSITIONS = Pool("metrics", 1)
 T = TypeVar("T")
@@ -31,20 +31,17 @@ class Probes:
         self.flush_metrics: Callable[[], None] = lambda: None
 
     def watch(self, service: Service) -> None:
-        """Have `/readyz` ask this service too."""
+        """Include a service in `/readyz` and `/metrics`."""
         self._services.append(service)
 
     def close(self) -> None:
-        """Let go of all threads."""
+        """Stop all threads."""
         for threads in self._threads.values():
             threads.shutdown(wait=False, cancel_futures=True)
         self._threads.clear()
 
-    def knows(self, path: str) -> bool:
-        return path in _PATHS
-
     async def respond(self, path: str, method: str) -> Response:
-        """The answer to GET or HEAD; 405 for any other method."""
+        """Return the answer to GET or HEAD; 405 for any other method."""
         if method not in ("GET", "HEAD"):
             return Response(
                 405, encode({"status": "method not allowed"}), (("Allow", "GET, HEAD"),)
@@ -55,8 +52,8 @@ class Probes:
             if COUNTS_IN_FILES:  # the other workers hand over within METRICS_LAG_S
                 await asyncio.sleep(METRICS_LAG_S * 1.2)
             self.flush_metrics()
-            told = await asyncio.gather(*(self._gauges(service) for service in self._services))
-            gauges = [gauge for theirs in told for gauge in theirs]
+            found = await asyncio.gather(*(self._gauges(service) for service in self._services))
+            gauges = [gauge for of_service in found for gauge in of_service]
             body, media_type = await _EXPOSITIONS.run(exposition, gauges)
             return Response(200, body, media_type=media_type)
         return await self._readiness()
@@ -68,7 +65,7 @@ class Probes:
         return Response(200 if ready else 503, encode(body))
 
     async def _gauges(self, service: Service) -> Sequence[Gauge]:
-        """The service's own numbers; none where they cannot be had now."""
+        """Return the service's gauges; none after an error."""
         ask = service.gauges
         if ask is None:
             return ()
@@ -88,17 +85,17 @@ class Probes:
         try:
             await self._in_time(service, ask)
         except Exception as error:
-            if service.name not in self._unready:  # once, however often it is asked
-                told = f"{type(error).__name__}: {error}"
-                log.warning("not ready", service=service.name, error=told)
+            if service.name not in self._unready:  # once, not for each request
+                reason = f"{type(error).__name__}: {error}"
+                log.warning("not ready", service=service.name, error=reason)
             self._unready.add(service.name)
             return service.name, "unavailable"
         self._unready.discard(service.name)
         return service.name, "ok"
 
     async def _in_time(self, service: Service, ask: Callable[..., T], *parts: Any) -> T:
-        """What `ask` returns in a thread that nothing else uses; one per service, so that questions
-        which are not answered do not pile up. Raises TimeoutError.
+        """Return the result of `ask` in the service's probe thread, of which there is one, so that
+        hanging probes do not pile up. Raise TimeoutError.
         """
         threads = self._threads.get(service.name)
         if threads is None:

@@ -1,10 +1,10 @@
-"""HTTP/1.1 as the server takes it: uvicorn's protocol on httptools, with a say in what it takes.
+"""HTTP/1.1: uvicorn's protocol on httptools, which refuses more.
 
-uvicorn answers malformed HTTP in plain text, waits for headers and for readers for ever, takes
-headers of any length, any number of hosts, any number of requests that wait, trailers for headers,
-and the body of a request with `Upgrade` for another request; `Protocol` closes these. It answers as
-the service whose path the request line named; where that never arrived, with the fields of the
-first service's error record.
+uvicorn answers malformed HTTP in plain text, waits for headers and readers without a limit, accepts
+headers of any length, any number of hosts and any number of pipelined requests, takes trailers for
+headers, and the body of a request with `Upgrade` for another request; `Protocol` closes these gaps.
+Its refusals are those of the service whose path the request line names; where no request line has
+arrived, they have the fields of the first service's errors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from server.serving.at_once import Rest, answer_at_once
 from server.serving.engine import Engine
 from server.serving.refusals import refused
 from server.wire.coalescing import Coalescer, CoalescingTransport
-from server.wire.hosts import unclear_host
+from server.wire.guard import check_host
 from server.wire.slow_readers import READER, SlowReaders
 
 MAX_HEAD = 32 * 1024
@@ -38,18 +38,18 @@ PIECE = 1024
 _shared: WeakKeyDictionary[ServerState, tuple[Coalescer, SlowReaders]] = WeakKeyDictionary()
 
 
-class _Nowhere(list[tuple[bytes, bytes]]):
-    """Where trailers go (RFC 9110, section 6.5.1): nobody in front has looked at them."""
+class _NoTrailers(list[tuple[bytes, bytes]]):
+    """A list that drops trailers (RFC 9110, section 6.5.1): no proxy in front has checked them."""
 
     def append(self, _: tuple[bytes, bytes]) -> None:
         return
 
 
-_NOWHERE = _Nowhere()
+_NO_TRAILERS = _NoTrailers()
 
 
 def _without_upgrade(headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    """The header fields but for what asks for another protocol."""
+    """Yield the header fields without those that offer another protocol."""
     for name, value in headers:
         if name == b"connection":
             tokens = (token.strip() for token in value.split(b","))
@@ -59,7 +59,7 @@ def _without_upgrade(headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes
 
 
 def _target_of(head: bytes) -> bytes:
-    """The target that a request line names which the parser did not take; empty for none."""
+    """Return the target of a request line that the parser refused; empty for none."""
     words = head[:MAX_HEAD].lstrip(b"\r\n").split(b"\n", 1)[0].split(b" ", 2)
     return words[1] if len(words) > 1 else b""
 
@@ -89,10 +89,10 @@ class Protocol(HttpToolsProtocol):
     _peer = ""
     _sent: list[tuple[bytes, bytes]]
     _mapped: dict[bytes, bytes]
-    _held: list[bytes] | None = None
+    _body_parts: list[bytes] | None = None
     _running: RequestResponseCycle | None = None
     """The request that is being answered; uvicorn's `cycle` is the newest one."""
-    _last_words: bytes | None = None
+    _final_bytes: bytes | None = None
     """What ends the connection when the answers that are due have gone out."""
     _is_first = False
     _idle_since: float | None = None
@@ -140,7 +140,7 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._last_words is not None:
+        if self._final_bytes is not None:
             return
         if self._unparsed:
             data, self._unparsed = self._unparsed + data, b""
@@ -152,20 +152,16 @@ class Protocol(HttpToolsProtocol):
                 self.flow.pause_reading()
                 return
             self._parse(data[start : start + step])
-            if self.transport.is_closing() or self._last_words is not None:
+            if self.transport.is_closing() or self._final_bytes is not None:
                 return
-        if self._in_head:  # nearly always it has arrived whole by now, and needs no timer
+        if self._in_head:  # most heads have arrived whole by now and need no timer
             if self._head_timer is None:
                 self._await_head()
             if self._head_bytes > MAX_HEAD:
-                self._refuse_as(
-                    HeadersTooLarge(MAX_HEAD),
-                    "headers_too_large",
-                    "The header section is too long.",
-                )
+                self._refuse_long_head()
 
     def _reading_resumed(self) -> None:
-        if self._head_timer is not None:  # nobody read the head meanwhile
+        if self._head_timer is not None:  # the head was not read meanwhile
             self._head_timer.cancel()
             self._await_head()
         if self._unparsed:
@@ -174,7 +170,7 @@ class Protocol(HttpToolsProtocol):
     def _parse_on(self) -> None:
         if not self._unparsed or self.transport.is_closing():
             return
-        if len(self.pipeline) >= MOST_WAITING:  # what is left is not looked at for each answer
+        if len(self.pipeline) >= MOST_WAITING:  # the rest is not scanned again for each answer
             self.flow.pause_reading()
         else:
             self.data_received(b"")
@@ -191,8 +187,8 @@ class Protocol(HttpToolsProtocol):
             if self._is_first and not getattr(self, "url", b""):
                 self.url = _target_of(data)
             self.send_400_response("")
-        if self._held is not None:
-            self._hold_no_longer()
+        if self._body_parts is not None:
+            self._release_to_uvicorn()
 
     def _decline_upgrade(self, rest: bytes) -> None:
         """Read the request again as one that offers no other protocol (RFC 9110, section 7.8): with
@@ -219,7 +215,8 @@ class Protocol(HttpToolsProtocol):
             self._head_arrived()
         self._sent = self.headers
         if self.parser.should_upgrade():
-            self._look_at_upgrade()
+            if self.parser.get_method() == b"CONNECT":  # what follows may be tunnelled
+                self._stop(invalid("/method", "must not be CONNECT"), "This is no proxy.")
             return
         if self.expect_100_continue and self.parser.get_http_version() == "1.0":
             self.expect_100_continue = False  # RFC 9110, section 10.1.1
@@ -227,19 +224,19 @@ class Protocol(HttpToolsProtocol):
         if b"host" not in headers or len(headers) < len(self.headers) or self.url[:1] != b"/":
             self._check_host()
         self.exchanges += 1
-        self.headers = _NOWHERE
+        self.headers = _NO_TRAILERS
         if self._may_be_whole():
-            self._held = []
+            self._body_parts = []
         else:
             self._begin_cycle()
         self._is_first = False
 
     def _begin_cycle(self) -> None:
-        """Take uvicorn's way, with the headers that have arrived."""
+        """Hand the request to uvicorn with the headers that have arrived."""
         self._begin_scope()
         self.headers = self._sent
         super().on_headers_complete()
-        self.headers = _NOWHERE
+        self.headers = _NO_TRAILERS
 
     def _begin_scope(self) -> None:
         url, headers, expects = self.url, self.headers, self.expect_100_continue
@@ -252,8 +249,8 @@ class Protocol(HttpToolsProtocol):
         self.reader = reader
 
     def _may_be_whole(self) -> bool:
-        """Is it worth waiting whether the whole request has arrived? One of those that came in one
-        packet, and one that nothing has to be waited for.
+        """Return whether the whole request may have arrived: it begins its packet, and its answer has
+        to wait for nothing.
         """
         parser, cycle = self.parser, self.cycle
         return (
@@ -269,15 +266,15 @@ class Protocol(HttpToolsProtocol):
         )
 
     def on_body(self, body: bytes) -> None:
-        if self._held is None:
+        if self._body_parts is None:
             super().on_body(body)
         else:
-            self._held.append(body)
+            self._body_parts.append(body)
 
     def on_message_complete(self) -> None:
         if self.parser.should_upgrade():
             return
-        if self._held is None:
+        if self._body_parts is None:
             self._is_first = False
             super().on_message_complete()
             return
@@ -289,11 +286,11 @@ class Protocol(HttpToolsProtocol):
             method, target.path, query, self._sent, self._peer, self._mapped
         )
         if exchange is None:
-            self._hold_no_longer()
+            self._release_to_uvicorn()
             super().on_message_complete()
             return
-        body = b"".join(self._held)
-        self._held = None
+        body = b"".join(self._body_parts)
+        self._body_parts = None
         answer = answer_at_once(self._engine, exchange, body, self.server_state.default_headers)
         if isinstance(answer, Rest):
             self._go_on_in_a_task(answer)
@@ -304,14 +301,14 @@ class Protocol(HttpToolsProtocol):
         self.server_state.total_requests += 1
         self._await_next()
 
-    def _hold_no_longer(self) -> None:
-        """The request has not arrived whole: take uvicorn's way."""
-        assert self._held is not None
-        held, self._held = self._held, None
+    def _release_to_uvicorn(self) -> None:
+        """Hand the request to uvicorn, because it has not arrived whole."""
+        assert self._body_parts is not None
+        parts, self._body_parts = self._body_parts, None
         if self.transport.is_closing():  # it was refused
             return
         self._begin_cycle()
-        for body in held:
+        for body in parts:
             super().on_body(body)
 
     def on_response_complete(self) -> None:
@@ -321,9 +318,9 @@ class Protocol(HttpToolsProtocol):
             return
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
-        elif self._last_words is not None:
-            last_words, self._last_words = self._last_words, None
-            self._end_with(last_words)
+        elif self._final_bytes is not None:
+            final_bytes, self._final_bytes = self._final_bytes, None
+            self._end_with(final_bytes)
             return
         else:
             self._await_next()
@@ -334,7 +331,7 @@ class Protocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def _unset_keepalive_if_required(self) -> None:
-        pass  # a head that is complete does it, because empty lines are no request
+        pass  # a complete head does it, because empty lines are no request
 
     def _await_next(self) -> None:
         """End the connection unless something comes in time. The timer runs on from one request to
@@ -342,15 +339,15 @@ class Protocol(HttpToolsProtocol):
         """
         self._idle_since = self.loop.time()
         if self._idle_timer is None:
-            self._idle_timer = self.loop.call_later(self.timeout_keep_alive, self._look_if_idle)
+            self._idle_timer = self.loop.call_later(self.timeout_keep_alive, self._check_idle)
 
-    def _look_if_idle(self) -> None:
+    def _check_idle(self) -> None:
         self._idle_timer = None
         if self._idle_since is None or self._in_head:  # a head has a deadline of its own
             return
         left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
         if left_s > 0:
-            self._idle_timer = self.loop.call_later(left_s, self._look_if_idle)
+            self._idle_timer = self.loop.call_later(left_s, self._check_idle)
         else:
             self.timeout_keep_alive_handler()
 
@@ -374,38 +371,28 @@ class Protocol(HttpToolsProtocol):
         self.tasks.add(task)
 
     def _check_host(self) -> None:
-        """Raises for a request that does not say clearly which host it is for (RFC 9112, 3.2)."""
-        version = self.parser.get_http_version()
-        error = unclear_host(self.headers, self.url, version)
-        if error is not None:
+        """Stop the parser at a request that does not name its host clearly."""
+        try:
+            check_host(self.headers, self.url, self.parser.get_http_version())
+        except InvalidRequest as error:
             self._stop(error, "The request does not say clearly which host it is for.")
 
-    def _look_at_upgrade(self) -> None:
-        """Raises for `CONNECT`, after which no request can be told from what is tunnelled."""
-        if self.parser.get_method() == b"CONNECT":
-            self._stop(invalid("/method", "must not be CONNECT"), "This is no proxy.")
-
     def _stop(self, error: InvalidRequest, message: str) -> None:
-        """Make the parser stop; `send_400_response` says why."""
+        """Stop the parser; `send_400_response` sends the error."""
         self._refusal = error, message
         raise error
 
     def send_400_response(self, msg: str) -> None:
-        is_body = not self._in_head and self._refusal is None and self._held is None
+        is_body = not self._in_head and self._refusal is None and self._body_parts is None
         if is_body and self._drop_broken():
             self._end_with(b"")
             return
         if len(getattr(self, "url", b"")) > MAX_HEAD:  # so long that the parser gave up on it
-            self._refuse_as(
-                HeadersTooLarge(MAX_HEAD), "headers_too_large", "The header section is too long."
-            )
-            return
-        if self._refusal is not None:
-            error, message = self._refusal
-            self._refuse_as(error, "malformed_http", message)
+            self._refuse_long_head()
             return
         malformed = invalid("/head", "is not valid HTTP/1.1")
-        self._refuse_as(malformed, "malformed_http", "The request is not valid HTTP/1.1.")
+        error, message = self._refusal or (malformed, "The request is not valid HTTP/1.1.")
+        self._refuse_as(error, "malformed_http", message)
 
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self._head_late)
@@ -418,26 +405,30 @@ class Protocol(HttpToolsProtocol):
 
     def _head_late(self) -> None:
         self._head_timer = None
-        if self.flow.read_paused:  # the rest may be there, and its time begins when it is read
+        if self.flow.read_paused:  # its time begins when reading resumes
             self._await_head()
         elif not self.transport.is_closing():
             self._refuse_as(
                 RequestTimeout(HEAD_TIMEOUT_S), "request_timeout", "The header section is too slow."
             )
 
+    def _refuse_long_head(self) -> None:
+        error = HeadersTooLarge(MAX_HEAD)
+        self._refuse_as(error, "headers_too_large", "The header section is too long.")
+
     def _refuse_as(self, error: ProblemException, code: str, message: str) -> None:
         self._end_with(refused(self.app, getattr(self, "url", b""), error, code, message))
 
     def _end_with(self, answer: bytes) -> None:
         """End the connection with `answer`, once what arrived whole before it is answered."""
-        if self.transport.is_closing() or self._last_words is not None:
+        if self.transport.is_closing() or self._final_bytes is not None:
             return  # one refusal is enough
         if self._running is None:
             if answer:
                 self.transport.write(answer)
             self.transport.close()
         else:
-            self._last_words, self._unparsed = answer, b""
+            self._final_bytes, self._unparsed = answer, b""
             self.flow.pause_reading()
 
     def _drop_broken(self) -> bool:
@@ -448,7 +439,7 @@ class Protocol(HttpToolsProtocol):
         elif running is None:
             return True
         elif running.response_started:
-            running.more_body = False  # who reads on waits no longer
+            running.more_body = False  # a handler that reads on stops waiting
             running.message_event.set()
             return True
         else:

@@ -1,6 +1,6 @@
-"""What a request gets that is refused before any application has seen it, as the bytes that go out.
+"""Answers to requests that are refused before any application has seen them, as bytes.
 
-The connection ends with it.
+The connection ends with such an answer.
 """
 
 from __future__ import annotations
@@ -12,43 +12,33 @@ import orjson
 from connexion.exceptions import ProblemException
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from server.response import NOT_KEPT, Response, standing_headers
-from server.serving.app import refusal
+from server.response import Response, standing_headers
+from server.serving.app import engine_of
+from server.wire.answering import raw_headers, start
 
 
 def refused(app: Any, target: bytes, error: ProblemException, code: str, message: str) -> bytes:
-    """A refusal in the words of the service the request is for, as far as that can be known by its
-    target (which may be empty); else in those of `refusal_of_no_one`.
+    """Return the answer of the service that `target` leads to (it may be empty); where none does,
+    one with the fields of the first service's errors.
     """
     request_id = os.urandom(12).hex()
-    response = refusal(app, _path_of(target), error, request_id)
-    if response is None:
-        return refusal_of_no_one(error.status, code, message)
-    return _written(response, request_id)
-
-
-def refusal_of_no_one(status: int, code: str, message: str) -> bytes:
-    """A refusal of no service, with the fields of the first service's error record."""
-    request_id = os.urandom(12).hex()
-    body = orjson.dumps({"code": code, "message": message, "request_id": request_id, "details": []})
-    standing = (NOT_KEPT, *standing_headers(is_https=False))
-    return _written(Response(status, body, standing), request_id)
-
-
-def _written(response: Response, request_id: str) -> bytes:
-    headers = (
-        ("content-type", "application/json"),
-        ("connection", "close"),
-        ("request-id", request_id),
-        ("content-length", str(len(response.body))),
-        *response.headers,
-    )
-    head = "".join(f"{name.lower()}: {value}\r\n" for name, value in headers)
-    return STATUS_LINE[response.status] + head.encode("latin-1") + b"\r\n" + response.body
+    path = _path_of(target)
+    engine = engine_of(app)
+    apis = () if engine is None else engine.apis
+    api = next((api for api in apis if path.startswith(api.prefix)), None)
+    if api is None:
+        facts = {"code": code, "message": message, "request_id": request_id, "details": []}
+        response = Response(error.status, orjson.dumps(facts))
+        standing = raw_headers(standing_headers(is_https=False))
+    else:
+        response, standing = api.service.respond(error, request_id), api.standing
+    headers = [(b"connection", b"close"), (b"request-id", request_id.encode("ascii"))]
+    lines = [b"%b: %b\r\n" % pair for pair in start(response, headers, (), standing)["headers"]]
+    return b"".join((STATUS_LINE[response.status], *lines, b"\r\n", response.body))
 
 
 def _path_of(target: bytes) -> bytes:
-    """The path that a request target asks for; it may be a whole address (RFC 9112, 3.2.2)."""
+    """Return the path of a request target, which may be a whole address (RFC 9112, 3.2.2)."""
     if target.startswith(b"/"):
         return target
     return b"/" + target.partition(b"://")[2].partition(b"/")[2]

@@ -105,6 +105,17 @@ def check_target(path: bytes, query: bytes) -> None:
         raise HeadersTooLarge(MAX_TARGET)
 
 
+def check_host(headers: Sent, target: bytes, version: str) -> None:
+    """Raise `InvalidRequest` unless a request names its host clearly (RFC 9112, section 3.2)."""
+    hosts = [value.lower() for name, value in headers if name == b"host"]
+    if len(hosts) != 1 and (hosts or version == "1.1"):
+        raise invalid("/header/Host", "must be sent once")
+    if not target.startswith(b"/") and b"://" in target:
+        authority = target.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+        if [authority.lower()] != hosts:
+            raise invalid("/header/Host", "must be the host of the address")
+
+
 def decode_percent(raw: bytes, pointer: str) -> str:
     """A path segment as text. Raises `InvalidRequest` unless it is clean percent-encoded UTF-8."""
     if PERCENT in raw:

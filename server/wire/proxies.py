@@ -1,8 +1,8 @@
-"""Who a request comes from, behind proxies that are trusted to say so.
+"""The client of a request behind trusted proxies.
 
-A proxy appends the address it was asked from to `X-Forwarded-For`, so the list is believed from its
-end: as far back as each hop is a trusted proxy, and to the first that is none. Whatever an
-untrusted peer says is ignored. `Forwarded` (RFC 7239) is not read.
+A proxy appends the address of its own client to `X-Forwarded-For`, so the list is read from its
+end: as far back as each hop is a trusted proxy, and to the first that is none. The headers of an
+untrusted peer are ignored. `Forwarded` (RFC 7239) is not read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 
 
 class TrustedProxies:
-    """Addresses, networks (`10.0.0.0/8`), and `unix` for whoever asks through a Unix socket."""
+    """Addresses, networks (`10.0.0.0/8`), and `unix` for peers on a Unix socket."""
 
     def __init__(self, names: Iterable[str]) -> None:
         names = tuple(names)
@@ -29,12 +29,9 @@ class TrustedProxies:
         self._trusts_anybody = bool(names)
         self._trusts = lru_cache(maxsize=_SEEN)(self._is_trusted)
 
-    def __bool__(self) -> bool:
-        return self._trusts_anybody
-
     def seen_through(self, scope: Scope) -> Scope:
-        """The ASGI scope with `client` and `scheme` as a trusted proxy tells them; the same scope
-        when the peer is not trusted or tells nothing that can be read.
+        """Return the ASGI scope with the `client` and `scheme` that a trusted proxy reports; the
+        same scope where the peer is not trusted or reports nothing readable.
         """
         peer = scope["client"][0] if scope.get("client") else ""
         if not self._trusts(peer):
@@ -49,16 +46,14 @@ class TrustedProxies:
         return {**scope, **changes} if changes else scope
 
     def client_of(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """Who asks, as `seen_through` finds it."""
+        """Return the last hop that is no trusted proxy; before a hop that is no address, the proxy
+        that reported it.
+        """
         if not self._trusts_anybody or not self._trusts(peer):
             return peer
-        told = [value for name, value in headers if name == _FOR]
-        return self._client(peer, b",".join(told)) if told else peer
-
-    def _client(self, peer: str, told: bytes) -> str:
-        """The last hop that is no trusted proxy; of what cannot be read, the proxy that told it."""
+        forwarded = b",".join(value for name, value in headers if name == _FOR)
         client = peer
-        for hop in reversed(told.rsplit(b",", MAX_HOPS)[-MAX_HOPS:]):
+        for hop in reversed(forwarded.rsplit(b",", MAX_HOPS)[-MAX_HOPS:]):
             address = _parse_hop(hop)
             if address is None:
                 break
@@ -78,7 +73,7 @@ class TrustedProxies:
 
 @lru_cache(maxsize=_SEEN)
 def place_of(address: str) -> str:
-    """What counts as one place: an IPv4 address, an IPv6 network of 64 bits (whoever has one has
+    """Return what counts as one client: an IPv4 address, an IPv6 network of 64 bits (one owner has
     all of its addresses), or the text itself where it is no address.
     """
     return _cut(address, 32, 64)
@@ -86,7 +81,7 @@ def place_of(address: str) -> str:
 
 @lru_cache(maxsize=_SEEN)
 def network_of(address: str) -> str:
-    """What one owner commonly has: 24 bits of an IPv4 address, 48 of an IPv6 one."""
+    """Return the network that one owner commonly has: 24 bits of IPv4, 48 of IPv6."""
     return _cut(address, 24, 48)
 
 
@@ -98,7 +93,7 @@ def _cut(address: str, bits4: int, bits6: int) -> str:
 
 
 def _parse_hop(hop: bytes) -> str | None:
-    """An address of `X-Forwarded-For` as plain text, without the port that some proxies add."""
+    """Return an address of `X-Forwarded-For` without the port that some proxies add."""
     text = hop.strip().decode("latin-1")
     if text.startswith("["):
         text = text[1:].partition("]")[0]

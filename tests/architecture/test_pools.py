@@ -17,8 +17,7 @@ KNOWN = {
     ("server/serving/health.py", "ThreadPoolExecutor"): "probes, one thread for each service",
     ("server/serving/health.py", "Pool"): "the text of /metrics",
     ("server/document/arrivals.py", "Pool"): "pieces of files on their way in",
-    ("handlers/chat/wire/pictures.py", "Pool"): "pictures; files on their way into the store",
-    ("handlers/chat/wire/hashing.py", "Pool"): "hashes of passwords",
+    ("handlers/chat/wire/pools.py", "Pool"): "hashes of passwords; pictures; files for the store",
     ("adapters/webhooks/guarded_network.py", "ThreadPoolExecutor"): "names that are resolved",
 }
 """Place and kind -> what works there."""

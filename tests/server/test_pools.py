@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from handlers.chat.wire.hashing import HASHES
-from handlers.chat.wire.pictures import PICTURES, STORES
+from handlers.chat.wire.pools import HASHES, PICTURES, STORES
 from server.document.arrivals import PIECES
 from server.serving.app import PAGE_THREADS, build_app
 from server.threads import LONG_READS, Threads

@@ -8,18 +8,18 @@ from models.chat.rendering.emoji import DATA_PATH
 
 
 def realm_url(ctx: Context) -> str:
-    """The organization's address as this client reaches it: by its own Host header, which chose
-    the organization, and with the scheme that the operator publishes.
+    """Return the organization's address with the host of the request, which selects the
+    organization, and the scheme of the public URL.
     """
     return f"{urlsplit(ctx.settings.public_url).scheme}://{ctx.header('host') or ''}"
 
 
 def icon_url(host: str) -> str:
-    """The organization's picture, at the external provider."""
+    """Return the address of the organization's picture at the external provider."""
     digest = md5(host.encode("utf-8"), usedforsecurity=False).hexdigest()
     return f"https://secure.gravatar.com/avatar/{digest}?d=identicon"
 
 
 def emoji_data_url(ctx: Context) -> str:
-    """Where clients find the names of all emoji."""
+    """Return the address of the names of all emoji."""
     return f"{realm_url(ctx)}{DATA_PATH}"

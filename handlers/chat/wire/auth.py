@@ -1,6 +1,7 @@
-"""Who asks: HTTP Basic with an API email (real or dummy) and an API key, at an organization's host.
+"""Authentication: HTTP Basic with an API email (real or dummy) and an API key.
 
-The reference tells a missing header, another scheme and a malformed one apart; so do we.
+A missing header, another scheme and a malformed header have errors of their own, as in the
+reference.
 """
 
 from handlers.chat.wire.context import Context
@@ -23,12 +24,12 @@ other products send messages with its key.
 
 
 def host_of(ctx: Context) -> str:
-    """The organization's host as the client wrote it, without its port."""
+    """Return the host of the request without its port."""
     return parse_host(ctx.header("host") or "")
 
 
 def authenticate(user: str, password: str, *, request: Context) -> Actor:
-    """The user whose API email and key these are. Raises what is wrong with them."""
+    """Return the user with this API email and key. Raise what is wrong with them."""
     request.key_id = key_id_of(password)
     if ":" in password:
         actors.access_realm(request.session, host_of(request))
@@ -45,7 +46,7 @@ def authenticate(user: str, password: str, *, request: Context) -> Actor:
 
 
 def authenticate_webhook(ctx: Context, api_key: str) -> Actor:
-    """The user whose API key stands in the address. Raises what is wrong with it."""
+    """Return the user with the API key in the address. Raise what is wrong with it."""
     ctx.key_id = key_id_of(api_key)
     actor = actors.authenticate_webhook(ctx.session, host=host_of(ctx), api_key=api_key)
     ctx.actor_id = actor.id
@@ -53,7 +54,7 @@ def authenticate_webhook(ctx: Context, api_key: str) -> Actor:
 
 
 def refuse(ctx: Context) -> ChatError:
-    """What to say to a request without credentials that HTTP Basic can read."""
+    """Return the error for a request without credentials that HTTP Basic can read."""
     actors.access_realm(ctx.session, host_of(ctx))
     header = ctx.header("authorization")
     if header is None:
@@ -64,5 +65,5 @@ def refuse(ctx: Context) -> ChatError:
 
 
 def require_role(ctx: Context, role: str) -> None:
-    """The document's `x-required-role`, checked before parameters are looked at."""
+    """Raise unless the actor has the document's `x-required-role`."""
     membership.require_role(ctx.actor, role)

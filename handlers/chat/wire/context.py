@@ -1,4 +1,4 @@
-"""What chat's handlers are given: a request whose actor, adapters and settings have types."""
+"""The context of chat's handlers: a request whose actor, adapters and settings have types."""
 
 import time
 from dataclasses import dataclass, field
@@ -10,7 +10,6 @@ from adapters.file_store.wiring import build_file_store
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
 from adapters.video_vendor.vendor import HttpVideoVendor, VideoVendor
 from adapters.webhooks.sender import WebhookSender
-from handlers.chat.wire.limits import EmailChangeLimit, SignInLimit
 from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker, load_secrets
@@ -20,7 +19,7 @@ from settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class ChatAdapters:
-    """What handlers reach beyond the database. `started_at`: when the process started, in Unix
+    """What handlers use besides the database. `started_at`: when the process started, in Unix
     seconds.
     """
 
@@ -30,8 +29,6 @@ class ChatAdapters:
     vendor: VideoVendor
     files: FileStore
     webhooks: WebhookSender = field(default_factory=lambda: WebhookSender(()))
-    sign_in_limit: SignInLimit = field(default_factory=SignInLimit)
-    email_change_limit: EmailChangeLimit = field(default_factory=EmailChangeLimit)
     polls: Polls = field(default_factory=Polls)
     started_at: int = field(default_factory=lambda: int(time.time()))
 
@@ -58,8 +55,6 @@ class ChatAdapters:
             ),
             files=build_file_store(settings),
             webhooks=WebhookSender([ip_network(each) for each in settings.webhook_networks]),
-            sign_in_limit=SignInLimit(settings.rate_limits),
-            email_change_limit=EmailChangeLimit(settings.rate_limits),
         )
 
 

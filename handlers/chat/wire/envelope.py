@@ -1,4 +1,7 @@
-"""The shape of every answer: `result`, `msg`, then data; a newline at the end; never cached."""
+"""The shape of every answer: `result`, `msg`, then data; a newline at the end; never cached.
+
+Operations that people reach by a link answer a browser with a page instead.
+"""
 
 from typing import Any
 
@@ -6,12 +9,17 @@ from handlers.chat.wire.context import Context
 from server.response import Response, encode
 
 MOST_IGNORED = 100
-"""Names of parameters that an answer tells back; the document has the same bound."""
+"""How many ignored parameters an answer names; the document has the same bound."""
 HEADERS = (("Cache-Control", "max-age=0, no-cache, no-store, must-revalidate, private"),)
+PAGE_HEADERS = (
+    *HEADERS,
+    ("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'"),
+    ("Referrer-Policy", "no-referrer"),
+)
 
 
 def success(ctx: Context, data: dict[str, Any] | None = None, /, **more: Any) -> Response:
-    """A 200 with `data`; names the parameters that the operation does not know, if any came."""
+    """Return a 200 with `data` and the names of the parameters that the operation does not have."""
     body: dict[str, Any] = {"result": "success", "msg": "", **(data or {}), **more}
     ignored = [name for name in ctx.unknown_parameters if name != "client"]
     if ignored:
@@ -26,8 +34,18 @@ def failure(
     extra: dict[str, Any] | None = None,
     headers: tuple[tuple[str, str], ...] = (),
 ) -> Response:
-    """An error. Never carries `ignored_parameters_unsupported`."""
+    """Return an error, which never has `ignored_parameters_unsupported`."""
     body: dict[str, Any] = {"result": "error", "msg": msg, **(extra or {})}
     if code is not None:
         body["code"] = code
     return Response(status, encode(body) + b"\n", HEADERS + headers)
+
+
+def wants_page(ctx: Context) -> bool:
+    """Return whether a browser sent the request to show the answer to a person."""
+    return "text/html" in (ctx.header("accept") or "")
+
+
+def page(html: str, status: int = 200) -> Response:
+    """Return an answer for browsers."""
+    return Response(status, html.encode(), PAGE_HEADERS, "text/html; charset=utf-8")

@@ -1,7 +1,7 @@
-"""The chat service's one error table: what can be raised, and how it reads on the wire.
+"""The chat service's one error table: from exceptions to answers.
 
-A `ChatError` brings its code and its text. Here stands what only HTTP knows: the status, where it
-is not 400, and which facts go out as extra keys.
+A `ChatError` has its code and its text. The table adds what belongs to HTTP: the status, where it
+is not 400, and the facts that go out as keys of their own.
 """
 
 import re
@@ -13,7 +13,7 @@ from handlers.chat.wire.envelope import failure
 from handlers.chat.wire.violations import first_error
 from models.chat import calls, devices, drafts, navigation_views, saved_snippets
 from models.chat.accounts import errors as accounts
-from models.chat.common import errors as ground
+from models.chat.common import errors as common
 from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
 from models.chat.exports import errors as exports
@@ -58,8 +58,8 @@ DOMAIN: dict[type[DomainError], Answer] = {
         400, ("errors", "sent_invitations", "license_limit_reached", "daily_limit_reached")
     ),
     invitations.InvitationNotFound: Answer(404),
-    ground.MissingParameter: Answer(400, ("var_name",)),
-    ground.BadParameter: Answer(400, ("var_name", "bad_value")),
+    common.MissingParameter: Answer(400, ("var_name",)),
+    common.BadParameter: Answer(400, ("var_name", "bad_value")),
     sending.StreamDoesNotExist: Answer(400, ("stream_id",)),
     sending.StreamNameDoesNotExist: Answer(400, ("stream",)),
     messages.BadNarrow: Answer(400, ("desc",)),
@@ -72,7 +72,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
         ),
     ),
     queues.BadEventQueueId: Answer(400, ("queue_id",)),
-    ground.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
+    common.ConfusingParameters: Answer(400, ("var_name1", "var_name2")),
     organization.CustomEmojiNotFound: Answer(404),
     organization.ValidationFailure: Answer(400, ("errors",)),
     devices.AdminActionRequired: Answer(403),
@@ -86,8 +86,8 @@ DOMAIN: dict[type[DomainError], Answer] = {
     settings.ConfirmationNotFound: Answer(404),
     uploads.UploadDoesNotExist: Answer(404),
     uploads.UploadStoreUnavailable: Answer(503, headers=(("Retry-After", "10"),)),
-    ground.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
-    ground.IdempotencyKeyReused: Answer(422),
+    common.IdempotencyInProgress: Answer(409, headers=(("Retry-After", "1"),)),
+    common.IdempotencyKeyReused: Answer(422),
 }
 """By class; a class that is not here has the row of the nearest class it derives from."""
 
@@ -134,11 +134,11 @@ SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
     engine.RateLimited: SecurityEvent.LIMIT_HIT,
     engine.ForeignOrigin: SecurityEvent.FOREIGN_ORIGIN,
 }
-"""What the log tells of by name."""
+"""The errors that are logged as security events."""
 
 
 def respond(error: Exception, request_id: str) -> Response:
-    """The answer to any exception. What no table knows is a bug of ours: 500."""
+    """Return the answer to any exception: 500 for those in no table, which are bugs."""
     if isinstance(error, engine.InvalidRequest):
         error = first_error(error.violations)
     if isinstance(error, DatabaseUnavailable):
@@ -165,12 +165,12 @@ def respond(error: Exception, request_id: str) -> Response:
 
 
 def find_answer(kind: type[DomainError]) -> Answer:
-    """The row of a class, or of the nearest class it derives from."""
+    """Return the row of a class, or of the nearest class it derives from."""
     return next(DOMAIN[base] for base in kind.__mro__ if base in DOMAIN)
 
 
 def link_of(anchor: str) -> tuple[str, str]:
-    """The header that leads to what to do."""
+    """Return the header with the link to the description of an error."""
     return help_link("chat", anchor)
 
 
@@ -179,16 +179,14 @@ def _link(error: Exception) -> tuple[str, str]:
 
 
 def anchor_of(kind: type[Exception]) -> str:
-    """Where the page of errors tells of it: by code; a code for everything says too little, so a
-    BAD_REQUEST stands there by its class; without a code, by its status.
+    """Return the anchor of an error on the page of errors: its code, for BAD_REQUEST its class,
+    because that code is too general, and without a code its status.
     """
     if kind is DatabaseUnavailable:
         return UNAVAILABLE[0]
     if issubclass(kind, ChatError):
-        return kind.code if kind.code != ChatError.code else _kebab(kind.__name__)
+        if kind.code != ChatError.code:
+            return kind.code
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
     status, code, _ = ENGINE[kind]
     return code or str(status)
-
-
-def _kebab(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

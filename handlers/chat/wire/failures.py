@@ -1,4 +1,4 @@
-"""The chat service's failures as its page of errors tells of them."""
+"""The chat service's failures, for its page of errors."""
 
 import importlib
 import inspect
@@ -14,11 +14,15 @@ from server.error_docs import Failure, describe
 
 
 def list_failures() -> tuple[Failure, ...]:
-    """Every text of the service, as the page of errors tells of it: those with a code of their own
-    by status, then those without by subject.
+    """Return every error of the service: those with a code of their own by status, then those
+    without by subject.
     """
     code, msg = UNAVAILABLE
-    failures = [_describe(kind) for kind in find_refusals() if _is_sayable(kind)]
+    failures = [
+        _describe(kind)
+        for kind in find_refusals()
+        if hasattr(kind, "sentence") and not issubclass(kind, RefusedCommand)
+    ]
     failures += [
         describe(
             kind,
@@ -56,10 +60,6 @@ def _describe(kind: type[ChatError]) -> Failure:
         extra=answer.extra,
         subject=heading.partition("\n")[0] if kind.code == ChatError.code else "",
     )
-
-
-def _is_sayable(kind: type[ChatError]) -> bool:
-    return hasattr(kind, "sentence") and not issubclass(kind, RefusedCommand)
 
 
 def _below(kind: type[ChatError]) -> Iterator[type[ChatError]]:

@@ -12,13 +12,11 @@ from models.chat.scheduling.errors import DeliveryTimeNotInFuture
 from server.idempotency import IdempotentAnswers
 from server.response import Response
 
-DEFINITIVE = (DeliveryTimeNotInFuture,)
-"""Refusals that the same request would get whenever it came: a key keeps them. Whatever hangs on
-channels, users and permissions may be allowed tomorrow, and leaves the key unused.
-"""
+# A refusal that depends on channels, users or permissions leaves the key unused, because the same
+# request may be allowed later.
 ANSWERS = IdempotentAnswers(
     keys=KEYS,
-    is_definitive=lambda error: isinstance(error, DEFINITIVE),
+    is_definitive=lambda error: isinstance(error, DeliveryTimeNotInFuture),
     respond=errors.respond,
     help_of=errors.link_of,
     standing=envelope.HEADERS,
@@ -33,7 +31,7 @@ def idempotent_response(
     work: Callable[[], Response],
     session: Session | None = None,
 ) -> Response:
-    """The answer of `work`, or the one this key already has; without a key simply `work`.
+    """Return the answer of `work`, or the one that this key already has.
 
     `session`: of the unit that an async handler has opened for `work`.
     """

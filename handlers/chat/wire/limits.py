@@ -1,13 +1,14 @@
-"""Rate limits as clients of this API know them: per user, per address, and for signing in.
+"""The rate limits of this API: per user, per address, and for signing in.
 
 Requests are one count for all workers of a machine, in shared memory; attempts and changes of email
 are one count for all machines, in the database. Requests are announced as X-RateLimit-Limit,
 -Remaining and -Reset (Unix seconds when the whole allowance is back).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import timedelta
 from math import ceil
+from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -20,6 +21,7 @@ from server.errors import RateLimited
 from server.rate_limit import Allowance, Headers, Limit, RateLimiter, SharedTable
 from server.wire.proxies import network_of, place_of
 
+T = TypeVar("T")
 MINUTE = 60.0
 POLL = "get_events"
 POLLS_PER_REQUEST = 10
@@ -63,65 +65,58 @@ def _announced(allowance: Allowance, now: float) -> Headers:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SignInLimit:
-    """Passwords tried under one name (`models.chat.identity.attempts`); a success clears those of
-    its place. Not `on`: no limit.
+async def write_attempt(ctx: Context, work: Callable[[Session], T], *, limit: int) -> T:
+    """Return the result of `work`, a write unit that counts an attempt. Raise `RateLimited` with
+    `limit` where too many were made.
     """
+    try:
+        return await ctx.write(work)
+    except AttemptsUsedUp as refusal:
+        # The headers announce the limit by address, under which the request was counted before:
+        # a client can read only one set of them.
+        raise RateLimited(limit=limit, retry_after_s=refusal.wait_s) from None
 
-    on: bool = False
 
-    async def take(self, ctx: Context, realm_id: int, name: str) -> None:
-        """Count one attempt; raises `RateLimited`."""
-        if not self.on:
-            return
+async def count_attempt(ctx: Context, realm_id: int, name: str) -> None:
+    """Count one password tried under a name. Raise `RateLimited`."""
+    if ctx.settings.rate_limits:
         seal, attempt = ctx.adapters.keys.seal, _attempt(ctx, realm_id, name)
-        try:
-            await ctx.write(lambda s: attempts.count_attempt(s, seal, attempt, now=ctx.now))
-        except AttemptsUsedUp as refusal:
-            # The request was counted by address before and announces that limit: one set of
-            # headers is all a client can read.
-            raise RateLimited(limit=attempts.PER_PLACE, retry_after_s=refusal.wait_s) from None
+        await write_attempt(
+            ctx,
+            lambda session: attempts.count_attempt(session, seal, attempt, now=ctx.now),
+            limit=attempts.PER_PLACE,
+        )
 
-    async def take_from_within(self, ctx: Context) -> None:
-        """Count one attempt of somebody who is signed in already; raises `TooManyAttempts`."""
-        try:
-            await self.take(ctx, ctx.actor.realm_id, ctx.actor.delivery_email)
-        except RateLimited as error:
-            raise TooManyAttempts(seconds=error.retry_after_s) from None
 
-    def clear_attempts(self, ctx: Context, session: Session, realm_id: int, name: str) -> None:
-        """The password was right."""
-        if self.on:
-            attempt = _attempt(ctx, realm_id, name)
-            attempts.clear_attempts(session, ctx.adapters.keys.seal, attempt, now=ctx.now)
+async def count_own_attempt(ctx: Context) -> None:
+    """Count one password tried by a user who is signed in. Raise `TooManyAttempts`."""
+    try:
+        await count_attempt(ctx, ctx.actor.realm_id, ctx.actor.delivery_email)
+    except RateLimited as error:
+        raise TooManyAttempts(seconds=error.retry_after_s) from None
+
+
+def clear_attempts(ctx: Context, session: Session, realm_id: int, name: str) -> None:
+    """Clear the attempts of this address under a name, because its password was right."""
+    if ctx.settings.rate_limits:
+        attempt = _attempt(ctx, realm_id, name)
+        attempts.clear_attempts(session, ctx.adapters.keys.seal, attempt, now=ctx.now)
 
 
 def _attempt(ctx: Context, realm_id: int, name: str) -> SignInAttempt:
     return SignInAttempt(realm_id, name, place_of(ctx.client), network_of(ctx.client))
 
 
-@dataclass(frozen=True, slots=True)
-class EmailChangeLimit:
-    """Requests of one user to change their email. Not `on`: no limit."""
-
-    on: bool = False
-
-    async def take(self, ctx: Context, user_id: int) -> None:
-        """Count one request; raises `RateLimited`."""
-        if not self.on:
-            return
+async def count_email_change(ctx: Context) -> None:
+    """Count one request of the actor to change their email. Raise `RateLimited`."""
+    if ctx.settings.rate_limits:
+        seal, user_id = ctx.adapters.keys.seal, ctx.actor.id
         allowances = [
-            Attempts(ctx.adapters.keys.seal(f"email change {period} {user_id}"), requests, period)
+            Attempts(seal(f"email change {period} {user_id}"), requests, period)
             for requests, period in EMAIL_CHANGES
         ]
-        try:
-            await ctx.write(lambda s: attempts.take(s, allowances, now=ctx.now))
-        except AttemptsUsedUp as refusal:
-            requests = min(allowance.attempts for allowance in allowances)
-            raise RateLimited(limit=requests, retry_after_s=refusal.wait_s) from None
-
-
-def refused_attempt(refusal: AttemptsUsedUp, *, attempts: int) -> RateLimited:
-    """What to raise where an allowance of so many attempts is used up."""
-    return RateLimited(limit=attempts, retry_after_s=refusal.wait_s)
+        await write_attempt(
+            ctx,
+            lambda session: attempts.take(session, allowances, now=ctx.now),
+            limit=min(requests for requests, _ in EMAIL_CHANGES),
+        )

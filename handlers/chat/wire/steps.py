@@ -1,4 +1,4 @@
-"""Work that takes many units: one after another, so that others come between, or a worker's."""
+"""Work in many units: one after another, so that other requests come between, or by a worker."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,32 +9,32 @@ from sqlalchemy.orm import Session
 from handlers.chat.wire.context import Context
 from models.reader import Db
 
-Step = Callable[[Session, int], int | None]
-"""Begins after an id and returns the id after which to go on, or None when nothing is left."""
+Step = Callable[[int, Session], int | None]
+"""Works from after an id on; returns the id after which to go on, or None when nothing is left."""
 LONGEST_S = 10.0
-"""How long one request works; a client that is told that something is left asks again."""
+"""How long one request works; its answer says whether anything is left to repeat it for."""
 LOOK_EVERY_S = 0.5
-"""How often a request looks how far a worker is."""
+"""How often a request reads the progress of a worker."""
 
 
 async def take_steps(ctx: Context, step: Step) -> bool:
-    """Take steps for up to `LONGEST_S` seconds. Returns whether nothing is left."""
+    """Take steps for up to `LONGEST_S` seconds. Return whether nothing is left."""
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + LONGEST_S
     after: int | None = 0
     while after is not None and loop.time() < ends_at:
-        after = await ctx.write(partial(_step_after, step, after))
+        after = await ctx.write(partial(step, after))
     return after is None
 
 
 async def see_through(
     ctx: Context, find_left: Callable[[Db], int | None], go_on: Callable[[Session], None]
 ) -> bool:
-    """Wait up to `LONGEST_S` seconds for a worker to finish what a request began. Returns whether
+    """Wait up to `LONGEST_S` seconds for a worker to finish what a request began. Return whether
     it has.
 
-    `find_left` tells how far the work is, and None at its end. Where nobody has taken it further
-    since the last look, the request does, with `go_on`.
+    `find_left` returns the progress of the work, and None at its end. Where that is the same as the
+    last time, the request itself takes a step with `go_on`.
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + LONGEST_S
@@ -48,7 +48,3 @@ async def see_through(
         if loop.time() < looks_at - LOOK_EVERY_S / 2 or looks_at > ends_at:
             return False  # the server stops, or the time is over
     return True
-
-
-def _step_after(step: Step, after: int, session: Session) -> int | None:
-    return step(session, after)

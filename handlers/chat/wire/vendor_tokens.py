@@ -1,4 +1,4 @@
-"""Access to the video-call vendor on a user's behalf: tokens that work, refreshed when need be."""
+"""Video calls at the vendor on a user's behalf, with tokens that are refreshed when necessary."""
 
 import asyncio
 import time
@@ -22,45 +22,45 @@ LOOK_AGAIN_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """How the refusals of a path read."""
+class CallErrors:
+    """The errors of one path."""
 
     not_configured: type[VendorNotConfigured]
     invalid_token: type[InvalidVendorToken]
     failed: type[CallNotCreated]
 
 
-NEUTRAL = Wording(VendorNotConfigured, InvalidVendorToken, CallNotCreated)
-REFERENCE = Wording(ZoomNotConfigured, InvalidZoomToken, ZoomCallNotCreated)
+NEUTRAL = CallErrors(VendorNotConfigured, InvalidVendorToken, CallNotCreated)
+REFERENCE = CallErrors(ZoomNotConfigured, InvalidZoomToken, ZoomCallNotCreated)
 
 
-async def create_call(ctx: Context, wording: Wording, *, is_video_call: bool) -> str:
-    """The address of a new call of the actor's. Raises the classes of `wording`."""
+async def create_call(ctx: Context, errors: CallErrors, *, is_video_call: bool) -> str:
+    """Return the address of a new call of the actor. Raise the classes of `errors`."""
     vendor = ctx.adapters.vendor
     if not vendor.is_configured:
-        raise wording.not_configured()
+        raise errors.not_configured()
     tokens = await _find(ctx)
     if tokens is None:
-        raise wording.invalid_token()
+        raise errors.invalid_token()
     if not tokens.is_fresh(ctx.now):
-        tokens = await _refresh(ctx, tokens, wording)
+        tokens = await _refresh(ctx, tokens, errors)
     try:
         try:
             url: str = await vendor.create_meeting(tokens.access_token, is_video_call=is_video_call)
         except TokenRejected:
-            # Ended before its time: the vendor may do that whenever it likes.
-            tokens = await _refresh(ctx, tokens, wording)
+            # The vendor may end a token before it expires.
+            tokens = await _refresh(ctx, tokens, errors)
             url = await vendor.create_meeting(tokens.access_token, is_video_call=is_video_call)
     except TokenRejected:
         await _forget(ctx, tokens.generation)
-        raise wording.invalid_token() from None
+        raise errors.invalid_token() from None
     except VendorFailed:
-        raise wording.failed() from None
+        raise errors.failed() from None
     return url
 
 
-async def _refresh(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTokens:
-    """Newer tokens than these: fetched by us, or by whoever is fetching them already."""
+async def _refresh(ctx: Context, stale: KnownTokens, errors: CallErrors) -> KnownTokens:
+    """Return newer tokens, fetched here or by another request that is fetching them already."""
     timeout_s = ctx.adapters.vendor.timeout_s
     # Longer than the longest wait below and the fetching after it.
     lease = timedelta(seconds=4 * timeout_s + 10)
@@ -68,7 +68,7 @@ async def _refresh(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownT
     while True:
         current = await _find(ctx)
         if current is None:
-            raise wording.invalid_token()
+            raise errors.invalid_token()
         if current.generation != stale.generation:
             return current
         if not current.is_being_refreshed(ctx.now) and await ctx.write(
@@ -76,24 +76,24 @@ async def _refresh(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownT
                 session, ctx.actor.id, stale.generation, lease=lease, now=ctx.now
             )
         ):
-            # Shielded: a refresh token is used up the moment the vendor sees it. What it gives
-            # for it must be kept even if nobody waits for the call any more.
-            return await asyncio.shield(_fetch(ctx, stale, wording))
+            # Shielded: the vendor takes a refresh token only once, so the new tokens must be
+            # stored even if the client disconnects.
+            return await asyncio.shield(_fetch(ctx, stale, errors))
         if time.monotonic() > deadline:
-            raise wording.failed()
+            raise errors.failed()
         await asyncio.sleep(LOOK_AGAIN_S)
 
 
-async def _fetch(ctx: Context, stale: KnownTokens, wording: Wording) -> KnownTokens:
+async def _fetch(ctx: Context, stale: KnownTokens, errors: CallErrors) -> KnownTokens:
     user_id, generation = ctx.actor.id, stale.generation
     try:
         fresh = await ctx.adapters.vendor.refresh(stale.refresh_token)
     except TokenRejected:
         await _forget(ctx, generation)
-        raise wording.invalid_token() from None
+        raise errors.invalid_token() from None
     except VendorFailed:
         await ctx.write_down(lambda session: calls.release_refresh(session, user_id, generation))
-        raise wording.failed() from None
+        raise errors.failed() from None
     expires_at = ctx.now + timedelta(seconds=fresh.expires_in_s)
     await ctx.write_down(
         lambda session: calls.keep_refreshed(
@@ -113,7 +113,7 @@ async def _find(ctx: Context) -> KnownTokens | None:
 
 
 async def _forget(ctx: Context, generation: int) -> None:
-    """Forget tokens that the vendor does not take, unless newer ones have come meanwhile."""
+    """Delete tokens that the vendor rejects, unless newer ones are stored by now."""
     await ctx.write_down(
         lambda session: calls.forget_tokens(
             session, ctx.actor.realm_id, [ctx.actor.id], generation=generation, now=ctx.now

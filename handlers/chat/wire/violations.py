@@ -84,24 +84,24 @@ NAMED: dict[str, type[ChatError]] = {
 
 
 def first_error(violations: tuple[Violation, ...]) -> ChatError:
-    """The one that the reference would name: parameters are looked at in alphabetical order."""
+    """Return the first error in the alphabetical order of parameters, as the reference does."""
     return error_of(min(violations, key=_order))
 
 
 def _order(violation: Violation) -> tuple[str, bool]:
-    # A parameter that could not be decoded is also missing from the values: say the former.
+    # A parameter that cannot be decoded is also missing from the values: prefer the former.
     name = _steps(violation)[:1]
     missing = violation.rule == "required" and not name
     return (violation.facts.get("property", "") if missing else "".join(name), missing)
 
 
 def _steps(violation: Violation) -> list[str]:
-    """`/body/narrow/0/operator` as `["narrow", "0", "operator"]`."""
+    """Return `["narrow", "0", "operator"]` for `/body/narrow/0/operator`."""
     return [step.replace("~1", "/").replace("~0", "~") for step in violation.path.split("/")[2:]]
 
 
 def _name(steps: list[str]) -> str:
-    """`narrow[0]["operator"]`, as the reference writes places inside a parameter."""
+    """Return a place inside a parameter as the reference writes it: `narrow[0]["operator"]`."""
     if not steps:
         return "request"
     head, *rest = steps
@@ -109,7 +109,7 @@ def _name(steps: list[str]) -> str:
 
 
 def error_of(violation: Violation) -> ChatError:
-    """The error that the reference returns for a violation."""
+    """Return the error of the reference for a violation."""
     steps, facts, rule = _steps(violation), violation.facts, violation.rule
     where = violation.path.split("/")[1:2]
     if where == ["header"] or (not steps and rule not in ("required", "additionalProperties")):
@@ -131,7 +131,7 @@ def error_of(violation: Violation) -> ChatError:
         return _narrow_error_of(violation, steps)
     name = _name(steps)
     match rule:
-        case "nul":  # found before anybody knows what the parameter is for
+        case "nul":  # found before the parameters are decoded
             return NullBytes(name="Message" if name == "content" else name)
         case "additionalProperties":
             return UnexpectedArgument(key=facts["unexpected"][0], name=name)
@@ -163,8 +163,8 @@ def _is_json(text: str) -> bool:
 
 
 def _branch_error_of(violation: Violation, steps: list[str]) -> ChatError:
-    """What is wrong in the branch that was meant: the one that got furthest into the value; if none
-    takes the value's type, the first.
+    """Return the error of the branch that fits the value best: the one that fails deepest in it, or
+    the first one if none takes the value's type.
     """
     place = violation.path.split("/")[1]
     best: Violation | None = None
@@ -180,7 +180,7 @@ def _branch_error_of(violation: Violation, steps: list[str]) -> ChatError:
 
 
 def _narrow_error_of(violation: Violation, steps: list[str]) -> ChatError:
-    """A term of a narrow that is neither an object of operator and operand, nor a pair."""
+    """Return the error of a term that is neither an object of operator and operand nor a pair."""
     as_object, as_pair = violation.facts.get("context") or ([], [])
     problem = "dict or list required"
     if as_object and not _is_other_type(as_object[0]):
@@ -199,5 +199,5 @@ def _narrow_error_of(violation: Violation, steps: list[str]) -> ChatError:
 
 
 def _is_other_type(error: ValidationError) -> bool:
-    """Is the value as a whole of another type than this branch is for?"""
+    """Return whether the whole value has another type than this branch."""
     return error.kind.name == "type" and len(list(error.instance_path)) <= 2

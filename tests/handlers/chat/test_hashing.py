@@ -4,7 +4,7 @@ import asyncio
 import os
 import threading
 
-from handlers.chat.wire.hashing import NICENESS, run_hashing
+from handlers.chat.wire.pools import NICENESS, run_hashing
 from models.chat.identity.passwords import HASHES_AT_ONCE
 
 

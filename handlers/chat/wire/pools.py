@@ -1,4 +1,4 @@
-"""Pictures made small and files stored, off the event loop and in threads of their own."""
+"""Passwords hashed, pictures made small and files stored, each kind in threads of its own."""
 
 import asyncio
 import time
@@ -6,11 +6,19 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from adapters.images.pictures import NotAPicture, Picture, make_small
+from models.chat.identity.passwords import HASHES_AT_ONCE
 from server.pools import Pool
 
+NICENESS = 10
+"""A hash runs on four threads, which have the niceness of the thread that starts them: without it
+two hashes in each process would keep the event loop from a processor.
+"""
+HASHES = Pool("hashes", HASHES_AT_ONCE, niceness=NICENESS)
+run_hashing = HASHES.run
+"""A hash takes some 50 ms by design, so nothing may hold a connection or a lock meanwhile."""
 PICTURES = Pool("pictures", 2)
 STORES = Pool("stores", 8)
-"""For files on their way into the store, which may be far away."""
+"""For writing files to the store, which may be remote."""
 TURN_S = 10.0
 """Longest wait for a turn among all pictures of this process."""
 
@@ -20,8 +28,8 @@ _of_users: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 async def make_picture(
     user_id: int, source: Path, target: Path, width: int, height: int, *, only_still: bool = False
 ) -> Picture:
-    """Return what `make_small` makes, one picture of a user at a time. Whoever waits for a turn
-    holds no thread. Raises `NotAPicture`, also where the turn did not come in `TURN_S`.
+    """Return what `make_small` makes, one picture of a user at a time. The wait for a turn takes no
+    thread. Raise `NotAPicture`, also where the turn does not come in `TURN_S`.
     """
     give_up_at = time.monotonic() + TURN_S
 
