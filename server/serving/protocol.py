@@ -249,8 +249,8 @@ class Protocol(HttpToolsProtocol):
         self.reader = reader
 
     def _may_be_whole(self) -> bool:
-        """Return whether the whole request may have arrived: it begins its packet, and its answer has
-        to wait for nothing.
+        """Return whether the whole request may have arrived: it begins its packet, and its answer
+        has to wait for nothing.
         """
         parser, cycle = self.parser, self.cycle
         return (
