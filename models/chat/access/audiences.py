@@ -1,7 +1,6 @@
-"""Who may know of a channel, and who of its messages: the recipients of events about them."""
+"""Who may see a channel and its messages: the recipients of events about them."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from sqlalchemy import bindparam, select
@@ -15,16 +14,6 @@ from models.dialects import gathered_ids, id_in
 from models.prepared import Query
 from models.reader import Db
 
-
-@dataclass(frozen=True, slots=True)
-class _People:
-    """Ids of a realm's active users: all of them, those who are no guests, administrators."""
-
-    everybody: frozenset[int]
-    members: frozenset[int]
-    administrators: frozenset[int]
-
-
 _BY_ROLE: Query[int, list[int]] = Query(
     select(User.role, gathered_ids(User.id))
     .where(User.realm_id == bindparam("realm_id"), User.is_active, ~User.is_system_bot)
@@ -33,60 +22,62 @@ _BY_ROLE: Query[int, list[int]] = Query(
 
 
 class Audiences:
-    """Finds the audiences of these channels of a realm, each fact of all of them read once.
+    """Finds the audiences of channels of a realm, and reads users and groups once for all of them.
 
-    The same rule as `channels.has_metadata_access`, turned around.
+    The rule is that of `channels.has_metadata_access`, for all users instead of one.
     """
 
     def __init__(self, db: Db, realm: RealmView, channels: Iterable[ChannelView]) -> None:
-        self._reader = db
+        self._db = db
         self._realm = realm
         self._channels = list(channels)
 
     def of(self, channel: ChannelView, subscriber_ids: Collection[int]) -> set[int] | None:
-        """Ids of the active users who may know that the channel exists; None: everybody."""
+        """Return the ids of the active users who may see the channel; None means everybody."""
         if channel.is_web_public:
             return None
-        people = self._people
-        subscribers = people.everybody.intersection(subscriber_ids)
+        subscribers = self.everybody.intersection(subscriber_ids)
         if not channel.invite_only:
-            return set(people.members).union(subscribers)
-        insiders = [self._members.get(group_id, set()) for group_id in _insiders(channel)]
-        return set(people.administrators).union(
-            subscribers, *(people.members.intersection(group) for group in insiders)
-        )
-
-    @property
-    def everybody(self) -> frozenset[int]:
-        """Ids of all active users of the realm."""
-        return self._people.everybody
-
-    @cached_property
-    def _people(self) -> _People:
-        rows = _BY_ROLE.all(self._reader, {"realm_id": self._realm.id})
-        of_role = {role: ids for role, ids in rows}
-        return _People(
-            frozenset().union(*of_role.values()),
-            frozenset().union(*(ids for role, ids in of_role.items() if role != Role.GUEST)),
-            frozenset().union(
-                *(ids for role, ids in of_role.items() if role <= Role.ADMINISTRATOR)
-            ),
+            return subscribers.union(self._members)
+        groups = [self._group_members.get(group_id, set()) for group_id in _groups_of(channel)]
+        return subscribers.union(
+            self._administrators, *(self._members.intersection(group) for group in groups)
         )
 
     @cached_property
-    def _members(self) -> dict[int, set[int]]:
-        """Group id -> its members, for the groups that private channels name."""
+    def everybody(self) -> set[int]:
+        """The ids of all active users of the realm."""
+        return self._up_to(Role.GUEST)
+
+    @cached_property
+    def _members(self) -> set[int]:
+        return self._up_to(Role.MEMBER)
+
+    @cached_property
+    def _administrators(self) -> set[int]:
+        return self._up_to(Role.ADMINISTRATOR)
+
+    def _up_to(self, least: Role) -> set[int]:
+        return {user_id for role, ids in self._by_role if role <= least for user_id in ids}
+
+    @cached_property
+    def _by_role(self) -> Sequence[tuple[int, list[int]]]:
+        return _BY_ROLE.all(self._db, {"realm_id": self._realm.id})
+
+    @cached_property
+    def _group_members(self) -> dict[int, set[int]]:
+        """Group id -> its members, for the groups with permissions in private channels."""
         groups = {
             group_id
             for channel in self._channels
             if channel.invite_only
-            for group_id in _insiders(channel)
+            for group_id in _groups_of(channel)
         } - {self._realm.nobody_group_id}
-        return find_members_of_each(self._reader, groups)
+        return find_members_of_each(self._db, groups)
 
 
-def _insiders(channel: ChannelView) -> tuple[int, ...]:
-    """The groups whose members may know of a private channel."""
+def _groups_of(channel: ChannelView) -> tuple[int, ...]:
+    """Return the groups whose members may see a private channel."""
     return (
         channel.can_administer_channel_group,
         channel.can_add_subscribers_group,
@@ -95,40 +86,41 @@ def _insiders(channel: ChannelView) -> tuple[int, ...]:
 
 
 def find_audience(db: Db, realm: RealmView, channel: ChannelView) -> set[int] | None:
-    """Return the ids of the active users who may know of one channel; None: everybody."""
+    """Return the ids of the active users who may see one channel; None means everybody."""
     return Audiences(db, realm, [channel]).of(channel, _find_subscribers(db, channel))
 
 
 def find_readers(db: Db, channel: ChannelView | None, message_ids: list[int]) -> set[int]:
-    """Ids of the active users whose clients may show any of these messages of one place: who holds
-    a copy of a direct one; every subscriber of a channel whose history is open to them, and of any
-    other those with a copy; of a public channel also whoever once got a copy.
+    """Return the ids of the active users whose clients may show any of these messages, which are
+    all of one channel or all direct messages (`channel` is None).
+
+    Direct messages have the users with a copy. A channel has its subscribers; with a protected
+    history only those of them with a copy; a public channel also has former subscribers with one.
     """
-    holders = (
+    with_copy = (
         select(UserMessage.user_id, User.role)
         .join(User, User.id == UserMessage.user_id)
         .where(id_in(UserMessage.message_id, message_ids), User.is_active)
         .distinct()
     )
     if channel is None:
-        return {user_id for user_id, _ in db.execute(holders)}
+        return {user_id for user_id, _ in db.execute(with_copy)}
     subscribers = _find_subscribers(db, channel)
     if channel.has_protected_history:
-        return subscribers & {user_id for user_id, _ in db.execute(holders)}
+        return subscribers & {user_id for user_id, _ in db.execute(with_copy)}
     if channel.invite_only:
         return subscribers
     return subscribers | {
         user_id
-        for user_id, role in db.execute(holders)
+        for user_id, role in db.execute(with_copy)
         if role != Role.GUEST or channel.is_web_public
     }
 
 
 def _find_subscribers(db: Db, channel: ChannelView) -> set[int]:
-    """Ids of its active subscribers."""
-    found = db.execute(
+    subscribers = (
         select(Subscription.user_id)
         .join(User, User.id == Subscription.user_id)
         .where(Subscription.channel_id == channel.id, Subscription.is_active, User.is_active)
     )
-    return set(found.scalars())
+    return set(db.execute(subscribers).scalars())

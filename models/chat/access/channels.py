@@ -1,8 +1,4 @@
-"""Channels of a realm as one user meets them, and what that user may do there.
-
-Every function takes a `Db`: a connection or a session. The questions about a channel take the
-`ChannelView` that `access_channel` or `find_channel` returned.
-"""
+"""Channels of a realm as one user sees them, and what that user may do in them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -33,7 +29,7 @@ from models.rows import RowQuery, columns_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelView:
-    """A channel as its reader met it. Fields are `Channel`'s columns, then the reader's tie."""
+    """A channel as one user sees it: columns of `Channel`, and whether the user subscribes."""
 
     id: int
     realm_id: int
@@ -65,7 +61,7 @@ class ChannelView:
 
     @property
     def has_protected_history(self) -> bool:
-        """Readable only from one's own copies of messages."""
+        """Whether subscribers can read only the messages of which they have copies."""
         return self.invite_only and not self.history_public_to_subscribers
 
 
@@ -74,7 +70,7 @@ _MINE = aliased(Subscription)
 
 
 def channels_seen_by(user_id: int | BindParameter[int]) -> Select[Any]:
-    """Select of rows of `ChannelView`; add `where`s. Give a bindparam to prebuild it."""
+    """Return a select of rows of `ChannelView` as the user sees them."""
     return (
         select(*CHANNEL_COLUMNS, _MINE.is_active.is_not(None).label("is_subscribed"))
         .select_from(Channel)
@@ -97,7 +93,9 @@ _NAMED = RowQuery(
 def find_channel(
     db: Db, actor: Actor, *, channel_id: int | None = None, name: str | None = None
 ) -> ChannelView | None:
-    """A channel of the actor's realm by id or by name (in any case), whoever may see it."""
+    """Return a channel of the actor's realm by id or by name (in any case), even if the actor may
+    not see it.
+    """
     key = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if channel_id is not None:
         return _BY_ID.first(db, {**key, "channel_id": channel_id})
@@ -108,27 +106,27 @@ def find_channel(
 def find_channels(
     db: Db, actor: Actor, *, channel_ids: Iterable[int] = (), names: Iterable[str] = ()
 ) -> list[ChannelView]:
-    """The channels of the actor's realm with those ids or names (in any case), in one statement."""
+    """Return the channels of the actor's realm with these ids or names (in any case)."""
     ids, keys = list(channel_ids), [name.strip().casefold() for name in names]
-    asked: dict[str, Any] = {"viewer_id": actor.id, "realm_id": actor.realm.id}
+    values: dict[str, Any] = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if len(ids) + len(keys) == 1:
-        one = {"channel_id": ids[0]} if ids else {"name_key": keys[0]}
-        return (_BY_ID if ids else _BY_NAME).all(db, {**asked, **one})
-    return _NAMED.all(db, {**asked, "channel_ids": ids, "name_keys": keys})
+        values |= {"channel_id": ids[0]} if ids else {"name_key": keys[0]}
+        return (_BY_ID if ids else _BY_NAME).all(db, values)
+    return _NAMED.all(db, {**values, "channel_ids": ids, "name_keys": keys})
 
 
-# --- what the user may know, read and do there ----------------------------------------------------
+# --- what the user may see, read and do in them ---------------------------------------------------
 
 
 def filter_known(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Those of the channels that the actor may know; for the same number of statements, whichever
-    there are.
+    """Return the channels that the actor may see, with a number of statements that does not depend
+    on which channels there are.
     """
     return _filter(db, actor, channels, has_metadata_access)
 
 
 def filter_readable(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Those of the channels that the actor may read; likewise."""
+    """Return the channels that the actor may read, likewise."""
     return _filter(db, actor, channels, has_content_access)
 
 
@@ -151,22 +149,23 @@ def find_known_channel(
     name: str | None = None,
     content: bool = False,
 ) -> ChannelView | None:
-    """`find_channel`, if the actor may know that it exists, or even read it (`content`). Unknown,
-    another realm's and hidden ones are all None, for the same number of statements.
+    """Return the channel if the actor may see it, or with `content` if the actor may read it.
+
+    None means unknown, another realm's or hidden, after the same number of statements each.
     """
     channel = find_channel(db, actor, channel_id=channel_id, name=name)
     has_access = has_content_access if content else has_metadata_access
     if channel is not None and has_access(db, actor, channel):
         return channel
     if not actor.is_guest:
-        group_ids_of(db, actor)  # what may have been asked for a hidden one
+        group_ids_of(db, actor)  # because a hidden channel may have needed this statement
     return None
 
 
 def access_channel(db: Db, actor: Actor, channel_id: int, *, content: bool = True) -> ChannelView:
-    """The channel, if the actor may read messages in it (`content`), else may see that it exists.
+    """Return the channel if the actor may read it, or with `content=False` may see it.
 
-    Raises `InvalidChannelId`: unknown, another realm's and hidden look the same.
+    Raise `InvalidChannelId`; unknown, another realm's and hidden channels look the same.
     """
     channel = find_known_channel(db, actor, channel_id=channel_id, content=content)
     if channel is None:
@@ -175,7 +174,7 @@ def access_channel(db: Db, actor: Actor, channel_id: int, *, content: bool = Tru
 
 
 def access_channel_by_name(db: Db, actor: Actor, name: str, *, content: bool = True) -> ChannelView:
-    """`access_channel` by name, in any case. Raises `InvalidChannelName`."""
+    """Return `access_channel` by name, in any case. Raise `InvalidChannelName`."""
     channel = find_known_channel(db, actor, name=name, content=content)
     if channel is None:
         raise InvalidChannelName(name=name)
@@ -183,10 +182,10 @@ def access_channel_by_name(db: Db, actor: Actor, name: str, *, content: bool = T
 
 
 def has_content_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor read the channel? Of protected history still only their own copies.
+    """Return whether the actor may read the channel, with a protected history only their copies.
 
-    Administrators get nothing here by their role: a private channel is its subscribers', and that
-    of the groups who may subscribe themselves or others.
+    A private channel is for its subscribers, and for the groups that may subscribe themselves or
+    others. The role of administrator gives no access.
     """
     if channel.is_subscribed or channel.is_web_public:
         return True
@@ -200,7 +199,7 @@ def has_content_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
 
 
 def has_metadata_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor know that the channel exists, its name and who is in it?"""
+    """Return whether the actor may see the channel: that it exists, its name, its subscribers."""
     if has_content_access(db, actor, channel):
         return True
     if actor.is_guest:
@@ -209,7 +208,7 @@ def has_metadata_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
 
 
 def can_send_to_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor send to the channel? A bot may also where its owner may."""
+    """Return whether the actor may send to the channel. A bot may also send where its owner may."""
     if channel.is_archived:
         return False
     if actor.is_system_bot:
@@ -226,7 +225,7 @@ def can_send_to_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
 
 
 def bot_owner(db: Db, actor: Actor) -> Actor | None:
-    """The active owner of a bot; None for people and for bots nobody owns."""
+    """Return the active owner of a bot; None for people and for bots without one."""
     if actor.bot_owner_id is None:
         return None
     owner = actor.cached.owner = actor.cached.owner or find_actor(db, actor.bot_owner_id)
@@ -235,9 +234,8 @@ def bot_owner(db: Db, actor: Actor) -> Actor | None:
 
 @cache
 def readable_channels(is_guest: bool) -> Select[int]:
-    """Select of the ids of all channels somebody has content access to; `reading_as` says who.
-
-    The same rule as `has_content_access`, for many channels at once.
+    """Return a select of the ids of all channels that a user may read. Its parameters come from
+    `reading_as`. The rule is that of `has_content_access`.
     """
     subscribed = select(Subscription.channel_id).where(
         Subscription.user_id == bindparam("reader_id"), Subscription.is_active
@@ -257,7 +255,7 @@ def readable_channels(is_guest: bool) -> Select[int]:
 
 
 def reading_as(db: Db, actor: Actor) -> dict[str, Any]:
-    """The parameters of `readable_channels` for an actor."""
+    """Return the parameters of `readable_channels` for an actor."""
     parameters: dict[str, Any] = {"reader_id": actor.id, "reader_realm_id": actor.realm_id}
     if not actor.is_guest:
         parameters["reader_group_ids"] = sorted(group_ids_of(db, actor))
@@ -265,5 +263,5 @@ def reading_as(db: Db, actor: Actor) -> dict[str, Any]:
 
 
 def readable_channel_ids(db: Db, actor: Actor) -> Select[int]:
-    """`readable_channels` with an actor's parameters filled in: for `IN` and joins."""
+    """Return `readable_channels` with the actor's parameters, for `IN` and joins."""
     return readable_channels(actor.is_guest).params(reading_as(db, actor))

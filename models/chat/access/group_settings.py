@@ -1,6 +1,6 @@
-"""Group settings: which groups each permission takes, and values between wire and database.
+"""Group settings: which groups each permission accepts, and their values.
 
-A value on the wire is a group's id, or an object of direct members and direct subgroups, which
+In the API a value is a group's id, or an object of direct members and direct subgroups, which
 becomes an anonymous group. In the database it is always one group id.
 """
 
@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import (
+    ExpectedValueMismatch,
     GroupNotAllowed,
     InvalidUserGroup,
     InvalidUserId,
@@ -20,6 +21,7 @@ from models.chat.access.errors import (
 )
 from models.chat.access.membership import add_to_group
 from models.chat.access.naming import find_named
+from models.chat.common.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import (
     ADMINISTRATORS,
@@ -32,9 +34,10 @@ from models.chat.identity.roles import (
 )
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
 from models.dialects import bound_in, gathered_ids, id_in
+from models.json import Json
 from models.prepared import Query
 from models.reader import Db
-from models.rows import columns_of, read_row, read_rows
+from models.rows import columns_of, read_rows
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""
@@ -42,7 +45,7 @@ GroupValue = int | dict[str, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class GroupSetting:
-    """One permission: the system group it starts with and those it refuses or is limited to."""
+    """One permission: its default, and the system groups that it accepts."""
 
     name: str
     default: str
@@ -51,6 +54,7 @@ class GroupSetting:
     only: tuple[str, ...] = ()
 
     def allows(self, group: str) -> bool:
+        """Return whether the permission may be given to the system group."""
         if self.only:
             return group in self.only
         if group == INTERNET:
@@ -91,7 +95,7 @@ REALM_GROUPS = _table(
     GroupSetting("direct_message_permission_group", EVERYONE),
 )
 CREATOR = "creator"
-"""Default of settings that start with whoever made the channel or the group."""
+"""The default of settings that start with the creator of the channel or the group."""
 
 CHANNEL_GROUPS = _table(
     GroupSetting("can_add_subscribers_group", NOBODY, everyone=False),
@@ -117,7 +121,7 @@ USER_GROUP_GROUPS = _table(
 
 
 def describe_group_settings() -> dict[str, dict[str, dict[str, Any]]]:
-    """Which groups each permission takes, for clients: of realms, of channels, of groups."""
+    """Return which groups each permission accepts, as clients see it."""
     return {
         "realm": {name: _described(setting) for name, setting in REALM_GROUPS.items()},
         "stream": {
@@ -154,9 +158,9 @@ def store_group_value(
     actor: Actor | None = None,
     now: datetime,
 ) -> int:
-    """The id of the group a setting's value stands for; made now if it is an anonymous one.
+    """Return the id of the group that a value stands for; an anonymous one is created.
 
-    `actor`: whose wish it is; None: the operator's. Raises what `check_group_value` raises.
+    `actor` is None for the operator. Raise what `check_group_value` raises.
     """
     checked = check_group_value(session, realm_id, setting, value, actor=actor)
     if isinstance(checked, int):
@@ -164,9 +168,46 @@ def store_group_value(
     return store_anonymous_group(session, realm_id, checked, now=now)
 
 
+def changed_group(
+    session: Session,
+    realm_id: int,
+    setting: GroupSetting,
+    value: Json,
+    current_id: int,
+    *,
+    actor: Actor | None,
+    now: datetime,
+) -> int:
+    """Return the id of the group for a setting's new value: `current_id` if it means the same.
+
+    `value` is a group value, a system group's name, or `{"new": value, "old": value}`. Raise
+    `ExpectedValueMismatch`, `InvalidParameter`, and what `check_group_value` raises.
+    """
+    current = find_group_values(session, [current_id])[current_id]
+    if isinstance(value, Mapping) and "new" in value:
+        if "old" in value and _in_order(value["old"]) != _in_order(current):
+            raise ExpectedValueMismatch()
+        value = value["new"]
+    if isinstance(value, bool) or not isinstance(value, int | str | Mapping):
+        raise InvalidParameter(name=setting.name, problem="is not a group setting value")
+    checked = check_group_value(session, realm_id, setting, value, actor=actor)
+    if isinstance(checked, int):
+        return checked
+    new = {"direct_members": list(checked.members), "direct_subgroups": list(checked.subgroups)}
+    if new == current:
+        return current_id
+    return store_anonymous_group(session, realm_id, checked, now=now)
+
+
+def _in_order(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return {key: sorted(items) for key, items in value.items()}
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class AnonymousGroup:
-    """A checked value that no group holds yet; ids in order, none twice."""
+    """A checked value for which there is no group yet; ids ascend, none comes twice."""
 
     members: tuple[int, ...]
     subgroups: tuple[int, ...]
@@ -180,71 +221,59 @@ def check_group_value(
     *,
     actor: Actor | None,
 ) -> int | AnonymousGroup:
-    """A setting's value, good to be stored. `actor` None: the operator, who knows everybody.
+    """Return a setting's value as it can be stored. `actor` is None for the operator.
 
-    Also takes a system group's name (`role:members`). An object of nothing but one subgroup is that
-    group; an empty one is nobody. Raises `InvalidUserGroup`, `UserGroupDeactivated`,
+    A value may be a system group's name (`role:members`). An object of one subgroup alone is that
+    group; an empty one is nobody. Raise `InvalidUserGroup`, `UserGroupDeactivated`,
     `InvalidUserId`, `GroupNotAllowed`.
     """
     if isinstance(value, Mapping):
         members = sorted(set(value.get("direct_members", ())))
         subgroups = sorted(set(value.get("direct_subgroups", ())))
         if members or len(subgroups) > 1:
-            _check_named(session, realm_id, setting, subgroups)
+            if subgroups:
+                _check_groups(session, realm_id, setting, subgroups)
             check_members(session, realm_id, members, actor=actor)
             return AnonymousGroup(tuple(members), tuple(subgroups))
         value = subgroups[0] if subgroups else NOBODY
-    return check_group(session, realm_id, setting, value)
+    return _check_groups(session, realm_id, setting, [value])[0]
 
 
-def check_group(session: Session, realm_id: int, setting: GroupSetting, group: int | str) -> int:
-    """The id of a group that a setting may be set to, named by id or by name."""
-    key = UserGroup.id == group if isinstance(group, int) else UserGroup.name == group
-    wanted = select(*_FACTS).where(UserGroup.realm_id == realm_id, key)
-    return _check_facts(setting, read_row(_Facts, session.execute(wanted)))
-
-
-def _check_named(
-    session: Session, realm_id: int, setting: GroupSetting, group_ids: Sequence[int]
-) -> None:
-    """The same for many groups, by one statement; the first one's fault is raised."""
-    if not group_ids:
-        return
-    found = session.execute(
-        select(*_FACTS).where(UserGroup.realm_id == realm_id, id_in(UserGroup.id, group_ids))
-    )
-    rows = {row.id: row for row in read_rows(_Facts, found)}
-    for group_id in group_ids:
-        _check_facts(setting, rows.get(group_id))
-
-
-class _Facts(NamedTuple):
-    """A group as far as it decides whether a setting may be set to it."""
-
+class _GroupRow(NamedTuple):
     id: int
     kind: str
     name: str | None
     is_deactivated: bool
 
 
-_FACTS = columns_of(_Facts, UserGroup)
-
-
-def _check_facts(setting: GroupSetting, row: _Facts | None) -> int:
-    """The id of a group; raises where a setting may not be set to it."""
-    if row is None or row.kind == "anonymous":
-        raise InvalidUserGroup()
-    if row.is_deactivated:
-        raise UserGroupDeactivated()
-    if row.kind == "system" and not setting.allows(str(row.name)):
-        raise GroupNotAllowed(setting=setting.name, group=row.name)
-    return row.id
+def _check_groups(
+    session: Session, realm_id: int, setting: GroupSetting, groups: Sequence[int | str]
+) -> list[int]:
+    """Return the ids of groups that are given by ids or by one name. Raise for the first group
+    that the setting does not accept.
+    """
+    ids = [group for group in groups if isinstance(group, int)]
+    is_given = id_in(UserGroup.id, ids) if ids else UserGroup.name == groups[0]
+    wanted = select(*columns_of(_GroupRow, UserGroup)).where(
+        UserGroup.realm_id == realm_id, is_given
+    )
+    rows = read_rows(_GroupRow, session.execute(wanted))
+    by_key = {row.id if ids else row.name: row for row in rows}
+    for group in groups:
+        row = by_key.get(group)
+        if row is None or row.kind == "anonymous":
+            raise InvalidUserGroup()
+        if row.is_deactivated:
+            raise UserGroupDeactivated()
+        if row.kind == "system" and not setting.allows(str(row.name)):
+            raise GroupNotAllowed(setting=setting.name, group=row.name)
+    return [row.id for row in rows]
 
 
 def store_anonymous_group(
     session: Session, realm_id: int, checked: AnonymousGroup, *, now: datetime
 ) -> int:
-    """The id of a new group that holds a checked value."""
+    """Return the id of a new group with a checked value."""
     group = UserGroup(realm_id=realm_id, kind="anonymous", date_created=now)
     session.add(group)
     session.flush()
@@ -255,8 +284,8 @@ def store_anonymous_group(
 def check_members(
     session: Session, realm_id: int, user_ids: Iterable[int], *, actor: Actor | None
 ) -> None:
-    """Raises `InvalidUserId` for the first id that is no active user of the realm whom the actor
-    may know. System bots are in no group. `actor` None: the operator, who knows everybody.
+    """Raise `InvalidUserId` for the first id that is not an active user of the realm whom the actor
+    may see. System bots are in no group. `actor` is None for the operator, who sees everybody.
     """
     wanted = set(user_ids)
     if not wanted:
@@ -273,8 +302,8 @@ def check_members(
             )
         )
     else:
-        known = find_named(session, actor, wanted)
-        found = {row.id for row in known.values() if row.is_active}
+        rows = find_named(session, actor, wanted)
+        found = {row.id for row in rows.values() if row.is_active}
     for missing in sorted(wanted - found):
         raise InvalidUserId(user_id=missing)
 
@@ -288,19 +317,18 @@ _ANONYMOUS: Query[int, list[int], list[int]] = Query(
         _SUBGROUP_IDS.where(Subgroup.group_id == UserGroup.id).scalar_subquery(),
     ).where(bound_in(UserGroup.id, "group_ids"), UserGroup.kind == "anonymous")
 )
-"""Those of the groups that are anonymous, with their direct members and subgroups."""
+"""The anonymous ones of groups :group_ids, with their direct members and subgroups."""
 
 
 def find_group_values(
     db: Db, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
 ) -> dict[int, GroupValue]:
-    """Group id -> value on the wire, for as many settings as one likes, in one statement.
+    """Return group id -> value in the API, with one statement for all.
 
-    `known_ids`: the only users that its reader may know; None: everybody.
+    `known_ids` are the only users that the reader may see; None means everybody.
     """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
-    asked = {"group_ids": list(values)}
-    for group_id, member_ids, subgroup_ids in _ANONYMOUS.all(db, asked):
+    for group_id, member_ids, subgroup_ids in _ANONYMOUS.all(db, {"group_ids": list(values)}):
         values[group_id] = {
             "direct_members": [
                 user_id for user_id in member_ids if known_ids is None or user_id in known_ids

@@ -1,4 +1,4 @@
-"""User groups as things: the system groups of a realm, and those that people make."""
+"""User groups: the system groups of a realm, and those that users create."""
 
 from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
@@ -12,7 +12,6 @@ from models.chat.access.errors import InvalidUserGroup, InvalidUserGroupName, Us
 from models.chat.access.group_settings import (
     CREATOR,
     USER_GROUP_GROUPS,
-    GroupValue,
     check_members,
     find_group_values,
     store_group_value,
@@ -35,7 +34,7 @@ RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
 
 
 def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> dict[str, int]:
-    """The groups that follow the roles, each holding the next narrower one; name -> id."""
+    """Create the groups of the roles, each with the next narrower one in it; return name -> id."""
     groups = [
         UserGroup(
             realm_id=realm.id,
@@ -47,7 +46,7 @@ def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> di
         )
         for name, description in SYSTEM_GROUPS.items()
     ]
-    for group in groups:  # one by one: their ids shall follow their order
+    for group in groups:  # one by one, so that their ids follow their order
         session.add(group)
         session.flush()
     ids = {str(group.name): group.id for group in groups}
@@ -74,9 +73,9 @@ def create_group(
     settings: Mapping[str, Any],
     now: datetime,
 ) -> UserGroup:
-    """Make a named group. `settings` are group-setting values by name.
+    """Create a named group. `settings` are group-setting values by name.
 
-    Raises `InsufficientPermission`, `InvalidUserGroupName`, `UserGroupExists`, `InvalidUserId`,
+    Raise `InsufficientPermission`, `InvalidUserGroupName`, `UserGroupExists`, `InvalidUserId`,
     `InvalidUserGroup` and what `store_group_value` raises.
     """
     require(not actor.is_guest and belongs(session, actor, actor.realm.can_create_groups))
@@ -86,7 +85,7 @@ def create_group(
     check_members(session, realm_id, members, actor=actor)
     _check_subgroups(session, realm_id, subgroups)
     own = {"direct_members": [actor.id], "direct_subgroups": []}
-    held = {
+    permissions = {
         setting.name: store_group_value(
             session,
             realm_id,
@@ -105,7 +104,7 @@ def create_group(
         description=description,
         creator_id=actor.id,
         date_created=now,
-        **held,
+        **permissions,
     )
     session.add(group)
     session.flush()
@@ -119,17 +118,17 @@ def create_group(
         facts={"name": name},
         now=now,
     )
-    (made,) = find_groups(session, realm_id, group_id=group.id, include_deactivated=True)
-    log.append(session, realm_id, UserGroupAddEvent(group=made), now=now)
+    (created,) = find_groups(session, realm_id, group_id=group.id, include_deactivated=True)
+    log.append(session, realm_id, UserGroupAddEvent(group=created), now=now)
     return group
 
 
 def check_group_name(
     session: Session, realm_id: int, name: str, *, besides: int | None = None
 ) -> str:
-    """The name as it is stored. `besides`: the group that has it already, if any has.
+    """Return the name as it is stored. `besides` is a group that may have the name already.
 
-    Raises `InvalidUserGroupName`, `NotOneLine`, `UserGroupExists`.
+    Raise `InvalidUserGroupName`, `NotOneLine`, `UserGroupExists`.
     """
     name = require_one_line("name", name.strip())
     if not name:
@@ -163,7 +162,7 @@ def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> N
 
 
 class _Group(NamedTuple):
-    """A group with what it holds, and the groups that hold its permissions."""
+    """A group, its direct members and subgroups, and the groups that have its permissions."""
 
     id: int
     name: str
@@ -215,35 +214,32 @@ def find_groups(
     group_id: int | None = None,
     known_ids: Container[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The realm's named and system groups, or one of them, in order of their ids, as clients see
+    """Return the realm's named and system groups, or one of them, by ascending id, as clients see
     them.
 
-    `known_ids`: the only users that their reader may know; None: everybody.
+    `known_ids` are the only users that the reader may see; None means everybody.
     """
     query = _IN_REALM if group_id is None else _ONE
     groups = query.all(db, {"realm_id": realm_id, "group_id": group_id})
     if not include_deactivated:
         groups = [group for group in groups if not group.is_deactivated]
     values = find_group_values(
-        db, {held for group in groups for held in group.settings.values()}, known_ids=known_ids
+        db, {id_ for group in groups for id_ in group.settings.values()}, known_ids=known_ids
     )
-    return [_render(group, values, known_ids) for group in groups]
-
-
-def _render(
-    group: _Group, values: Mapping[int, GroupValue], known_ids: Container[int] | None
-) -> dict[str, Any]:
-    return {
-        "id": group.id,
-        "name": group.name,
-        "description": group.description,
-        "members": [
-            user_id for user_id in group.members if known_ids is None or user_id in known_ids
-        ],
-        "direct_subgroup_ids": group.subgroups,
-        "is_system_group": group.kind == "system",
-        "date_created": int(group.date_created.timestamp()),
-        "deactivated": group.is_deactivated,
-        **{setting: values[held] for setting, held in group.settings.items()},
-        "creator_id": visible_user_id(group.creator_id, known_ids),
-    }
+    return [
+        {
+            "id": group.id,
+            "name": group.name,
+            "description": group.description,
+            "members": [
+                user_id for user_id in group.members if known_ids is None or user_id in known_ids
+            ],
+            "direct_subgroup_ids": group.subgroups,
+            "is_system_group": group.kind == "system",
+            "date_created": int(group.date_created.timestamp()),
+            "deactivated": group.is_deactivated,
+            **{setting: values[id_] for setting, id_ in group.settings.items()},
+            "creator_id": visible_user_id(group.creator_id, known_ids),
+        }
+        for group in groups
+    ]

@@ -1,13 +1,12 @@
-"""Membership in user groups, and roles: every permission is the question whether somebody is in a
-group or has a role.
+"""Membership in user groups, and roles: every permission belongs to a group or to a role.
 
-Resolved by one recursive statement per request at most (`group_ids_of`); system groups follow from
-the role alone. Every question takes a `Db`: a connection or a session.
+The groups of the actor are read by at most one recursive statement per request (`group_ids_of`);
+system groups follow from the role alone.
 """
 
 from collections.abc import Iterable
 
-from sqlalchemy import CTE, bindparam, delete, insert, select
+from sqlalchemy import CTE, Select, bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -28,7 +27,7 @@ from models.reader import Db
 
 
 def _groups_above() -> CTE:
-    """The groups of user :user_id, directly or through subgroups."""
+    """Return the groups of user :user_id, directly or through subgroups."""
     direct = select(UserGroupMember.group_id).where(UserGroupMember.user_id == bindparam("user_id"))
     above = direct.cte("groups_above", recursive=True)
     return above.union(
@@ -36,55 +35,61 @@ def _groups_above() -> CTE:
     )
 
 
-def _groups_below() -> CTE:
-    """Group :group_id and all its subgroups."""
-    start = select(bindparam("group_id", type_=Subgroup.group_id.type).label("group_id"))
-    below = start.cte("groups_below", recursive=True)
+def _with_subgroups(groups: Select[int]) -> CTE:
+    """Return the selected groups and all their subgroups."""
+    below = groups.cte("groups_below", recursive=True)
     return below.union(
         select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
     )
 
 
-_ABOVE = _groups_above()
-_BELOW = _groups_below()
-_GROUP_IDS = Query(select(_ABOVE.c.group_id))
-_MEMBERS = Query(
-    select(UserGroupMember.user_id)
-    .distinct()
-    .join(_BELOW, UserGroupMember.group_id == _BELOW.c.group_id)
-    .join(User, User.id == UserGroupMember.user_id)
-    .where(User.is_active)
-)
+def _among(group_ids: Iterable[int]) -> Select[int]:
+    return select(UserGroup.id.label("group_id")).where(id_in(UserGroup.id, group_ids))
+
+
+def _members_of(groups: CTE) -> Select[int]:
+    return (
+        select(UserGroupMember.user_id)
+        .distinct()
+        .join(groups, UserGroupMember.group_id == groups.c.group_id)
+        .join(User, User.id == UserGroupMember.user_id)
+        .where(User.is_active)
+    )
+
+
+_GROUP_IDS = Query(select(_groups_above().c.group_id))
+_ONE_GROUP = select(bindparam("group_id", type_=Subgroup.group_id.type).label("group_id"))
+_MEMBERS = Query(_members_of(_with_subgroups(_ONE_GROUP)))
 
 
 def group_ids_of(db: Db, actor: Actor) -> frozenset[int]:
-    """Ids of all groups the actor is in, directly or through subgroups. Asked once per request."""
+    """Return the ids of all groups of the actor, which are read once per request."""
     if actor.cached.group_ids is None:
         actor.cached.group_ids = find_group_ids_of(db, actor.id)
     return actor.cached.group_ids
 
 
 def find_group_ids_of(db: Db, user_id: int) -> frozenset[int]:
-    """Ids of all groups a user is in, directly or through subgroups."""
+    """Return the ids of all groups of a user, directly or through subgroups."""
     return frozenset([group_id for (group_id,) in _GROUP_IDS.all(db, {"user_id": user_id})])
 
 
 def belongs(db: Db, actor: Actor, group_id: int) -> bool:
-    """Is the actor in the group? THE question of every group setting."""
+    """Return whether the actor is in the group, directly or through subgroups."""
     if group_id in actor.realm.system_groups:
         return group_id in actor.realm.system_groups_of(actor.role)
     return group_id in group_ids_of(db, actor)
 
 
 def require(allowed: bool) -> None:
-    """Raises `InsufficientPermission` unless `allowed`."""
+    """Raise `InsufficientPermission` unless `allowed`."""
     if not allowed:
         raise InsufficientPermission()
 
 
 def require_role(actor: Actor, role: str) -> None:
-    """Raise unless the actor has the role an operation names with `x-required-role`:
-    `owner`, `administrator`, `member` (no guest), `human` (no bot).
+    """Raise unless the actor has the role of an operation's `x-required-role`: `owner`,
+    `administrator`, `member` or `full_member` (no guest), `human` (no bot).
     """
     match role:
         case "owner" if not actor.is_owner:
@@ -100,57 +105,31 @@ def require_role(actor: Actor, role: str) -> None:
 
 
 def find_member_ids(db: Db, group_id: int) -> set[int]:
-    """Ids of the active users in a group, directly or through subgroups."""
+    """Return the ids of the active users in a group, directly or through subgroups."""
     return {user_id for (user_id,) in _MEMBERS.all(db, {"group_id": group_id})}
 
 
 def find_members_of_any(db: Db, group_ids: Iterable[int]) -> set[int]:
-    """Ids of the active users in any of the groups, directly or through subgroups."""
-    below = _groups_below_any(db, group_ids)
-    members = (
-        select(UserGroupMember.user_id)
-        .distinct()
-        .join(below, UserGroupMember.group_id == below.c.group_id)
-        .join(User, User.id == UserGroupMember.user_id)
-        .where(User.is_active)
-    )
-    return set(db.execute(members).scalars())
+    """Return the ids of the active users in any of the groups, directly or through subgroups."""
+    return set(db.execute(_members_of(_with_subgroups(_among(group_ids)))).scalars())
 
 
 def find_groups_below(db: Db, group_ids: Iterable[int]) -> set[int]:
-    """Ids of the groups and of all their subgroups."""
-    return set(db.execute(select(_groups_below_any(db, group_ids).c.group_id)).scalars())
-
-
-def _groups_below_any(db: Db, group_ids: Iterable[int]) -> CTE:
-    start = select(UserGroup.id.label("group_id")).where(id_in(UserGroup.id, group_ids))
-    below = start.cte("groups_below_any", recursive=True)
-    return below.union(
-        select(Subgroup.subgroup_id).join(below, Subgroup.group_id == below.c.group_id)
-    )
+    """Return the ids of the groups and of all their subgroups."""
+    return set(db.execute(select(_with_subgroups(_among(group_ids)).c.group_id)).scalars())
 
 
 def find_members_of_each(db: Db, group_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Group id -> ids of its active users, directly or through subgroups; by one statement."""
-    wanted = list(group_ids)
-    members: dict[int, set[int]] = {group_id: set() for group_id in wanted}
-    start = select(UserGroup.id.label("root_id"), UserGroup.id.label("group_id")).where(
-        id_in(UserGroup.id, wanted)
-    )
-    below = start.cte("groups_below_each", recursive=True)
+    """Return group id -> ids of its active users, directly or through subgroups."""
+    members: dict[int, set[int]] = {group_id: set() for group_id in group_ids}
+    roots = _among(members).add_columns(UserGroup.id.label("root_id"))
+    below = roots.cte("groups_below_each", recursive=True)
     below = below.union(
-        select(below.c.root_id, Subgroup.subgroup_id).join(
+        select(Subgroup.subgroup_id, below.c.root_id).join(
             below, Subgroup.group_id == below.c.group_id
         )
     )
-    found = (
-        select(below.c.root_id, UserGroupMember.user_id)
-        .distinct()
-        .join(UserGroupMember, UserGroupMember.group_id == below.c.group_id)
-        .join(User, User.id == UserGroupMember.user_id)
-        .where(User.is_active)
-    )
-    for root_id, user_id in db.execute(found):
+    for user_id, root_id in db.execute(_members_of(below).add_columns(below.c.root_id)):
         members[root_id].add(user_id)
     return members
 
@@ -158,7 +137,7 @@ def find_members_of_each(db: Db, group_ids: Iterable[int]) -> dict[int, set[int]
 def add_to_group(
     session: Session, group_id: int, *, members: Iterable[int] = (), subgroups: Iterable[int] = ()
 ) -> None:
-    """Put users and groups that were checked into a group they are not in yet."""
+    """Add checked users and groups, which are not in the group yet, to a group."""
     rows = [{"group_id": group_id, "user_id": user_id} for user_id in members]
     if rows:
         session.connection().execute(insert(table_of(UserGroupMember)), rows)
@@ -169,12 +148,12 @@ def add_to_group(
 
 def sync_system_groups(session: Session, user: User) -> None:
     """Put a user into the system groups of their role, and out of all others."""
-    named = session.execute(
+    rows = session.execute(
         select(UserGroup.name, UserGroup.id).where(
             UserGroup.realm_id == user.realm_id, UserGroup.kind == "system"
         )
     )
-    system = {name: group_id for name, group_id in named}
+    system = {name: group_id for name, group_id in rows}
     session.execute(
         delete(UserGroupMember)
         .where(

@@ -1,6 +1,6 @@
-"""The users an operation is about, named by ids or by API emails: the one rule who may name whom.
+"""Finds the users that a request names, by id or by API email.
 
-Somebody the actor may not know, and a real address the actor may not see, are nobody.
+Users whom the actor may not see, and real addresses that the actor may not see, find nobody.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,8 +26,9 @@ from models.rows import RowQuery
 
 @cache
 def _named(ids: int, emails: int, *, system_bots: bool, sees_everybody: bool) -> RowQuery[UserRow]:
-    """Users of realm :realm_id that have one of :ids or of :email_keys, so many of each: 0, 1 or
-    2 for several; without system bots, and without those whom :actor_id may not know.
+    """Return the query for users of realm :realm_id that have one of :ids or of :email_keys; how
+    many of each is 0, 1, or 2 for several. Without `system_bots` it leaves those out, and without
+    `sees_everybody` the users whom :actor_id may not see.
     """
     by_id = User.id == bindparam("ids") if ids == 1 else bound_in(User.id, "ids")
     by_email = bound_in(User.email_key, "email_keys")
@@ -47,10 +48,8 @@ def _named(ids: int, emails: int, *, system_bots: bool, sees_everybody: bool) ->
 def find_named(
     db: Db, actor: Actor, names: Iterable[int | str], *, system_bots: bool = False
 ) -> dict[int | str, UserRow]:
-    """Name -> row of those that are somebody of the actor's realm
-    whom the actor may know, active or not; in the order of the names and in one statement.
-
-    A name is an id, a real email in any case, or a dummy one.
+    """Return name -> row of the users of the actor's realm whom the actor may see, active or not,
+    in the order of the names. A name is an id, a real email in any case, or a dummy one.
     """
     keys = {name: _key_of(actor, name) for name in names}
     ids = [key for key in keys.values() if isinstance(key, int) and key <= INT_MAX]
@@ -61,20 +60,20 @@ def find_named(
         system_bots=system_bots,
         sees_everybody=sees_everybody(db, actor),
     )
-    asked = {
+    values = {
         "realm_id": actor.realm_id,
         "actor_id": actor.id,
         "ids": ids[0] if len(ids) == 1 else ids,
         "email_keys": emails[0] if len(emails) == 1 else emails,
     }
-    rows = query.all(db, asked)
+    rows = query.all(db, values)
     by_key: dict[int | str, UserRow] = {row.id: row for row in rows}
     by_key |= {row.email_key: row for row in rows if visible_email(actor, row) is not None}
     return {name: by_key[key] for name, key in keys.items() if key in by_key}
 
 
 def _key_of(actor: Actor, name: int | str) -> int | str:
-    """An id, or the key of a real email."""
+    """Return an id, or the key of a real email."""
     if isinstance(name, int):
         return name
     email = name.strip().casefold()
@@ -83,32 +82,32 @@ def _key_of(actor: Actor, name: int | str) -> int | str:
 
 
 def access_user(db: Db, actor: Actor, name: int | str) -> UserRow:
-    """A user of the actor's realm, active or not, person or bot. Raises `NoSuchUser`."""
-    found = find_named(db, actor, [name])
-    if name not in found:
+    """Return a user of the actor's realm, active or not, person or bot. Raise `NoSuchUser`."""
+    rows = find_named(db, actor, [name])
+    if name not in rows:
         raise NoSuchUser()
-    return found[name]
+    return rows[name]
 
 
 def is_self(actor: Actor, principals: Sequence[int | str]) -> bool:
-    """Do they name nobody but the actor? Nobody at all means the actor."""
+    """Return whether the principals name only the actor, as an empty list does too."""
     mine = (actor.id, actor.email_key)
     return all(_key_of(actor, principal) in mine for principal in principals)
 
 
 def access_principals(db: Db, actor: Actor, principals: Sequence[int | str]) -> list[UserRow]:
-    """Rows of the users named, in that order, none twice; the actor's own when nobody is named.
+    """Return the users named, in that order, none twice; the actor if nobody is named.
 
-    Raises `NoSuchUser` and `UserIsDeactivated`.
+    Raise `NoSuchUser` and `UserIsDeactivated`.
     """
-    named = list(principals) or [actor.id]
-    rows = find_named(db, actor, named)
-    found: dict[int, UserRow] = {}
-    for name in named:
+    names = list(principals) or [actor.id]
+    rows = find_named(db, actor, names)
+    users: dict[int, UserRow] = {}
+    for name in names:
         if name not in rows:
             raise NoSuchUser()
         row = rows[name]
         if not row.is_active:
             raise UserIsDeactivated()
-        found[row.id] = row
-    return list(found.values())
+        users[row.id] = row
+    return list(users.values())

@@ -1,4 +1,4 @@
-"""People of a realm as one user may know them: whom, by which email, and with which picture."""
+"""Users of a realm as one user may see them: which users, which email, which picture."""
 
 import re
 from collections.abc import Container
@@ -21,7 +21,7 @@ DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)
 
 
 class EmailOwner(Protocol):
-    """A user as far as it takes to tell who may see their address; every user's row fits."""
+    """The part of a user that decides who may see the address. Every row of a user has it."""
 
     @property
     def id(self) -> int: ...
@@ -34,7 +34,7 @@ class EmailOwner(Protocol):
 
 
 class Pictured(EmailOwner, Protocol):
-    """A user as far as their picture goes."""
+    """The part of a user that decides the picture."""
 
     @property
     def avatar_version(self) -> int: ...
@@ -43,8 +43,6 @@ class Pictured(EmailOwner, Protocol):
 
 
 class UserRow(NamedTuple):
-    """A user."""
-
     id: int
     delivery_email: str
     full_name: str
@@ -64,29 +62,29 @@ class UserRow(NamedTuple):
 USER_COLUMNS = columns_of(UserRow, User)
 
 
-# --- whom: everybody, but guests whom the organization restricts ----------------------------------
+# --- which users: everybody, unless the organization restricts its guests -------------------------
 
 
 def sees_everybody(db: Db, actor: Actor) -> bool:
-    """Only guests can be kept from knowing users they share nothing with."""
+    """Return whether the actor sees all users. Only guests can be restricted."""
     return not actor.is_guest or belongs(db, actor, actor.realm.can_access_all_users_group)
 
 
 def find_known_ids(db: Db, actor: Actor) -> frozenset[int] | None:
-    """Ids of the users the actor may know; None: everybody, as for all but restricted guests."""
+    """Return the ids of the users that a restricted guest may see; None means everybody."""
     if sees_everybody(db, actor):
         return None
     return frozenset(db.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
 
 
 def visible_user_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
-    """A user's id as it is shown to who may know only those; None in place of all others."""
+    """Return the user's id if it is one of those that the reader may see, else None."""
     return user_id if known_ids is None or user_id in known_ids else None
 
 
 def known_to(user_id: int | BindParameter[int]) -> Select[Any]:
-    """Ids of the users a restricted guest may know, in realm :realm_id: bots, fellow subscribers,
-    those they wrote with directly, and themselves.
+    """Return a select of the ids of the users that a restricted guest may see in realm :realm_id:
+    themselves, bots, fellow subscribers, and those they have direct messages with.
     """
     mine, theirs = aliased(Subscription), aliased(Subscription)
     shares_channel = exists().where(
@@ -108,7 +106,7 @@ def known_to(user_id: int | BindParameter[int]) -> Select[Any]:
     )
 
 
-# --- by which email: the real one for those who may see it, or a dummy one ------------------------
+# --- which email: the real one for users who may see it, or a dummy one ---------------------------
 
 
 _LEAST_ROLE: dict[int, int] = {
@@ -117,16 +115,16 @@ _LEAST_ROLE: dict[int, int] = {
     EmailVisibility.MODERATORS: Role.MODERATOR,
     EmailVisibility.ADMINISTRATORS: Role.ADMINISTRATOR,
 }
-"""Visibility -> the least mighty role that sees the address; nobody sees others."""
+"""Visibility -> the lowest role that sees the address; nobody sees other addresses."""
 
 
 def may_see_email(viewer_role: int, visibility: int) -> bool:
-    """May users of that role see real emails of that visibility? (One's own and bots': always.)"""
+    """Return whether users of that role see real emails of that visibility."""
     return viewer_role <= _LEAST_ROLE.get(visibility, 0)
 
 
 def visible_email(viewer: Actor, user: EmailOwner) -> str | None:
-    """The user's real email, or None when the viewer may not see it."""
+    """Return the user's real email, or None if the viewer may not see it."""
     if (
         user.id == viewer.id
         or user.bot_type is not None
@@ -137,24 +135,24 @@ def visible_email(viewer: Actor, user: EmailOwner) -> str | None:
 
 
 def api_email(viewer: Actor, user: EmailOwner) -> str:
-    """The address the viewer may use for the user in the API: the real one if they may see it."""
+    """Return the user's address for the viewer: the real one if they may see it, or the dummy."""
     return visible_email(viewer, user) or dummy_email(user.id, viewer.realm.host)
 
 
 def email_for_all(user: EmailOwner, host: str) -> str:
-    """The address that all users may see, for what many of them read."""
+    """Return the user's address that all users may see."""
     if user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility):
         return user.delivery_email
     return dummy_email(user.id, host)
 
 
 def dummy_email(user_id: int, host: str) -> str:
-    """The address that works in the API of the realm at `host` whoever may see the real one."""
+    """Return the user's address that every client of the realm at `host` can use."""
     return f"user{user_id}@{host}"
 
 
 def email_fact(user: EmailOwner) -> EmailFact:
-    """What the delivery of an event must know to tell each reader the right address of a user."""
+    """Return the record from which the delivery of an event derives each reader's address."""
     visibility = user.email_address_visibility
     if user.bot_type is not None:
         visibility = EmailVisibility.EVERYONE
@@ -162,19 +160,19 @@ def email_fact(user: EmailOwner) -> EmailFact:
 
 
 def email_by_fact(viewer: Actor, fact: EmailFact) -> str:
-    """`api_email` from the fact."""
+    """Return `api_email` from the record of `email_fact`."""
     user_id, email, visibility = fact
     if user_id == viewer.id or may_see_email(viewer.role, visibility):
         return email
     return dummy_email(user_id, viewer.realm.host)
 
 
-# --- with which picture ---------------------------------------------------------------------------
+# --- which picture --------------------------------------------------------------------------------
 
 
 def picture_of(viewer: Actor, user: Pictured, *, client_makes_it: bool) -> str | None:
-    """The address of the user's picture; None when the client makes it itself, which takes the real
-    email. A deleted user has the picture of somebody nobody knows.
+    """Return the address of the user's picture; None if the client computes it from the real email.
+    A deleted user has a picture of the dummy address.
     """
     return email_and_picture(viewer, user, client_makes_it=client_makes_it)[1]
 
@@ -182,7 +180,7 @@ def picture_of(viewer: Actor, user: Pictured, *, client_makes_it: bool) -> str |
 def email_and_picture(
     viewer: Actor, user: Pictured, *, client_makes_it: bool
 ) -> tuple[str, str | None]:
-    """`api_email` and `picture_of` at once."""
+    """Return `api_email` and `picture_of`."""
     real = visible_email(viewer, user)
     email = real or dummy_email(user.id, viewer.realm.host)
     if user.is_deleted:
@@ -193,6 +191,6 @@ def email_and_picture(
 
 
 def avatar_url(email: str, version: int) -> str:
-    """The user's picture at the external provider, by the address that the viewer may see."""
+    """Return the user's picture at the external provider for the address that the viewer sees."""
     digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
     return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"

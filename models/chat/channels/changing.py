@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView, find_channel
 from models.chat.access.errors import MustBeOwner
-from models.chat.access.group_changes import changed_group
-from models.chat.access.group_settings import CHANNEL_GROUPS
+from models.chat.access.group_settings import CHANNEL_GROUPS, changed_group
 from models.chat.access.membership import belongs, require
 from models.chat.channels import notices
 from models.chat.channels.administering import (

@@ -13,8 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InvalidChannelId, MustBeOwner
-from models.chat.access.group_changes import changed_group
-from models.chat.access.group_settings import REALM_GROUPS, find_group_values
+from models.chat.access.group_settings import REALM_GROUPS, changed_group, find_group_values
 from models.chat.common import audit
 from models.chat.common.errors import BadParameter, InvalidChoice, InvalidParameter
 from models.chat.common.one_line import require_one_line

@@ -7,8 +7,12 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.group_changes import changed_group
-from models.chat.access.group_settings import USER_GROUP_GROUPS, GroupValue, find_group_values
+from models.chat.access.group_settings import (
+    USER_GROUP_GROUPS,
+    GroupValue,
+    changed_group,
+    find_group_values,
+)
 from models.chat.access.groups import check_group_name, find_groups
 from models.chat.common import audit
 from models.chat.events import log
