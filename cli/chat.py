@@ -15,7 +15,7 @@ from cli.output import answer, json_option
 from cli.secrets import read_secret, secret_option
 from cli.shared_secrets import chat_vault, key_maker, open_with_secret
 from models.chat.accounts import administering
-from models.chat.accounts.newcomers import join_default_channels
+from models.chat.accounts.new_users import join_default_channels
 from models.chat.identity import jwt_sign_in
 from models.chat.identity.passwords import hash_password
 from models.chat.identity.roles import BotType, Role

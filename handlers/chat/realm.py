@@ -4,7 +4,7 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.accounts.newcomers import prepare_welcome_text, try_welcome_text
+from models.chat.accounts.new_users import prepare_welcome_text, try_welcome_text
 from models.chat.organization.settings import change_realm
 from models.chat.rendering.texts import PreparedText
 from server.phases import prepared_by

@@ -1,4 +1,4 @@
-"""Whom somebody may administer; and the owners, one of whom must always remain."""
+"""Which users an actor may administer. An organization always keeps at least one owner."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ _IS_OWNER = (User.role == Role.OWNER) & User.is_active & User.bot_type.is_(None)
 
 @dataclass(frozen=True, slots=True)
 class Administered:
-    """A user whom the actor may administer, locked until the unit ends, with all active owners who
-    are people.
+    """A user whom the actor may administer, and the ids of all active owners who are people. Their
+    rows are locked until the transaction ends.
     """
 
     actor: Actor
@@ -39,16 +39,16 @@ class Administered:
         return self.owner_ids == {self.user.id}
 
     def require_owner_if(self, concerns_owners: bool) -> None:
-        """Only owners may make, change or deactivate owners. Raises `MustBeOwner`, also for an
-        actor who has just ceased to be one.
+        """Raise `MustBeOwner` if the change concerns owners and the actor is not an owner any more,
+        because only owners may appoint, change or deactivate owners.
         """
         is_owner = self.actor.is_owner and (self.actor.is_bot or self.actor.id in self.owner_ids)
         if concerns_owners and not is_owner:
             raise MustBeOwner()
 
     def check_new_role(self, role: int) -> None:
-        """May the actor give the user that role? Owners of a bot may not. Raises
-        `MustBeAdministrator`, `MustBeOwner`, `OnlyOwnerRole`, `GuestCannotAdminister`.
+        """Raise `MustBeAdministrator`, `MustBeOwner`, `OnlyOwnerRole` or `GuestCannotAdminister`
+        unless the actor may give the user that role. The owner of a bot may not.
         """
         if not self.actor.is_administrator:
             raise MustBeAdministrator()
@@ -60,8 +60,8 @@ class Administered:
 
 
 def lock_user(session: Session, actor: Actor, user_id: int) -> Administered:
-    """A user of the actor's realm and its owners, locked together and in order of their ids: two
-    who demote each other take turns. Raises `NoSuchUser`.
+    """Return a user of the actor's realm. The user and the realm's owners are locked together, by
+    ascending id, so that two owners cannot demote each other at once. Raise `NoSuchUser`.
     """
     rows = session.scalars(
         select(User)
@@ -71,7 +71,7 @@ def lock_user(session: Session, actor: Actor, user_id: int) -> Administered:
             (User.id == user_id) | _IS_OWNER,
         )
         .order_by(User.id)
-        # Messages of these users only share their keys, and go on.
+        # A shared lock of the key lets these users go on sending messages.
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).all()
@@ -85,10 +85,10 @@ def lock_user(session: Session, actor: Actor, user_id: int) -> Administered:
 
 
 def await_writes_of(session: Session, user_ids: Iterable[int]) -> None:
-    """Let what these users are writing end first, and lock them against writing more.
+    """Wait until the writes of these users have ended, and lock their rows against further ones.
 
-    Whoever writes shares the key of their own row (`actors.authenticate`), and looks at who they
-    are once they have it: before whatever ends here, or after it, but not around it.
+    A user who writes first takes a shared lock of their own row (`actors.authenticate`), so each of
+    their writes comes either before this change or after it.
     """
     session.execute(
         select(User.id).where(User.id.in_(user_ids)).order_by(User.id).with_for_update()
@@ -98,25 +98,26 @@ def await_writes_of(session: Session, user_ids: Iterable[int]) -> None:
 def access_administered(
     session: Session, actor: Actor, user_id: int, *, bots: bool, deactivated: bool
 ) -> Administered:
-    """A user whom the actor may administer: administrators everybody, owners of bots those.
+    """Return a user whom the actor may administer. Administrators may administer everybody, and the
+    owner of a bot that bot.
 
-    `bots`, `deactivated`: whether such users are to be found. Raises `NoSuchUser`, also for
-    somebody the actor may not know, `UserIsDeactivated`, `InsufficientPermission`.
+    `bots` and `deactivated` accept such users too. Raise `NoSuchUser`, also for users whom the
+    actor may not see, `UserIsDeactivated`, `InsufficientPermission`.
     """
     if actor.is_guest:
         access_user(session, actor, user_id)
-    found = lock_user(session, actor, user_id)
-    if found.user.bot_type is not None and not bots:
+    target = lock_user(session, actor, user_id)
+    if target.user.bot_type is not None and not bots:
         raise NoSuchUser()
-    if not found.user.is_active and not deactivated:
+    if not target.user.is_active and not deactivated:
         raise UserIsDeactivated()
-    if not actor.is_administrator and found.user.bot_owner_id != actor.id:
+    if not actor.is_administrator and target.user.bot_owner_id != actor.id:
         raise InsufficientPermission()
-    return found
+    return target
 
 
 def access_named(session: Session, realm: RealmView, email: str) -> User:
-    """A person or a bot of the realm by their real email. Raises `NoUserWithEmail`."""
+    """Return a person or a bot of the realm by real email. Raise `NoUserWithEmail`."""
     user = session.scalar(
         select(User).where(
             User.realm_id == realm.id,
@@ -133,8 +134,7 @@ def grant(
     session: Session, realm: RealmView, email: str, rights: Mapping[str, bool], *, now: datetime
 ) -> int:
     """Set rights that only the operator gives: `can_create_users`, `can_change_user_emails`.
-
-    Returns the user's id. Raises `NoUserWithEmail`.
+    Return the user's id. Raise `NoUserWithEmail`.
     """
     user = access_named(session, realm, email)
     await_writes_of(session, [user.id])

@@ -1,4 +1,4 @@
-"""Changing people and bots: their role, name, profile and email, all or nothing."""
+"""Changes of people and bots: their role, name, profile and email."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from models.chat.access.errors import InsufficientPermission, MustBeOwner
 from models.chat.access.membership import sync_system_groups
 from models.chat.access.people import avatar_url
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
-from models.chat.accounts.channel_knowledge import find_known_channels, notify_of_access
+from models.chat.accounts.channel_visibility import find_visible_channels, notify_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
 from models.chat.channels.channels import find_default_channel_ids
 from models.chat.common import audit
@@ -33,22 +33,23 @@ from models.chat.tables import User
 
 @dataclass(frozen=True, slots=True)
 class UserChanges:
-    """What is to change; None stays. `profile_data` are (field id, value)."""
+    """The new values; None changes nothing. `profile_data` are pairs of field id and value, and
+    `html` maps their texts to rendered ones.
+    """
 
     full_name: str | None = None
     role: int | None = None
     profile_data: Sequence[tuple[int, Value]] | None = None
     new_email: str | None = None
     html: Mapping[str, str] = field(default_factory=dict)
-    """Texts of `profile_data` -> as HTML."""
 
 
 def change_user(
     session: Session, actor: Actor, user_id: int, changes: UserChanges, *, now: datetime
 ) -> None:
-    """Change somebody, active or not, as an administrator, or one's own bot.
+    """Change a user, active or not, as an administrator, or the actor's own bot; all or nothing.
 
-    Raises what `access_administered`, `check_new_role`, `check_full_name`, `require_unique_name`,
+    Raise what `access_administered`, `check_new_role`, `check_full_name`, `require_unique_name`,
     `set_profile_values` and `change_email` raise, in that order; before them `MustBeOwner` and
     `EmailChangeNotAllowed`.
     """
@@ -74,14 +75,13 @@ def change_user(
 
 
 def change_role(session: Session, target: Administered, role: int, *, now: datetime) -> None:
-    """Give the user another role, and with it other system groups; what they may see follows.
-
-    Raises what `Administered.check_new_role` raises.
+    """Give the user another role, and with it other system groups and other channels to see. Raise
+    what `Administered.check_new_role` raises.
     """
     target.check_new_role(role)
     await_writes_of(session, [target.user.id])
     actor, user, before = target.actor, target.user, Role(target.user.role)
-    known = find_known_channels(session, user.id)
+    visible_before = find_visible_channels(session, user.id)
     user.role = role
     session.flush()
     sync_system_groups(session, user)
@@ -99,8 +99,8 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
     ):
         group_ids = [actor.realm.group_id_of(name) for name in groups]
         notify_of_membership(session, actor.realm_id, kind, group_ids, [user.id], now=now)
-    knows = find_known_channels(session, user.id)
-    notify_of_access(session, actor.realm, user.id, known, knows, now=now)
+    visible = find_visible_channels(session, user.id)
+    notify_of_access(session, actor.realm, user.id, visible_before, visible, now=now)
     if Role.GUEST in (before, role):
         defaults = sorted(find_default_channel_ids(session, actor.realm_id))
         event = DefaultStreamsEvent(default_streams=defaults)
@@ -108,8 +108,8 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
 
 
 def change_own_name(session: Session, actor: Actor, full_name: str, *, now: datetime) -> None:
-    """Rename the actor; nothing happens to the same name, nor where only administrators may change
-    names. Raises what `change_full_name` raises.
+    """Rename the actor, unless the name is the same or only administrators may change names. Raise
+    what `change_full_name` raises.
     """
     is_fixed = actor.realm.name_changes_disabled and not actor.is_administrator
     if not is_fixed and full_name.strip() != actor.full_name:
@@ -119,7 +119,7 @@ def change_own_name(session: Session, actor: Actor, full_name: str, *, now: date
 def change_full_name(
     session: Session, actor: Actor, user: User, full_name: str, *, now: datetime
 ) -> None:
-    """Raises what `check_full_name` and `require_unique_name` raise."""
+    """Rename the user. Raise what `check_full_name` and `require_unique_name` raise."""
     name = check_full_name(full_name)
     require_unique_name(session, actor.realm, name, user_id=user.id)
     audit.record(
@@ -132,9 +132,9 @@ def change_full_name(
 
 
 def change_email(session: Session, actor: Actor, user: User, email: str, *, now: datetime) -> None:
-    """Give the user another real email, at once. Their picture at the external provider follows.
+    """Give the user another real email, and so another picture at the external provider.
 
-    Raises `InvalidEmail`, what `check_email_allowed` raises, `EmailInUse`.
+    Raise `InvalidEmail`, what `check_email_allowed` raises, `EmailInUse`.
     """
     email = check_email(email)
     check_email_allowed(session, actor.realm, email)
@@ -160,15 +160,15 @@ def notify_of_picture(
     session: Session,
     realm: RealmView,
     user: User,
-    known_as: str,
+    email: str,
     *,
     now: datetime,
     user_ids: Iterable[int] | None = None,
 ) -> None:
-    """Where the user's picture is from now on, by the address that `user_ids`, else everybody, know
-    them by.
+    """Append the events with the user's new picture, which follows from the email that `user_ids`
+    (None: everybody) see.
     """
-    url = avatar_url(known_as, user.avatar_version)
+    url = avatar_url(email, user.avatar_version)
     picture: PersonChange = {
         "avatar_source": "G",
         "avatar_url": url,

@@ -1,7 +1,6 @@
-"""Accounts that end, what is deleted with them, and accounts that begin again.
+"""Deactivating accounts, deleting their data, and reactivating them.
 
-A deactivated user's key is refused from then on; what they have scheduled fails when its time
-comes.
+A deactivated user's key is refused from then on, and their scheduled messages fail when due.
 """
 
 from collections.abc import Sequence
@@ -14,10 +13,9 @@ from sqlalchemy.orm import Session
 from models.chat.access.people import dummy_email
 from models.chat.accounts.administering import access_administered, await_writes_of, lock_user
 from models.chat.accounts.changes import notify_of_picture
-from models.chat.accounts.channel_knowledge import notify_peers
+from models.chat.accounts.channel_visibility import notify_peers
 from models.chat.accounts.errors import LastUser, OnlyOwner
-from models.chat.accounts.invitations import forget_invitations
-from models.chat.accounts.key_renewal import renew_key
+from models.chat.accounts.key_renewal import delete_invitations, renew_key
 from models.chat.common import audit
 from models.chat.common.outbox import enqueue_mail
 from models.chat.deletion.removals import DeletionScope, remove_sent
@@ -57,7 +55,7 @@ from models.chat.tables import (
 )
 
 DELETED_NAME = "Deleted user"
-_THEIRS = (
+_PERSONAL = (
     AlertWord,
     BotStorage,
     MutedUser,
@@ -67,7 +65,7 @@ _THEIRS = (
     StoredDraft,
     UserStatus,
 )
-"""What users keep for themselves."""
+"""The tables of what users keep for themselves."""
 GOODBYE = (
     "Your account on {realm} has been deactivated, and you will no longer be able to log in.\n"
 )
@@ -75,7 +73,7 @@ GOODBYE = (
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What goes with an account."""
+    """What is deleted with an account."""
 
     profile: bool = False
     messages: DeletionScope = field(default_factory=DeletionScope)
@@ -93,10 +91,10 @@ def deactivate_user(
     comment: str | None = None,
     now: datetime,
 ) -> None:
-    """End the account of a person, after those of the bots they own. `removal` holds for the bots,
-    active or not, and then for the person, who is told by mail unless `comment` is None.
+    """Deactivate a person and the bots they own. `removal` applies to all of these bots, active or
+    not, and then to the person, who gets a mail unless `comment` is None.
 
-    Raises `NoSuchUser` (for bots too), `UserIsDeactivated`, `InsufficientPermission`,
+    Raise `NoSuchUser` (for bots too), `UserIsDeactivated`, `InsufficientPermission`,
     `MustBeOwner`, `OnlyOwner`.
     """
     target = access_administered(session, actor, user_id, bots=False, deactivated=False)
@@ -105,11 +103,11 @@ def deactivate_user(
         raise OnlyOwner()
     if comment is not None:
         _notify_by_mail(session, actor, target.user, comment.strip(), now)
-    _end(session, actor, target.user, removal, now)
+    _deactivate(session, actor, target.user, removal, now)
 
 
 def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
-    """End the actor's own account, after those of their bots; it may have ended meanwhile. Raises
+    """Deactivate the actor and their bots, unless somebody else has done so meanwhile. Raise
     `LastUser`.
     """
     target = lock_user(session, actor, actor.id)
@@ -122,7 +120,7 @@ def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
         raise LastUser(is_last_owner=False)
     if target.is_only_owner:
         raise LastUser(is_last_owner=True)
-    _end(session, actor, target.user, NOTHING, now)
+    _deactivate(session, actor, target.user, NOTHING, now)
 
 
 def _notify_by_mail(
@@ -141,27 +139,24 @@ def _notify_by_mail(
     )
 
 
-def _end(session: Session, actor: Actor, user: User, removal: Removal, now: datetime) -> None:
+def _deactivate(
+    session: Session, actor: Actor, user: User, removal: Removal, now: datetime
+) -> None:
     bots = session.scalars(
         select(User)
         .where(User.bot_owner_id == user.id, User.realm_id == actor.realm_id)
         .order_by(User.id)
         .with_for_update(key_share=True)
     ).all()
-    ending = [*(bot for bot in bots if bot.is_active), user]
-    await_writes_of(session, [account.id for account in ending])
-    _set_active(session, actor, ending, False, now)
-    _forget_secrets(session, [account.id for account in ending])
-    forget_invitations(session, actor.realm_id, [account.id for account in ending], now=now)
-    _remove(session, actor, (*bots, user), removal, now)
-
-
-def _forget_secrets(session: Session, user_ids: Sequence[int]) -> None:
-    """What let this server reach their devices, act for them elsewhere, and change their address
-    is of no use now. Nor is what bots have stored, which would count nowhere.
-    """
+    accounts = [*(bot for bot in bots if bot.is_active), user]
+    user_ids = [account.id for account in accounts]
+    await_writes_of(session, user_ids)
+    _set_active(session, actor, accounts, False, now)
+    # These are of no use any more: data of bots, secrets to act for the users, and a new email.
     for table in (BotStorage, ClientDevice, VendorToken, EmailChange):
         session.execute(delete(table).where(table.user_id.in_(user_ids)))
+    delete_invitations(session, actor.realm_id, user_ids, now=now)
+    _remove(session, actor, (*bots, user), removal, now)
 
 
 def _set_active(
@@ -184,9 +179,9 @@ def _set_active(
             changes.append({"is_deleted": False})
         notify_of_user(session, actor.realm, user.id, *changes, now=now)
         notify_of_bot(session, user, {"is_active": active}, now=now)
-        if active and user.id in was_deleted:  # who sees the address has the picture by it again
-            readers, known_as = find_email_readers(session, user), user.delivery_email
-            notify_of_picture(session, actor.realm, user, known_as, now=now, user_ids=readers)
+        if active and user.id in was_deleted:  # users who see the email get its picture again
+            readers, email = find_email_readers(session, user), user.delivery_email
+            notify_of_picture(session, actor.realm, user, email, now=now, user_ids=readers)
         statuses.notify_of_standing(session, realm_id, user.id, is_active=active, now=now)
         groups = find_named_group_ids(session, user.id)
         kind = UserGroupAddMembersEvent if active else UserGroupRemoveMembersEvent
@@ -217,15 +212,15 @@ def _remove(
 
 
 def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -> None:
-    """Name, picture, custom profile, status, and what they kept for themselves: nothing says who
-    it was, but the email, which administrators need to tell accounts apart.
+    """Remove name, picture, custom profile, status and personal data. Only the email stays, because
+    administrators need it to tell accounts apart.
     """
     user.full_name = DELETED_NAME
     user.is_deleted = True
     user.avatar_version += 1
     session.flush()
     connection = session.connection()
-    for table in _THEIRS:
+    for table in _PERSONAL:
         connection.execute(delete(table).where(table.user_id == user.id))
     reminders = ScheduledMessage.target_message_id.is_not(None)
     connection.execute(
@@ -245,11 +240,12 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
 def reactivate_user(
     session: Session, keys: KeyMaker, actor: Actor, user_id: int, *, now: datetime
 ) -> tuple[int | None, str | None]:
-    """Give an account back, with its role, subscriptions and groups; an active one stays as it is.
-    Its API key is another: whoever had the old one in the meantime gets nothing with it. A bot
-    whose owner is gone becomes the actor's. Returns the owner of a bot that was deactivated, and
-    the bot's key if that is the actor; else None. Raises what `access_administered` raises,
-    `MustBeOwner`.
+    """Reactivate an account with its role, subscriptions and groups; an active one stays as it is.
+    It gets another API key, in case somebody has the old one. A bot without an active owner becomes
+    the actor's.
+
+    Return the owner of a bot that was deactivated, and the bot's key if the actor is the owner;
+    else None. Raise what `access_administered` raises, `MustBeOwner`.
     """
     target = access_administered(session, actor, user_id, bots=True, deactivated=True)
     user = target.user
@@ -267,7 +263,7 @@ def reactivate_user(
 
 
 def set_owner(session: Session, actor: Actor, bot: User, owner_id: int, *, now: datetime) -> None:
-    """Give the bot to somebody who may own bots."""
+    """Give the bot to a user who may own bots."""
     previous_id, bot.bot_owner_id = bot.bot_owner_id, owner_id
     session.flush()
     audit.record(
@@ -279,6 +275,6 @@ def set_owner(session: Session, actor: Actor, bot: User, owner_id: int, *, now: 
 
 
 def deactivate_bot(session: Session, actor: Actor, bot: User, *, now: datetime) -> None:
-    """End the account of a bot that the actor manages; nothing happens to one that has ended."""
+    """Deactivate a bot that the actor manages; nothing happens to an inactive one."""
     if bot.is_active:
-        _end(session, actor, bot, NOTHING, now)
+        _deactivate(session, actor, bot, NOTHING, now)

@@ -1,13 +1,15 @@
-"""Accounts that administrators make for others."""
+"""New members: accounts that administrators create, their default channels and their welcome."""
 
 from datetime import datetime
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.accounts.errors import BadNameOrUsername, PasswordTooWeak, UserCreationNotAllowed
-from models.chat.accounts.newcomers import join_default_channels, welcome
+from models.chat.channels.creation import NewChannel
+from models.chat.channels.subscribing import WantedChannel, subscribe
 from models.chat.events.people import UserGroupAddMembersEvent
-from models.chat.identity.actors import Actor
+from models.chat.identity.actors import Actor, find_actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
@@ -15,10 +17,24 @@ from models.chat.people.errors import InvalidEmail
 from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
+from models.chat.rendering import Names
+from models.chat.rendering.quotes import fenced
+from models.chat.rendering.texts import PreparedText, prepare_text
+from models.chat.sending.errors import MessageIsEmpty
+from models.chat.sending.notices import send_direct_notices
+from models.chat.tables import Channel, DefaultChannel, Realm, User
+from models.reader import Db
+
+WELCOME = (
+    "Hello, and welcome! 👋\n\n"
+    "Channels hold the conversations of this organization, and topics keep them apart: find one"
+    " that interests you, or write to somebody directly. Answer here if you like; nobody reads it,"
+    " so it is a good place to try things."
+)
 
 
 def require_may_create_users(actor: Actor) -> None:
-    """A right that the operator gives. Raises `UserCreationNotAllowed`."""
+    """Raise `UserCreationNotAllowed` unless the operator has given the actor the right."""
     if not actor.can_create_users:
         raise UserCreationNotAllowed()
 
@@ -33,9 +49,9 @@ def add_user(
     password_hash: str | None,
     now: datetime,
 ) -> int:
-    """A new member's id. `password_hash` is None for a password that is too weak.
+    """Create a member and return the id. `password_hash` is None for a password that is too weak.
 
-    Raises, in this order: `UserCreationNotAllowed`, what `check_full_name` and
+    Raise, in this order: `UserCreationNotAllowed`, what `check_full_name` and
     `require_unique_name` raise, `BadNameOrUsername`, what `check_email_allowed` raises,
     `EmailInUse`, `PasswordTooWeak`.
     """
@@ -63,8 +79,60 @@ def add_user(
     )
     user.awaits_first_sign_in = True
     groups = [actor.realm.group_id_of(name) for name in DIRECT_GROUPS[Role.MEMBER]]
-    joins = UserGroupAddMembersEvent
-    notify_of_membership(session, actor.realm_id, joins, groups, [user.id], now=now)
+    notify_of_membership(
+        session, actor.realm_id, UserGroupAddMembersEvent, groups, [user.id], now=now
+    )
     join_default_channels(session, user, now=now)
     welcome(session, user, now=now)
     return user.id
+
+
+def welcome(session: Session, user: User, *, now: datetime) -> None:
+    """Send the welcome of the notification bot, and the organization's own text if it has one."""
+    send_direct_notices(session, user.realm_id, [user.id], content=WELCOME, now=now)
+    own_text = select(Realm.welcome_message_custom_text).where(Realm.id == user.realm_id)
+    text = session.execute(own_text).scalar_one()
+    if text:
+        send_direct_notices(session, user.realm_id, [user.id], content=_quoted(text), now=now)
+
+
+def prepare_welcome_text(db: Db, actor: Actor, text: str) -> PreparedText:
+    """Return the message with this welcome text of the organization. Raise `MessageIsEmpty`."""
+    text = text.strip()
+    if not text:
+        raise MessageIsEmpty()
+    return prepare_text(db, actor, _quoted(text), Names())
+
+
+def try_welcome_text(session: Session, actor: Actor, text: PreparedText, *, now: datetime) -> int:
+    """Send the actor the result of `prepare_welcome_text`, and return the message's id."""
+    [message_id] = send_direct_notices(session, actor.realm_id, [actor.id], content=text, now=now)
+    return message_id
+
+
+def _quoted(text: str) -> str:
+    return "The administrators of this organization say:\n\n" + fenced(text, "quote", least=4)
+
+
+def join_default_channels(session: Session, user: User, *, now: datetime) -> None:
+    """Subscribe a new member to the default channels. Guests and bots start with none."""
+    actor = find_actor(session, user.id)
+    if actor is None or actor.is_guest or actor.is_bot:
+        return
+    names = session.scalars(
+        select(Channel.name)
+        .join(DefaultChannel, DefaultChannel.channel_id == Channel.id)
+        .where(DefaultChannel.realm_id == user.realm_id, ~Channel.is_archived)
+        .order_by(Channel.id)
+    ).all()
+    if names:
+        subscribe(
+            session,
+            actor,
+            [WantedChannel(name) for name in names],
+            NewChannel(),
+            principals=(),
+            refuse_unauthorized=False,
+            web_public_enabled=False,
+            now=now,
+        )

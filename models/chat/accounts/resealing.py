@@ -1,4 +1,4 @@
-"""After a change of the server's secret: what the previous one sealed is sealed again."""
+"""Sealing again with the server's new secret what was sealed with the previous one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat import calls, devices
-from models.chat.accounts import invitations
 from models.chat.common import outbox
 from models.chat.common.vault import Vault
 from models.chat.common.webhook_secrets import purpose_of as webhook_of
@@ -24,6 +23,12 @@ from models.chat.tables import (
 
 BATCH = 200
 
+
+def invitation_purpose(digest: str) -> str:
+    """Return the purpose for which the token of an invitation's link with that digest is sealed."""
+    return f"invitation link:{digest}"
+
+
 _jwt, _device, _tokens, _invitation, _mail, _webhook = (
     table_of(model)
     for model in (JwtConfiguration, ClientDevice, VendorToken, Invitation, Outbox, OutgoingWebhook)
@@ -37,27 +42,27 @@ SEALED: tuple[tuple[Column[str], Column[int], Column[Any], Callable[..., str]], 
         _invitation.c.sealed_token,
         _invitation.c.id,
         _invitation.c.token_sha256,
-        invitations.purpose_of,
+        invitation_purpose,
     ),
     (_mail.c.body, _mail.c.id, _mail.c.key, outbox.purpose_of),
 )
-"""Every column that holds sealed text: the column, its row's number, and what its purpose is of."""
+"""Every column of sealed text: the column, its row's number, and the value of its purpose."""
 
 
 def reseal_some(session: Session, vault: Vault, at: int, *, after: int) -> tuple[int, int, int]:
-    """Seal the next rows of `SEALED[at]` after that number again, if they need it.
+    """Seal again those of the next rows of `SEALED[at]` after that number that need it.
 
-    Returns how many were sealed again, how many open under no secret we know, and the last number;
-    `after` itself at the end. A row that somebody changes meanwhile is sealed anew by them.
+    Return how many were sealed again, how many no known secret opens, and the last number, which is
+    `after` at the end. A row that changes meanwhile has been sealed with the new secret.
     """
-    column, number, named, purpose_of = SEALED[at]
-    wanted = select(number, named, column).where(column.is_not(None), number > after)
+    column, number, value, purpose_of = SEALED[at]
+    rows = select(number, value, column).where(column.is_not(None), number > after)
     if column is _mail.c.body:
-        wanted = wanted.where(_mail.c.is_sealed)
+        rows = rows.where(_mail.c.is_sealed)
     connection = session.connection()
     resealed = lost = 0
     last = after
-    for last, name, sealed in connection.execute(wanted.order_by(number).limit(BATCH)).all():
+    for last, name, sealed in connection.execute(rows.order_by(number).limit(BATCH)).all():
         purpose = purpose_of(name)
         if vault.is_present(sealed, purpose=purpose):
             continue

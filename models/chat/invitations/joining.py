@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.accounts.errors import PasswordTooWeak
-from models.chat.accounts.newcomers import join_default_channels, welcome
+from models.chat.accounts.new_users import join_default_channels, welcome
 from models.chat.channels.creation import NewChannel
 from models.chat.channels.subscribing import WantedChannel, subscribe
 from models.chat.common import audit

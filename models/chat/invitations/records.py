@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, or_, select
 from sqlalchemy.orm import Session
 
-from models.chat.accounts.invitations import purpose_of
+from models.chat.accounts.resealing import invitation_purpose
 from models.chat.common.vault import Vault
 from models.chat.events import log
 from models.chat.events.organization import InvitesChangedEvent
@@ -107,7 +107,7 @@ def _describe(row: _Row, vault: Vault, base_url: str) -> dict[str, Any]:
     if row.email is not None:
         return {**shown, "email": row.email, "notify_referrer_on_join": row.tells_inviter}
     assert row.sealed_token is not None
-    token = vault.open(row.sealed_token, purpose=purpose_of(row.token_sha256))
+    token = vault.open(row.sealed_token, purpose=invitation_purpose(row.token_sha256))
     return shown if token is None else {**shown, "link_url": address_of(base_url, token)}
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from models.chat.accounts.invitations import purpose_of
+from models.chat.accounts.resealing import invitation_purpose
 from models.chat.common import audit
 from models.chat.common.outbox import NewMail, enqueue_mails
 from models.chat.common.vault import Vault
@@ -105,7 +105,7 @@ def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: 
     """Create a link that anybody may use and return its URL."""
     token = make_token()
     row = new_invitation(actor, terms, token, email=None, now=now)
-    row.sealed_token = post.vault.seal(token, purpose=purpose_of(digest_of(token)))
+    row.sealed_token = post.vault.seal(token, purpose=invitation_purpose(digest_of(token)))
     session.add(row)
     session.flush()
     facts = {"role": int(terms.role), "invitation_id": row.id}

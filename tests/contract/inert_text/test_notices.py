@@ -39,7 +39,7 @@ WHOSE = {
     "models.chat.exports.runs": (),
     "models.chat.editing.moving": ("move",),
     "models.chat.incoming_mail": ("mail",),
-    "models.chat.accounts.newcomers": ("welcome",),
+    "models.chat.accounts.new_users": ("welcome",),
     "models.chat.sending.reports": ("report",),
     "models.chat.invitations.joining": ("invitation",),
     "models.chat.user_groups.notices": ("membership",),

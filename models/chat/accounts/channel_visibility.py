@@ -1,4 +1,4 @@
-"""Which channels a user may know of, and events when that changes."""
+"""Which channels a user may see, and events when that changes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -27,14 +27,13 @@ from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.tables import Channel, Subscription
 from models.rows import read_rows
 
-KNOWN_CHANNELS = ChannelQuery(include_web_public=True, include_all=True)
 
-
-def find_known_channels(session: Session, user_id: int) -> dict[int, ChannelView]:
-    """The channels that the user may know of as things are now, by id."""
+def find_visible_channels(session: Session, user_id: int) -> dict[int, ChannelView]:
+    """Return id -> channel of the channels that the user may see now."""
     user = find_actor(session, user_id)
     assert user is not None
-    return {channel.id: channel for channel in find_channels(session, user, KNOWN_CHANNELS)}
+    query = ChannelQuery(include_web_public=True, include_all=True)
+    return {channel.id: channel for channel in find_channels(session, user, query)}
 
 
 def notify_of_access(
@@ -46,17 +45,17 @@ def notify_of_access(
     *,
     now: datetime,
 ) -> None:
-    """To the user: the channels they may know of from now on, and those they no longer may."""
+    """Append the user's events of channels that they may see now, or no longer."""
     gained = [channel for channel_id, channel in after.items() if channel_id not in before]
     lost = [channel_id for channel_id in before if channel_id not in after]
-    told: list[AddressedEvent] = []
+    events: list[AddressedEvent] = []
     if gained:
         described = describe_channels(session, realm, gained, now=now)
         streams = [described[channel.id] for channel in gained]
-        told.append((StreamCreateEvent(streams=streams), [user_id]))
+        events.append((StreamCreateEvent(streams=streams), [user_id]))
     if lost:
-        told.append((StreamDeleteEvent.of(lost), [user_id]))
-    log.append_all(session, realm.id, told, now=now)
+        events.append((StreamDeleteEvent.of(lost), [user_id]))
+    log.append_all(session, realm.id, events, now=now)
 
 
 def notify_peers(
@@ -67,8 +66,8 @@ def notify_peers(
     *,
     now: datetime,
 ) -> None:
-    """Events about users who came back or went, to everybody else who may know of their
-    channels.
+    """Append events about users who were reactivated or deactivated, for everybody else who may see
+    their channels.
     """
     subscribed: dict[int, list[int]] = {}
     for channel_id, user_id in session.execute(
@@ -83,11 +82,11 @@ def notify_peers(
         .order_by(Channel.id)
     )
     channels = read_rows(ChannelView, rows)
-    readers = find_subscriber_ids(session, [channel.id for channel in channels])
+    subscribers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, actor.realm, channels)
     peers: list[Peers] = []
     for channel in channels:
-        audience = audiences.of(channel, readers[channel.id])
+        audience = audiences.of(channel, subscribers[channel.id])
         others = None if audience is None else audience - set(user_ids)
         peers.append((channel.id, subscribed[channel.id], others))
     log.append_all(session, actor.realm_id, gather_peers(kind, peers), now=now)
