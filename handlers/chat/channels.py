@@ -9,9 +9,8 @@ from models.chat.access.channels import ChannelView, access_channel, access_chan
 from models.chat.access.group_settings import CHANNEL_GROUPS
 from models.chat.access.people import find_known_ids
 from models.chat.channels import archiving, channels, defaults, subscriptions
-from models.chat.channels.changing import ChannelChanges, change_channel
+from models.chat.channels.changing import ChannelChanges, PrivacyChange, change_channel
 from models.chat.channels.channels import ChannelQuery
-from models.chat.channels.privacy import PrivacyChange
 from models.chat.channels.subscribing import one_line
 from models.chat.events.log import ABSENT
 from models.chat.incoming_mail import MailNotReceived, make_address

@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView, channels_seen_by
+from models.chat.channels.change_events import Peers, gather_peers
 from models.chat.channels.channels import (
     ChannelQuery,
     describe_channels,
     find_channels,
     find_subscriber_ids,
 )
-from models.chat.channels.peers import Peers, gather_peers
 from models.chat.events import log
 from models.chat.events.channels import (
     StreamCreateEvent,

@@ -1,4 +1,4 @@
-"""Archiving: a channel whose messages stay and where nothing changes, until it is restored."""
+"""Archiving channels, whose messages stay and which nobody can change, and restoring them."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -8,9 +8,12 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
 from models.chat.channels import notices
-from models.chat.channels.administering import access_channel_to_administer
 from models.chat.channels.change_events import notify_of_change
-from models.chat.channels.channels import describe_channels, find_subscriber_ids
+from models.chat.channels.channels import (
+    access_channel_to_administer,
+    describe_channels,
+    find_subscriber_ids,
+)
 from models.chat.channels.defaults import set_default
 from models.chat.channels.errors import (
     ChannelIsArchived,
@@ -25,16 +28,15 @@ from models.chat.tables import Channel
 
 
 def archive_channel(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
-    """Archive a channel: it is no default channel any more, and no setting of the organization
-    names it. Its subscribers stay. Clients that do not know archived channels are told that it is
-    gone.
+    """Archive a channel. It is no default channel any more, and no setting of the organization
+    names it. Its subscribers stay. Clients without support for archived channels see it as deleted.
 
-    Raises `InvalidChannelId`, `MayNotAdministerChannel`, `ChannelIsArchived`.
+    Raise `InvalidChannelId`, `MayNotAdministerChannel`, `ChannelIsArchived`.
     """
     channel = access_channel_to_administer(session, actor, channel_id)
     if channel.is_archived:
         raise ChannelIsArchived()
-    notices.notify_of_archiving(session, channel, now=now)
+    notices.notify_of_archiving(session, channel, "archived", now=now)
     before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
     _set_archived(session, actor, channel, True, now)
     set_default(session, actor, channel, False, now=now)
@@ -47,10 +49,8 @@ def archive_channel(session: Session, actor: Actor, channel_id: int, *, now: dat
 def restore_channel(
     session: Session, actor: Actor, channel: ChannelView, *, now: datetime
 ) -> ChannelView:
-    """Undo the archiving of a channel that the actor may administer; the channel as it is then.
-    Those who were in it still are.
-
-    Raises `ChannelIsNotArchived`, and `PrivateChannelIsEmpty` where nobody could read the channel.
+    """Restore an archived channel that the actor may administer, with its subscribers, and return
+    it. Raise `ChannelIsNotArchived`, and `PrivateChannelIsEmpty` if nobody could read the channel.
     """
     if not channel.is_archived:
         raise ChannelIsNotArchived()
@@ -61,19 +61,19 @@ def restore_channel(
     _set_archived(session, actor, channel, False, now)
     notify_of_restored(session, actor.realm, restored, now=now)
     notify_of_change(session, actor, channel, restored, before, now=now)
-    notices.notify_of_restoring(session, restored, now=now)
+    notices.notify_of_archiving(session, restored, "unarchived", now=now)
     return restored
 
 
 def _set_archived(
-    session: Session, actor: Actor, channel: ChannelView, wanted: bool, now: datetime
+    session: Session, actor: Actor, channel: ChannelView, is_archived: bool, now: datetime
 ) -> None:
     session.execute(
         update(Channel)
         .where(Channel.id == channel.id)
-        .values(is_archived=wanted)
+        .values(is_archived=is_archived)
         .execution_options(synchronize_session=False)
     )
-    kind = "channel_archived" if wanted else "channel_restored"
-    about = [(channel.id, None)]
-    audit.record_channel_changes(session, actor.realm_id, kind, about, actor_id=actor.id, now=now)
+    kind = "channel_archived" if is_archived else "channel_restored"
+    pairs = [(channel.id, None)]
+    audit.record_channel_changes(session, actor.realm_id, kind, pairs, actor_id=actor.id, now=now)

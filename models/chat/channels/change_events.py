@@ -1,5 +1,6 @@
-"""Who hears that a channel is not what it was."""
+"""Events of changes of channels and of their subscribers, for all who may see them."""
 
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -13,14 +14,31 @@ from models.chat.events.channels import (
     StreamDeleteEvent,
     StreamUpdateEvent,
     SubscriptionPeerAddEvent,
+    SubscriptionPeerRemoveEvent,
 )
 from models.chat.events.log import ABSENT, AddressedEvent, WireObject
 from models.chat.identity.actors import Actor
 
 PRIVACY = ("invite_only", "history_public_to_subscribers", "is_web_public")
-"""Properties that are told together."""
-_NOT_OF_A_CHANGE = ("is_recently_active", "rendered_description", "subscriber_count")
-"""AddressedEvent with the description, or by what others do at the same time."""
+"""Properties that share an event."""
+_WITHOUT_EVENT = ("is_recently_active", "rendered_description", "subscriber_count")
+"""Properties that come with the description, or that the actions of others change meanwhile."""
+Peers = tuple[int, Collection[int], Collection[int] | None]
+"""A channel's id, the users who joined or left it, and the recipients (None: everybody)."""
+
+
+def gather_peers(
+    kind: type[SubscriptionPeerAddEvent] | type[SubscriptionPeerRemoveEvent], each: Iterable[Peers]
+) -> list[AddressedEvent]:
+    """Return the events. Channels with the same users and the same recipients share one."""
+    channels_of: dict[tuple[frozenset[int], frozenset[int] | None], list[int]] = {}
+    for channel_id, user_ids, recipients in each:
+        key = (frozenset(user_ids), None if recipients is None else frozenset(recipients))
+        channels_of.setdefault(key, []).append(channel_id)
+    return [
+        (kind(stream_ids=channel_ids, user_ids=sorted(user_ids)), recipients)
+        for (user_ids, recipients), channel_ids in channels_of.items()
+    ]
 
 
 def notify_of_change(
@@ -32,41 +50,41 @@ def notify_of_change(
     *,
     now: datetime,
 ) -> None:
-    """To those who know the channel before and after: each property that clients now see
-    otherwise. To those who may know it from now on: the channel, and who is in it. To those who no
-    longer may: that it is gone. `described`: how clients saw it before.
+    """Append the events of a changed channel, which clients saw as `described` before.
+
+    Users who may see the channel before and after get each property with another value. Users who
+    may see it only now get the channel and its subscribers, and those who no longer may see it get
+    its deletion.
     """
     subscribers = find_subscriber_ids(session, [new.id])[new.id]
     shown = describe_channels(session, actor.realm, [new], now=now)[new.id]
     audiences = Audiences(session, actor.realm, [old, new])
     before, after = audiences.of(old, subscribers), audiences.of(new, subscribers)
-    told: list[AddressedEvent] = []
+    events: list[AddressedEvent] = []
     if before is not None and before != after:
         gained = (audiences.everybody if after is None else after) - before
-        # The peers are told of below.
-        told.append((StreamCreateEvent(streams=[{**shown, "subscriber_count": 0}]), gained))
+        # The event of the subscribers raises the count from 0.
+        events.append((StreamCreateEvent(streams=[{**shown, "subscriber_count": 0}]), gained))
         if subscribers:
             peers = SubscriptionPeerAddEvent(stream_ids=[new.id], user_ids=subscribers)
-            told.append((peers, gained))
+            events.append((peers, gained))
     if after is not None and before != after:
         lost = (audiences.everybody if before is None else before) - after
-        told.append((StreamDeleteEvent.of([new.id]), lost))
+        events.append((StreamDeleteEvent.of([new.id]), lost))
     if before is None or after is None:
         stay = after if before is None else before
     else:
         stay = before & after
-    told += [(event, stay) for event in _updates(old, described, shown)]
-    log.append_all(session, actor.realm_id, told, now=now)
+    events += [(event, stay) for event in _updates(old, described, shown)]
+    log.append_all(session, actor.realm_id, events, now=now)
 
 
 def _updates(old: ChannelView, before: WireObject, after: WireObject) -> list[StreamUpdateEvent]:
-    """An event for each property that has another value; under the name that clients know."""
-    changed = [
-        name for name in after if after[name] != before[name] and name not in _NOT_OF_A_CHANGE
-    ]
+    """Return an event for each property with another value."""
+    changed = [name for name in after if after[name] != before[name] and name not in _WITHOUT_EVENT]
     if any(name in PRIVACY for name in changed):
         changed = ["invite_only", *(name for name in changed if name not in PRIVACY)]
-    # The name last: the others come under the name that clients know.
+    # The name comes last, because the other events have the name that clients know so far.
     changed.sort(key=lambda name: name == "name")
     return [
         StreamUpdateEvent(

@@ -1,4 +1,4 @@
-"""Changing a channel: what it is called, who may do what there, and where clients show it."""
+"""Changing a channel: its name, description, privacy, permissions, folder and other settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,14 +13,21 @@ from models.chat.access.errors import MustBeOwner
 from models.chat.access.group_settings import CHANNEL_GROUPS, changed_group
 from models.chat.access.membership import belongs, require
 from models.chat.channels import notices
-from models.chat.channels.administering import (
-    access_channel_to_administer,
-    require_content_access,
-)
 from models.chat.channels.archiving import restore_channel
 from models.chat.channels.change_events import notify_of_change
-from models.chat.channels.channels import check_channel_name, describe_channels
-from models.chat.channels.creation import check_folder, parse_retention
+from models.chat.channels.channels import (
+    access_channel_to_administer,
+    check_channel_name,
+    describe_channels,
+    find_default_channel_ids,
+    require_content_access,
+)
+from models.chat.channels.creation import (
+    check_folder,
+    parse_retention,
+    require_may_create_kind,
+    require_web_public,
+)
 from models.chat.channels.defaults import set_default
 from models.chat.channels.errors import (
     CannotChangeDefaultChannels,
@@ -28,9 +35,10 @@ from models.chat.channels.errors import (
     ChannelHasTopics,
     ChannelIsArchived,
     ChannelNameInUse,
+    DefaultChannelIsPrivate,
     InvalidParameters,
+    ModerationChannelMustBePrivate,
 )
-from models.chat.channels.privacy import PrivacyChange, check_privacy
 from models.chat.channels.subscribing import one_line
 from models.chat.common import audit
 from models.chat.events.log import ABSENT, Absent
@@ -39,15 +47,25 @@ from models.chat.tables import Channel, Topic
 from models.json import Json
 
 LET_READ = frozenset(("can_add_subscribers_group", "can_subscribe_group"))
-"""Settings that let somebody read the channel: who cannot read it themselves leaves them."""
+"""Settings that let users read the channel. Only its readers may change them."""
 OF_DELETION = frozenset(("can_delete_any_message_group", "can_delete_own_message_group"))
-"""Settings that the organization's `can_set_delete_message_policy_group` decides on."""
+"""Settings that the organization's `can_set_delete_message_policy_group` may change."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyChange:
+    """The new values; None changes nothing. `is_default`: for new members."""
+
+    is_private: bool | None = None
+    is_web_public: bool | None = None
+    history_public_to_subscribers: bool | None = None
+    is_default: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelChanges:
-    """What shall be different; None, and an absent folder: as it is. `groups`: setting -> value.
-    `is_archived`: False restores the channel, before all else; True is refused.
+    """The new values; None, and an absent folder, change nothing. `groups` are values by setting.
+    `is_archived`: False restores the channel before the other changes; True is refused.
     """
 
     is_archived: bool | None = None
@@ -70,12 +88,12 @@ def change_channel(
     web_public_enabled: bool,
     now: datetime,
 ) -> None:
-    """Change a channel, all or nothing; who may know it is told of what really changed, and so is
-    the channel. `html`: a new description, rendered. `web_public_enabled`: the server's own switch.
+    """Change a channel, all or nothing, with events and notices of what really changed. `html` is
+    the new description, rendered, and `web_public_enabled` the server's setting.
 
-    Raises `InvalidChannelId`, `MayNotAdministerChannel`, `InvalidParameters`, `ChannelIsArchived`,
-    what `restore_channel` and `check_privacy` raise, `CannotChangeDefaultChannels`, and what each
-    value's check raises.
+    Raise `InvalidChannelId`, `MayNotAdministerChannel`, `InvalidParameters`, `ChannelIsArchived`,
+    what `restore_channel` raises, `CannotChangeDefaultChannels`, and what each value's check
+    raises.
     """
     channel = access_channel_to_administer(session, actor, channel_id)
     if changes.is_archived:
@@ -85,9 +103,7 @@ def change_channel(
     elif channel.is_archived:
         raise ChannelIsArchived()
     values: dict[str, Any] = {
-        **check_privacy(
-            session, actor, channel, changes.privacy, web_public_enabled=web_public_enabled
-        ),
+        **_privacy(session, actor, channel, changes.privacy, web_public_enabled),
         **_properties(session, actor, channel, changes, html),
         **_groups(session, actor, channel, changes.groups, now),
     }
@@ -122,10 +138,52 @@ def change_channel(
     notices.notify_of_changes(session, actor, channel, changed, now=now)
 
 
+def _privacy(
+    session: Session,
+    actor: Actor,
+    channel: ChannelView,
+    change: PrivacyChange,
+    web_public_enabled: bool,
+) -> dict[str, bool]:
+    """Return the three columns of privacy. Public channels have a public history; channels that
+    become private have none unless the change says so.
+
+    Raise `InvalidParameters`, `DefaultChannelIsPrivate`, `ModerationChannelMustBePrivate`,
+    `ContentAccessRequired`, `InsufficientPermission`, `WebPublicChannelsDisabled`.
+    """
+    realm, is_private = actor.realm, change.is_private
+    invite_only = channel.invite_only if is_private is None else is_private
+    web_public = channel.is_web_public if change.is_web_public is None else change.is_web_public
+    has_history = channel.history_public_to_subscribers
+    if change.history_public_to_subscribers is not None:
+        has_history = change.history_public_to_subscribers
+    elif is_private is not None:
+        has_history = not is_private
+    if (web_public and invite_only) or not (has_history or invite_only):
+        raise InvalidParameters()
+    is_default = change.is_default
+    if is_default is None:
+        is_default = channel.id in find_default_channel_ids(session, actor.realm_id)
+    if invite_only and is_default:
+        raise DefaultChannelIsPrivate()
+    if is_private is not None:
+        if not is_private and realm.moderation_request_channel_id == channel.id:
+            raise ModerationChannelMustBePrivate()
+        require_content_access(session, actor, channel)
+        require_may_create_kind(session, actor, is_private)
+    if change.is_web_public:
+        require_web_public(session, actor, web_public_enabled)
+    return {
+        "invite_only": invite_only,
+        "is_web_public": web_public,
+        "history_public_to_subscribers": has_history,
+    }
+
+
 def _properties(
     session: Session, actor: Actor, channel: ChannelView, changes: ChannelChanges, html: str
 ) -> dict[str, Any]:
-    """The columns that have nothing to do with one another."""
+    """Return the new values of the columns that do not depend on one another."""
     values: dict[str, Any] = {}
     if changes.message_retention_days is not None:
         if not actor.is_owner:
@@ -149,8 +207,8 @@ def _properties(
 
 
 def _new_name(session: Session, actor: Actor, channel: ChannelView, wanted: str) -> str:
-    """Also the same name in another case. Raises what `check_channel_name` raises,
-    `ChannelHasThatName`, `ChannelNameInUse`.
+    """Return the new name, which may be the old one in another case. Raise what
+    `check_channel_name` raises, `ChannelHasThatName`, `ChannelNameInUse`.
     """
     name = check_channel_name(wanted)
     if name == channel.name:
@@ -162,8 +220,8 @@ def _new_name(session: Session, actor: Actor, channel: ChannelView, wanted: str)
 
 
 def _require_no_topics(session: Session, actor: Actor, channel: ChannelView) -> None:
-    named = select(Topic.topic_key).where(Topic.channel_id == channel.id, Topic.topic_key != "")
-    if session.execute(named.limit(1)).first() is not None:
+    topics = select(Topic.topic_key).where(Topic.channel_id == channel.id, Topic.topic_key != "")
+    if session.execute(topics.limit(1)).first() is not None:
         raise ChannelHasTopics(empty_topic_name=actor.realm.empty_topic_display_name)
 
 
@@ -174,8 +232,8 @@ def _groups(
     wanted: Mapping[str, Json],
     now: datetime,
 ) -> dict[str, int]:
-    """Setting -> group id. Raises `ContentAccessRequired`, `InsufficientPermission`, and what
-    `changed_group` raises.
+    """Return setting -> group id for those that change. Raise `ContentAccessRequired`,
+    `InsufficientPermission`, and what `changed_group` raises.
     """
     values: dict[str, int] = {}
     for name in sorted(wanted):

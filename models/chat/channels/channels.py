@@ -1,6 +1,6 @@
-"""Channels as things: their names, those that somebody can see, and how clients see them."""
+"""Channels: their names, lists of them, how clients see them, and who may administer them."""
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,16 +10,20 @@ from sqlalchemy import (
     Select,
     SQLColumnExpression,
     and_,
+    bindparam,
     false,
     func,
     or_,
     select,
 )
+from sqlalchemy.orm import Session
 
 from models.chat.access.channels import (
     ChannelView,
+    access_channel,
     channels_seen_by,
     filter_known,
+    has_content_access,
     readable_channel_ids,
 )
 from models.chat.access.channels import find_channels as find_some_channels
@@ -29,7 +33,9 @@ from models.chat.access.people import visible_user_id
 from models.chat.channels.errors import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,
+    ContentAccessRequired,
     InvalidCharacterInChannelName,
+    MayNotAdministerChannel,
     NotAuthorizedForQuery,
 )
 from models.chat.common.one_line import FORBIDDEN
@@ -42,11 +48,13 @@ from models.rows import read_rows
 
 NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)
-"""A channel without a message for so long is no longer recently active."""
+"""A channel without a message for this time is no longer recently active."""
 
 
 def check_channel_name(name: str) -> str:
-    """The name as it is stored: trimmed. Raises the class that says what is wrong with it."""
+    """Return the name as it is stored: trimmed. Raise `ChannelNameIsEmpty`, `ChannelNameTooLong`,
+    `InvalidCharacterInChannelName`.
+    """
     name = name.strip()
     if not name:
         raise ChannelNameIsEmpty()
@@ -59,29 +67,31 @@ def check_channel_name(name: str) -> str:
 
 
 def find_channels_by_name(db: Db, actor: Actor, names: Iterable[str]) -> dict[str, ChannelView]:
-    """The realm's channels of these names, in any case and whoever may see them, by their keys."""
-    found = find_some_channels(db, actor, names=names)
-    return {view.name.casefold(): view for view in found}
+    """Return key of the name -> channel for the realm's channels of these names, in any case, even
+    if the actor may not see them.
+    """
+    channels = find_some_channels(db, actor, names=names)
+    return {view.name.casefold(): view for view in channels}
 
 
 def find_known_channels_by_name(
     db: Db, actor: Actor, names: Iterable[str], *, bots: Collection[int] = ()
 ) -> dict[str, ChannelView]:
-    """`find_channels_by_name`, of those that the actor may know, or that one of the bots is in:
-    the actor's own, who reads what they read.
+    """Return those of `find_channels_by_name` that the actor may see, or to which one of `bots`,
+    the actor's own, subscribes.
     """
-    found = find_channels_by_name(db, actor, names)
-    known = {view.name.casefold(): view for view in filter_known(db, actor, found.values())}
+    channels = find_channels_by_name(db, actor, names)
+    visible = {view.name.casefold(): view for view in filter_known(db, actor, channels.values())}
     if bots:
-        hidden = {view.id: key for key, view in found.items() if key not in known}
-        there = select(Subscription.channel_id).where(
+        hidden = {view.id: key for key, view in channels.items() if key not in visible}
+        subscribed = select(Subscription.channel_id).where(
             Subscription.channel_id.in_(hidden),
             Subscription.user_id.in_(bots),
             Subscription.is_active,
         )
-        for channel_id in db.execute(there).scalars():
-            known[hidden[channel_id]] = found[hidden[channel_id]]
-    return known
+        for channel_id in db.execute(subscribed).scalars():
+            visible[hidden[channel_id]] = channels[hidden[channel_id]]
+    return visible
 
 
 # --- the list of channels ---------------------------------------------------------------------
@@ -89,7 +99,7 @@ def find_known_channels_by_name(
 
 @dataclass(frozen=True, slots=True)
 class ChannelQuery:
-    """Which channels a list holds: those that any of the `include_` wants."""
+    """The channels of a list: those that match any of the `include_` flags."""
 
     include_public: bool = True
     include_web_public: bool = False
@@ -102,9 +112,9 @@ class ChannelQuery:
 
 
 def find_channels(db: Db, actor: Actor, query: ChannelQuery) -> list[ChannelView]:
-    """The channels that the query wants and the actor may know of, in order of their ids.
+    """Return the channels of the query that the actor may see, by ascending id.
 
-    Raises `NotAuthorizedForQuery` where only administrators may ask.
+    Raise `NotAuthorizedForQuery` if only administrators may make the query.
     """
     if query.include_all_active and not actor.is_administrator:
         raise NotAuthorizedForQuery()
@@ -138,7 +148,7 @@ def _subscribed_by(user_id: int) -> Select[int]:
 
 
 def _known_to(db: Db, actor: Actor) -> ColumnElement[bool]:
-    """`has_metadata_access` for many channels at once."""
+    """Return the condition of `has_metadata_access` on `Channel`."""
     readable = Channel.id.in_(readable_channel_ids(db, actor))
     if actor.is_guest:
         return readable
@@ -149,12 +159,9 @@ def _known_to(db: Db, actor: Actor) -> ColumnElement[bool]:
 
 
 def find_default_channel_ids(db: Db, realm_id: int) -> set[int]:
-    """Ids of the channels that new members are subscribed to."""
-    return set(
-        db.execute(
-            select(DefaultChannel.channel_id).where(DefaultChannel.realm_id == realm_id)
-        ).scalars()
-    )
+    """Return the ids of the channels that new members are subscribed to."""
+    ids = select(DefaultChannel.channel_id).where(DefaultChannel.realm_id == realm_id)
+    return set(db.execute(ids).scalars())
 
 
 # --- how clients see channels -----------------------------------------------------------------
@@ -168,13 +175,13 @@ def describe_channels(
     now: datetime,
     known_ids: Container[int] | None = None,
 ) -> dict[int, dict[str, Any]]:
-    """Id -> the channel as clients see it; in at most five statements for however many.
+    """Return id -> the channel as clients see it, with at most five statements for all.
 
-    `known_ids`: the only users that their reader may know; None: everybody.
+    `known_ids` are the only users that the reader may see; None means everybody.
     """
-    ids = [channel.id for channel in channels]
-    counts = _count_subscribers(db, ids)
-    latest = _find_newest_times(db, ids)
+    values = {"channel_ids": [channel.id for channel in channels]}
+    counts = dict(_COUNTS.all(db, values))
+    latest = dict(_NEWEST_TIMES.all(db, values))
     groups = find_group_values(
         db,
         {getattr(channel, name) for channel in channels for name in CHANNEL_GROUPS},
@@ -214,38 +221,27 @@ def describe_channels(
     return described
 
 
-def _count_subscribers(db: Db, channel_ids: Collection[int]) -> Mapping[int, int]:
-    return dict(_COUNTS.all(db, _of(channel_ids)))
-
-
-def _find_newest_times(db: Db, channel_ids: Collection[int]) -> Mapping[int, datetime]:
-    """When each channel that has messages got its newest one."""
-    return dict(_NEWEST_TIMES.all(db, _of(channel_ids)))
-
-
 def find_subscriber_ids(db: Db, channel_ids: Collection[int]) -> dict[int, list[int]]:
-    """Channel id -> ids of its active subscribers, in order."""
-    found = dict(_SUBSCRIBER_IDS.all(db, _of(channel_ids)))
-    return {channel_id: found.get(channel_id, []) for channel_id in channel_ids}
+    """Return channel id -> ids of its active subscribers, ascending."""
+    subscribers = dict(_SUBSCRIBER_IDS.all(db, {"channel_ids": list(channel_ids)}))
+    return {channel_id: subscribers.get(channel_id, []) for channel_id in channel_ids}
 
 
-def _of(channel_ids: Collection[int]) -> dict[str, Any]:
-    return {"channel_ids": list(channel_ids)}
-
-
-def _subscribed(*found: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
-    """A row for each of channels :channel_ids that has active subscribers, with what is found."""
+def _of_subscribers(aggregate: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
+    """Return a select of channel and aggregate of its active subscribers, for those of channels
+    :channel_ids that have any.
+    """
     return (
-        select(Subscription.channel_id, *found)
+        select(Subscription.channel_id, aggregate)
         .join(User, and_(User.id == Subscription.user_id, User.is_active))
         .where(bound_in(Subscription.channel_id, "channel_ids"), Subscription.is_active)
         .group_by(Subscription.channel_id)
     )
 
 
-_COUNTS: Query[int, int] = Query(_subscribed(func.count()), one_plan=False)
+_COUNTS: Query[int, int] = Query(_of_subscribers(func.count()), one_plan=False)
 _SUBSCRIBER_IDS: Query[int, list[int]] = Query(
-    _subscribed(gathered_ids(Subscription.user_id)), one_plan=False
+    _of_subscribers(gathered_ids(Subscription.user_id)), one_plan=False
 )
 _NEWEST_ID = (
     select(func.max(Topic.max_id))
@@ -260,8 +256,42 @@ _NEWEST_TIMES: Query[int, datetime] = Query(
 )
 
 
+# --- who may change them ----------------------------------------------------------------------
+
+
 def can_administer_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor change the channel itself? For a channel they have metadata access to."""
+    """Return whether the actor may change a channel that they may see."""
     if actor.is_guest:
         return False
     return actor.is_administrator or belongs(db, actor, channel.can_administer_channel_group)
+
+
+_LOCKED = (
+    select(Channel.id)
+    .where(Channel.id == bindparam("channel_id"), Channel.realm_id == bindparam("realm_id"))
+    .with_for_update(key_share=True)
+)
+
+
+def lock_channel(session: Session, actor: Actor, channel_id: int) -> ChannelView:
+    """Return the channel if the actor may see it, locked against other changes until the
+    transaction ends. Raise `InvalidChannelId`.
+    """
+    session.execute(_LOCKED, {"channel_id": channel_id, "realm_id": actor.realm_id})
+    return access_channel(session, actor, channel_id, content=False)
+
+
+def access_channel_to_administer(session: Session, actor: Actor, channel_id: int) -> ChannelView:
+    """Return `lock_channel` if the actor may change it. Raise `MayNotAdministerChannel` too."""
+    channel = lock_channel(session, actor, channel_id)
+    if not can_administer_channel(session, actor, channel):
+        raise MayNotAdministerChannel()
+    return channel
+
+
+def require_content_access(session: Session, actor: Actor, channel: ChannelView) -> None:
+    """Raise `ContentAccessRequired` unless the actor may read the channel, because only readers may
+    let others read it.
+    """
+    if not has_content_access(session, actor, channel):
+        raise ContentAccessRequired()

@@ -1,4 +1,4 @@
-"""New channels: what they may be, who may make them, and who hears of them."""
+"""Creating channels: their settings, and who may create them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,12 +38,12 @@ FOREVER = -1
 INHERIT = "inherit"
 
 CheckedGroups = Mapping[str, int | AnonymousGroup]
-"""Setting -> what it shall hold; without those that were not sent."""
+"""Setting -> value, of the settings that the request contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewChannel:
-    """How channels shall be that an operation makes. `groups`: setting -> group-setting value."""
+    """The settings of the channels to create. `groups` are group-setting values by name."""
 
     invite_only: bool = False
     is_web_public: bool = False
@@ -56,12 +56,12 @@ class NewChannel:
 
     @property
     def has_public_history(self) -> bool:
-        """Public channels always have; private ones when asked for."""
+        """Whether new subscribers can read earlier messages, as in every public channel."""
         return not self.invite_only or bool(self.history_public_to_subscribers)
 
 
 def check_groups(session: Session, actor: Actor, wanted: NewChannel) -> CheckedGroups:
-    """Raises `InvalidUserGroup`, `UserGroupDeactivated`, `InvalidUserId`, `GroupNotAllowed`."""
+    """Return the checked groups. Raise what `check_group_value` raises."""
     return {
         name: check_group_value(session, actor.realm.id, CHANNEL_GROUPS[name], value, actor=actor)
         for name, value in sorted(wanted.groups.items())
@@ -69,22 +69,22 @@ def check_groups(session: Session, actor: Actor, wanted: NewChannel) -> CheckedG
 
 
 def check_folder(session: Session, actor: Actor, folder_id: int | None) -> None:
-    """Raises `InvalidChannelFolder` for an unknown one, another realm's, or an archived one."""
+    """Raise `InvalidChannelFolder` for an unknown one, another realm's, or an archived one."""
     if folder_id is None:
         return
-    found = session.execute(
-        select(ChannelFolder.id).where(
-            ChannelFolder.id == folder_id,
-            ChannelFolder.realm_id == actor.realm.id,
-            ~ChannelFolder.is_archived,
-        )
+    folder = select(ChannelFolder.id).where(
+        ChannelFolder.id == folder_id,
+        ChannelFolder.realm_id == actor.realm.id,
+        ~ChannelFolder.is_archived,
     )
-    if found.first() is None:
+    if session.execute(folder).first() is None:
         raise InvalidChannelFolder()
 
 
 def parse_retention(value: int | str | None) -> int | None:
-    """Days that messages are kept: None as the realm says, -1 for ever. Raises `BadParameter`."""
+    """Return the days that messages are kept: None as in the realm, -1 forever. Raise
+    `BadParameter`.
+    """
     if value is None or value == REALM_DEFAULT:
         return None
     if value == UNLIMITED:
@@ -97,16 +97,12 @@ def parse_retention(value: int | str | None) -> int | None:
 def require_may_create(
     session: Session, actor: Actor, wanted: NewChannel, *, web_public_enabled: bool
 ) -> None:
-    """May the actor make such channels? `web_public_enabled`: the server's own switch.
+    """Check that the actor may create such channels. `web_public_enabled` is the server's setting.
 
-    Raises `InsufficientPermission`, `DefaultChannelIsPrivate`, `InvalidParameters`,
+    Raise `InsufficientPermission`, `DefaultChannelIsPrivate`, `InvalidParameters`,
     `WebPublicChannelsDisabled`, `MustBeOwner`.
     """
-    realm = actor.realm
-    if wanted.invite_only:
-        require(belongs(session, actor, realm.can_create_private_channel_group))
-    else:
-        require(belongs(session, actor, realm.can_create_public_channel_group))
+    require_may_create_kind(session, actor, wanted.invite_only)
     if wanted.is_default:
         require(actor.is_administrator)
         if wanted.invite_only:
@@ -114,13 +110,29 @@ def require_may_create(
     if wanted.is_web_public:
         if wanted.invite_only:
             raise InvalidParameters()
-        if not (web_public_enabled and realm.enable_spectator_access):
-            raise WebPublicChannelsDisabled()
-        require(belongs(session, actor, realm.can_create_web_public_channel_group))
+        require_web_public(session, actor, web_public_enabled)
     if parse_retention(wanted.message_retention_days) is not None and not actor.is_owner:
         raise MustBeOwner()
     if wanted.topics_policy not in (None, INHERIT):
-        require(belongs(session, actor, realm.can_set_topics_policy_group))
+        require(belongs(session, actor, actor.realm.can_set_topics_policy_group))
+
+
+def require_may_create_kind(session: Session, actor: Actor, is_private: bool) -> None:
+    """Raise `InsufficientPermission` unless the actor may create private or public channels."""
+    realm = actor.realm
+    group_id = realm.can_create_public_channel_group
+    if is_private:
+        group_id = realm.can_create_private_channel_group
+    require(belongs(session, actor, group_id))
+
+
+def require_web_public(session: Session, actor: Actor, enabled: bool) -> None:
+    """Raise `WebPublicChannelsDisabled` or `InsufficientPermission` unless the actor may make
+    channels web-public. `enabled` is the server's setting.
+    """
+    if not (enabled and actor.realm.enable_spectator_access):
+        raise WebPublicChannelsDisabled()
+    require(belongs(session, actor, actor.realm.can_create_web_public_channel_group))
 
 
 def create_channels(
@@ -133,14 +145,14 @@ def create_channels(
     html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> list[ChannelView]:
-    """Make channels of (name, description), both checked, that do not exist yet. `html`:
-    descriptions -> rendered ones.
+    """Create channels that do not exist yet, from checked pairs of name and description. `html`
+    maps descriptions to rendered ones.
 
-    Nobody is subscribed and nobody is told: see models/chat/channels/joining.py.
+    Subscriptions and events follow in models/chat/channels/joining.py.
     """
     if not named:
         return []
-    held = _store_groups(session, actor, groups, now)
+    group_ids = _store_groups(session, actor, groups, now)
     channels = [
         Channel(
             realm_id=actor.realm.id,
@@ -157,7 +169,7 @@ def create_channels(
             folder_id=wanted.folder_id,
             message_retention_days=parse_retention(wanted.message_retention_days),
             topics_policy=wanted.topics_policy or INHERIT,
-            **held,
+            **group_ids,
         )
         for name, description in named
     ]
@@ -182,23 +194,23 @@ def create_channels(
 def _store_groups(
     session: Session, actor: Actor, groups: CheckedGroups, now: datetime
 ) -> dict[str, int]:
-    """Setting -> group id. Channels made together share their anonymous groups: a group that
-    holds a setting never changes, another takes its place.
+    """Return setting -> group id. Channels that are created together can share their anonymous
+    groups, because these never change: a change of a setting creates another.
     """
     realm = actor.realm
     own = AnonymousGroup(members=(actor.id,), subgroups=())
     stored: dict[AnonymousGroup, int] = {}
-    held: dict[str, int] = {}
+    group_ids: dict[str, int] = {}
     for setting in CHANNEL_GROUPS.values():
         value = groups.get(setting.name)
         if value is None:
             if setting.default != CREATOR:
-                held[setting.name] = realm.group_id_of(setting.default)
+                group_ids[setting.name] = realm.group_id_of(setting.default)
                 continue
             value = own
         if isinstance(value, AnonymousGroup):
             if value not in stored:
                 stored[value] = store_anonymous_group(session, realm.id, value, now=now)
             value = stored[value]
-        held[setting.name] = value
-    return held
+        group_ids[setting.name] = value
+    return group_ids

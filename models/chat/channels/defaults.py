@@ -6,8 +6,7 @@ from sqlalchemy import delete, insert
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView
-from models.chat.channels.administering import lock_channel
-from models.chat.channels.channels import find_default_channel_ids
+from models.chat.channels.channels import find_default_channel_ids, lock_channel
 from models.chat.channels.errors import ChannelIsArchived, PrivateChannelAsDefault
 from models.chat.common import audit
 from models.chat.events import log
@@ -17,9 +16,8 @@ from models.chat.tables import DefaultChannel
 
 
 def add_default(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
-    """Have new members subscribed to a channel.
-
-    Raises `InvalidChannelId`, `PrivateChannelAsDefault`, `ChannelIsArchived`.
+    """Make a channel a default channel. Raise `InvalidChannelId`, `PrivateChannelAsDefault`,
+    `ChannelIsArchived`.
     """
     channel = lock_channel(session, actor, channel_id)
     if channel.invite_only:
@@ -30,18 +28,17 @@ def add_default(session: Session, actor: Actor, channel_id: int, *, now: datetim
 
 
 def remove_default(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
-    """Have new members subscribed to it no longer. Raises `InvalidChannelId`."""
-    channel = lock_channel(session, actor, channel_id)
-    set_default(session, actor, channel, False, now=now)
+    """Make a channel no default channel any more. Raise `InvalidChannelId`."""
+    set_default(session, actor, lock_channel(session, actor, channel_id), False, now=now)
 
 
 def set_default(
-    session: Session, actor: Actor, channel: ChannelView, wanted: bool, *, now: datetime
+    session: Session, actor: Actor, channel: ChannelView, is_default: bool, *, now: datetime
 ) -> None:
-    """Have new members subscribed to the channel, or no longer; the caller holds its lock."""
-    if (channel.id in find_default_channel_ids(session, actor.realm_id)) is wanted:
+    """Make the channel, which the caller has locked, a default channel or not."""
+    if (channel.id in find_default_channel_ids(session, actor.realm_id)) is is_default:
         return
-    if wanted:
+    if is_default:
         row = {"channel_id": channel.id, "realm_id": actor.realm_id}
         session.execute(insert(DefaultChannel).values(row))
     else:
@@ -56,13 +53,13 @@ def set_default(
         "default_channel_changed",
         actor_id=actor.id,
         channel_id=channel.id,
-        facts={"is_default": wanted},
+        facts={"is_default": is_default},
         now=now,
     )
     notify_of_default_channels(session, actor.realm_id, now=now)
 
 
 def notify_of_default_channels(session: Session, realm_id: int, *, now: datetime) -> None:
-    """Which channels new members are subscribed to from now on."""
+    """Append the event with the default channels from now on."""
     ids = sorted(find_default_channel_ids(session, realm_id))
     log.append(session, realm_id, DefaultStreamsEvent(default_streams=ids), now=now)

@@ -1,11 +1,11 @@
-"""Channel folders: headings under which people find channels, in an order that all share."""
+"""Channel folders, which group the channels of a realm and have one order for everybody."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.access.people import find_known_ids, visible_user_id
@@ -55,7 +55,9 @@ _ALL = (
 
 
 def check_folder_name(name: str) -> str:
-    """The name as it is stored: trimmed. Raises what is wrong with it."""
+    """Return the name as it is stored: trimmed. Raise `FolderNameIsEmpty`, `InvalidParameter`,
+    `InvalidCharacterInFolderName`.
+    """
     name = name.strip()
     if not name:
         raise FolderNameIsEmpty()
@@ -68,7 +70,7 @@ def check_folder_name(name: str) -> str:
 
 
 def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
-    """The realm's folders as the actor sees them, in their order."""
+    """Return the realm's folders as the actor sees them, in their order."""
     rows = read_rows(_FolderRow, db.execute(_ALL, {"realm_id": actor.realm_id}))
     known_ids = find_known_ids(db, actor)
     return [
@@ -81,12 +83,11 @@ def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[s
 def create_folder(
     session: Session, actor: Actor, *, name: str, description: str, html: str, now: datetime
 ) -> int:
-    """The id of a new folder, the last of all. `html`: its description, rendered.
-
-    Raises what `check_folder_name` raises, and `FolderExists`.
+    """Create a folder, which is the last one, and return its id. `html` is the description,
+    rendered. Raise what `check_folder_name` raises, and `FolderExists`.
     """
     name = check_folder_name(name)
-    _take_turns(session, actor.realm_id)
+    _lock_folders(session, actor.realm_id)
     _require_free(session, actor.realm_id, name)
     folder = ChannelFolder(
         realm_id=actor.realm_id,
@@ -110,7 +111,7 @@ def create_folder(
 
 @dataclass(frozen=True, slots=True)
 class FolderChanges:
-    """What shall be different; None: as it is."""
+    """The new values; None changes nothing."""
 
     name: str | None = None
     description: str | None = None
@@ -126,12 +127,12 @@ def update_folder(
     html: str,
     now: datetime,
 ) -> None:
-    """Change a folder, all or nothing; who waits for news is told of what really changed. `html`:
-    a new description, rendered.
+    """Change a folder, all or nothing, with an event of what really changed. `html` is the new
+    description, rendered.
 
-    Raises `InvalidChannelFolder`, what `check_folder_name` raises, `FolderExists`, `FolderInUse`.
+    Raise `InvalidChannelFolder`, what `check_folder_name` raises, `FolderExists`, `FolderInUse`.
     """
-    _take_turns(session, actor.realm_id)
+    _lock_folders(session, actor.realm_id)
     folder = session.scalars(
         select(ChannelFolder).where(
             ChannelFolder.id == folder_id, ChannelFolder.realm_id == actor.realm_id
@@ -139,32 +140,31 @@ def update_folder(
     ).first()
     if folder is None:
         raise InvalidChannelFolder()
-    told: FolderChange = {}
+    data: FolderChange = {}
     if changes.name is not None and (name := check_folder_name(changes.name)) != folder.name:
         _require_free(session, actor.realm_id, name, besides=folder.id)
         folder.name, folder.name_key = name, name.casefold()
-        told["name"] = name
+        data["name"] = name
     if changes.description is not None and changes.description != folder.description:
-        folder.description = changes.description
-        folder.rendered_description = html
-        told["description"] = folder.description
-        told["rendered_description"] = folder.rendered_description
+        folder.description = data["description"] = changes.description
+        folder.rendered_description = data["rendered_description"] = html
     if changes.is_archived is not None and changes.is_archived != folder.is_archived:
-        if changes.is_archived:
-            _require_unused(session, folder.id)
-        folder.is_archived = told["is_archived"] = changes.is_archived
-    if told:
+        used = select(Channel.id).where(Channel.folder_id == folder.id, ~Channel.is_archived)
+        if changes.is_archived and session.execute(used.limit(1)).first() is not None:
+            raise FolderInUse()
+        folder.is_archived = data["is_archived"] = changes.is_archived
+    if data:
         session.flush()
-        event = ChannelFolderUpdateEvent(channel_folder_id=folder.id, data=told)
-        facts = {"channel_folder_id": folder.id, **told}
+        event = ChannelFolderUpdateEvent(channel_folder_id=folder.id, data=data)
+        facts = {"channel_folder_id": folder.id, **data}
         _record(session, actor, "channel_folder_changed", facts, event, now)
 
 
 def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now: datetime) -> None:
-    """Put the folders into this order; of an id that comes twice the last place counts, and ids of
-    no folder are passed over. Raises `InvalidFolderOrder` unless every folder is there.
+    """Put the folders into this order. Of an id that comes twice the last place counts, and unknown
+    ids are ignored. Raise `InvalidFolderOrder` unless every folder is there.
     """
-    _take_turns(session, actor.realm_id)
+    _lock_folders(session, actor.realm_id)
     known = {row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})}
     places = {folder_id: place for place, folder_id in enumerate(order) if folder_id in known}
     if places.keys() != known:
@@ -191,8 +191,8 @@ def _described(folder: _FolderRow | ChannelFolder) -> dict[str, Any]:
     }
 
 
-def _take_turns(session: Session, realm_id: int) -> None:
-    """Those who change a realm's folders at once do it one after the other."""
+def _lock_folders(session: Session, realm_id: int) -> None:
+    """Let only one transaction at a time change a realm's folders."""
     session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
 
 
@@ -206,12 +206,6 @@ def _require_free(
     )
     if session.execute(taken).first() is not None:
         raise FolderExists(name=name)
-
-
-def _require_unused(session: Session, folder_id: int) -> None:
-    used = select(func.count()).where(Channel.folder_id == folder_id, ~Channel.is_archived)
-    if session.execute(used).scalar_one():
-        raise FolderInUse()
 
 
 def _record(

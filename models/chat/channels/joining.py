@@ -1,4 +1,4 @@
-"""Writing subscriptions: the rows of users who join channels, and who hears of it."""
+"""Writing the subscriptions of users who join channels, and the events of them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -13,19 +13,16 @@ from models.base import table_of
 from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView
 from models.chat.access.people import UserRow
-from models.chat.channels.channels import (
-    describe_channels,
-    find_subscriber_ids,
-)
+from models.chat.channels.change_events import Peers, gather_peers
+from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.defaults import notify_of_default_channels
-from models.chat.channels.peers import Peers, gather_peers
 from models.chat.channels.subscriptions import (
-    ARE_NAMED,
+    ARE_OF,
     DEFAULT_SETTINGS,
     SETTINGS,
     SubscriptionRow,
     describe_subscription,
-    named,
+    parameters_of,
 )
 from models.chat.common import audit
 from models.chat.events import log
@@ -45,7 +42,9 @@ _INSERT = Change(insert(_TABLE))
 
 @dataclass(slots=True)
 class Subscribed:
-    """What came of it. User id -> names of channels; all channels of the call, and those made."""
+    """The outcome of a request to subscribe: its users and channels, names of channels by user id,
+    and the channels that it created.
+    """
 
     people: Sequence[UserRow]
     channels: list[ChannelView] = field(default_factory=list)
@@ -64,46 +63,47 @@ def join(
     is_default: bool,
     now: datetime,
 ) -> None:
-    """Subscribe the outcome's people to its channels, and say in it who was and who became so.
+    """Subscribe the outcome's people to its channels, and record in it who already was subscribed
+    and who is now.
 
-    `colors`: channel id -> the color of its new subscribers. `is_default`: the created channels
-    are also those that new users begin with.
+    `colors` are the colors for new subscribers by channel id. `is_default`: the created channels
+    are default channels.
     """
     user_ids = [row.id for row in outcome.people]
     channel_ids = [channel.id for channel in outcome.channels]
-    kept = _find_kept(session, channel_ids, user_ids)
+    subscriptions = _find_subscriptions(session, channel_ids, user_ids)
     (newest,) = _NEWEST_ID.one(session)
-    beginning = {"is_active": True, "subscribed_at": now, "joined_after_id": newest}
-    beginning |= DEFAULT_SETTINGS
+    new_row = {"is_active": True, "subscribed_at": now, "joined_after_id": newest}
+    new_row |= DEFAULT_SETTINGS
     rows: list[dict[str, Any]] = []
     joined: dict[int, list[int]] = {channel_id: [] for channel_id in channel_ids}
     for user_id in user_ids:
         for channel in outcome.channels:
             key = (channel.id, user_id)
-            if key in kept and kept[key]["is_active"]:
+            if key in subscriptions and subscriptions[key]["is_active"]:
                 outcome.already_subscribed.setdefault(user_id, []).append(channel.name)
                 continue
             outcome.subscribed.setdefault(user_id, []).append(channel.name)
             joined[channel.id].append(user_id)
-            if key not in kept:
+            if key not in subscriptions:
                 row: dict[str, Any] = {"channel_id": channel.id, "user_id": user_id}
-                rows.append({**row, "color": colors[channel.id], **beginning})
+                rows.append({**row, "color": colors[channel.id], **new_row})
     if rows:
         _INSERT.run_all(session, rows)
-    if any(not subscription["is_active"] for subscription in kept.values()):
-        _rejoin(session, channel_ids, user_ids, now=now)
+    if any(not subscription["is_active"] for subscription in subscriptions.values()):
+        _REJOIN.run(session, {**parameters_of(channel_ids, user_ids), "at": now})
     pairs = [(channel_id, user_id) for channel_id in joined for user_id in joined[channel_id]]
     audit.record_channel_changes(
         session, actor.realm.id, "user_subscribed", pairs, actor_id=actor.id, now=now
     )
     for row in rows:
-        kept[row["channel_id"], row["user_id"]] = row
+        subscriptions[row["channel_id"], row["user_id"]] = row
     _notify_of_subscribers(
         session,
         actor.realm,
         [channel for channel in outcome.channels if joined[channel.id]],
         joined,
-        kept,
+        subscriptions,
         created=outcome.created,
         now=now,
     )
@@ -114,36 +114,30 @@ def join(
 _NEWEST_ID: Query[int] = Query(select(func.coalesce(func.max(Message.id), 0)))
 
 
-def _rejoin(
-    session: Session, channel_ids: Collection[int], user_ids: Collection[int], *, now: datetime
-) -> None:
-    """Revive the subscriptions that these users had, with the settings they had."""
-    _REJOIN.run(session, {**named(channel_ids, user_ids), "at": now})
-
-
 _REJOIN = Change(
     update(_TABLE)
-    .where(*ARE_NAMED, ~Subscription.is_active)
+    .where(*ARE_OF, ~Subscription.is_active)
     .values(is_active=true(), subscribed_at=bindparam("at"))
 )
+"""Makes ended subscriptions active again, with the settings they had."""
 
 
-def _find_kept(
+def _find_subscriptions(
     session: Session, channel_ids: Collection[int], user_ids: Collection[int]
 ) -> dict[tuple[int, int], SubscriptionRow]:
-    """The subscriptions that these users have or had, by channel and user."""
-    rows = _KEPT.all(session, named(channel_ids, user_ids))
-    found = [dict(zip(_KEPT_NAMES, row, strict=True)) for row in rows]
-    return {(row["channel_id"], row["user_id"]): row for row in found}
+    """Return the active and the ended subscriptions of these users by channel and user."""
+    rows = _SUBSCRIPTIONS.all(session, parameters_of(channel_ids, user_ids))
+    mappings = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    return {(row["channel_id"], row["user_id"]): row for row in mappings}
 
 
-_KEPT_NAMES = ("channel_id", "user_id", "is_active", *SETTINGS)
-_KEPT: Query[*tuple[Any, ...]] = Query(
-    select(*(_TABLE.c[name] for name in _KEPT_NAMES)).where(*ARE_NAMED)
+_COLUMNS = ("channel_id", "user_id", "is_active", *SETTINGS)
+_SUBSCRIPTIONS: Query[*tuple[Any, ...]] = Query(
+    select(*(_TABLE.c[name] for name in _COLUMNS)).where(*ARE_OF)
 )
 
 
-# --- events: a few statements, however many channels and users ---------------------------------
+# --- events, with the same number of statements for any number of channels and users ------------
 
 
 def _notify_of_subscribers(
@@ -156,10 +150,11 @@ def _notify_of_subscribers(
     created: Sequence[ChannelView],
     now: datetime,
 ) -> None:
-    """First which channels there are, to everybody for whom they are new; then to each new
-    subscriber what is theirs; then to all others who joined.
+    """Append the events of new subscriptions: first the channels for users who may see them only
+    now, then the subscriptions for the new subscribers, then these for everybody else.
 
-    `channels` got the users of `joined`, by channel; `subscriptions` are rows by channel and user.
+    `joined` are the new subscribers of `channels` by channel id, and `subscriptions` are rows by
+    channel id and user id.
     """
     shown = list({channel.id: channel for channel in (*channels, *created)}.values())
     if not shown:
@@ -174,7 +169,7 @@ def _notify_of_subscribers(
         newcomers = set(joined.get(channel.id, ()))
         audience = audiences.of(channel, subscribers[channel.id])
         if channel.id in is_new:
-            empty = {**described[channel.id], "subscriber_count": 0}  # the peers are told of below
+            empty = {**described[channel.id], "subscriber_count": 0}  # events of peers add to it
             appeared.append((StreamCreateEvent(streams=[empty]), audience))
         else:
             before = audiences.of(channel, set(subscribers[channel.id]) - newcomers)
@@ -186,37 +181,36 @@ def _notify_of_subscribers(
     log.append_all(session, realm.id, appeared, now=now)
     added = _added(channels, joined, subscriptions, described, subscribers)
     log.append_all(session, realm.id, added, now=now)
-    told = gather_peers(SubscriptionPeerAddEvent, peers)
-    log.append_all(session, realm.id, told, now=now)
+    log.append_all(session, realm.id, gather_peers(SubscriptionPeerAddEvent, peers), now=now)
 
 
 def notify_of_restored(
     session: Session, realm: RealmView, channel: ChannelView, *, now: datetime
 ) -> None:
-    """Tell clients that do not know archived channels of one that is archived no longer: as of a
-    new one, which its subscribers join.
+    """Append the events of a restored channel for clients without support for archived channels:
+    those of a new channel that its subscribers join.
     """
     subscribers = find_subscriber_ids(session, [channel.id])
-    inside = subscribers[channel.id]
+    user_ids = subscribers[channel.id]
     described = describe_channels(session, realm, [channel], now=now)
     audiences = Audiences(session, realm, [channel])
-    audience = audiences.of(channel, inside)
+    audience = audiences.of(channel, user_ids)
     empty = {**described[channel.id], "subscriber_count": 0}
-    told: list[AddressedEvent] = [
+    events: list[AddressedEvent] = [
         (StreamCreateEvent(streams=[empty], for_unarchiving=True), audience)
     ]
-    if inside:
-        rows = _find_kept(session, [channel.id], inside)
-        told += [
-            (replace(event, for_unarchiving=True), user_ids)
-            for event, user_ids in _added([channel], subscribers, rows, described, subscribers)
+    if user_ids:
+        rows = _find_subscriptions(session, [channel.id], user_ids)
+        events += [
+            (replace(event, for_unarchiving=True), recipients)
+            for event, recipients in _added([channel], subscribers, rows, described, subscribers)
         ]
         peers = SubscriptionPeerAddEvent(
-            stream_ids=[channel.id], user_ids=inside, for_unarchiving=True
+            stream_ids=[channel.id], user_ids=user_ids, for_unarchiving=True
         )
         others = audiences.everybody if audience is None else audience
-        told.append((peers, others.difference(inside)))
-    log.append_all(session, realm.id, told, now=now)
+        events.append((peers, others.difference(user_ids)))
+    log.append_all(session, realm.id, events, now=now)
 
 
 def _added(
@@ -226,15 +220,15 @@ def _added(
     described: Mapping[int, Mapping[str, Any]],
     subscribers: Mapping[int, Sequence[int]],
 ) -> list[tuple[SubscriptionAddEvent, list[int]]]:
-    """Those to whom everything reads the same share one event."""
-    mine: dict[int, list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
+    """Return the events of new subscriptions. Users with equal subscriptions share one."""
+    by_user: dict[int, list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
     for channel in channels:
         for user_id in joined[channel.id]:
             settings = describe_subscription(subscriptions[channel.id, user_id])
-            mine[user_id].append((channel.id, tuple(settings.items())))
-    alike: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for user_id, theirs in mine.items():
-        alike[tuple(theirs)].append(user_id)
+            by_user[user_id].append((channel.id, tuple(settings.items())))
+    users_of: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for user_id, added in by_user.items():
+        users_of[tuple(added)].append(user_id)
     return [
         (
             SubscriptionAddEvent(
@@ -244,10 +238,10 @@ def _added(
                         **dict(settings),
                         "subscribers": subscribers[channel_id],
                     }
-                    for channel_id, settings in theirs
+                    for channel_id, settings in added
                 ]
             ),
             user_ids,
         )
-        for theirs, user_ids in alike.items()
+        for added, user_ids in users_of.items()
     ]

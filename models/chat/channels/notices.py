@@ -1,8 +1,9 @@
-"""What the notification bot writes when channels are made or changed and users are subscribed."""
+"""Messages of the notification bot about new, changed and archived channels and subscriptions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from sqlalchemy.orm import Session
 
@@ -15,7 +16,7 @@ from models.chat.sending.notices import send_direct_notices, try_send_notice
 from models.chat.sending.recipients import ToChannel
 
 MOST_SUBSCRIBERS = 100
-"""Nobody is written to when more than so many users were subscribed at once."""
+"""If more users were subscribed at once, nobody gets a message."""
 
 CHANNEL_EVENTS = "channel events"
 NEW_CHANNELS = "new channels"
@@ -24,24 +25,23 @@ NEW_CHANNELS = "new channels"
 def notify_subscribers(
     session: Session, actor: Actor, outcome: Subscribed, *, now: datetime
 ) -> bool:
-    """Write to each other person who was subscribed to channels that existed before.
-
-    Returns False when they are too many.
+    """Send a message to each other person who was subscribed to channels that existed before.
+    Return False if there are too many.
     """
     if len(outcome.subscribed) > MOST_SUBSCRIBERS:
         return False
-    made = {channel.name for channel in outcome.created}
+    created = {channel.name for channel in outcome.created}
     bots = {row.id for row in outcome.people if row.bot_type is not None}
-    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    users_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for user_id, names in outcome.subscribed.items():
-        news = tuple(sorted(set(names) - made))
-        if news and user_id != actor.id and user_id not in bots:
-            alike[news].append(user_id)
+        existing = tuple(sorted(set(names) - created))
+        if existing and user_id != actor.id and user_id not in bots:
+            users_of[existing].append(user_id)
     channels = {channel.name: channel for channel in outcome.channels}
-    for theirs, user_ids in alike.items():
+    for existing, user_ids in users_of.items():
         quotes = Quotes()
         who = quotes.user(actor.id, actor.full_name, silent=False)
-        links = [quotes.channel(channels[name]) for name in theirs]
+        links = [quotes.channel(channels[name]) for name in existing]
         if len(links) == 1:
             content = f"{who} subscribed you to {links[0]}."
         else:
@@ -62,8 +62,8 @@ def notify_of_channels(
     announce: bool,
     now: datetime,
 ) -> None:
-    """Post in each new channel what it is and who made it; with `announce` also that there are new
-    ones, where the organization announces them: not those that only their subscribers may know.
+    """Post in each new channel its description and its creator. With `announce`, also post the new
+    public channels in the organization's channel for announcements.
     """
     realm = actor.realm
     public = [channel for channel in created if not channel.invite_only]
@@ -92,52 +92,53 @@ def notify_of_channels(
 def notify_of_changes(
     session: Session, actor: Actor, old: ChannelView, new: ChannelView, *, now: datetime
 ) -> None:
-    """Post in a channel what somebody has changed: its name, its description, who can read it, who
-    can write there and how long messages are kept.
+    """Post in a channel what the actor has changed: name, description, who can read it, who can
+    post in it and how long messages are kept.
     """
     if new.name != old.name:
         names = f"**{inert_line(old.name)}** to **{inert_line(new.name)}**"
         _notify_of_change(session, actor, new, f"renamed channel {names}.", now)
     if new.description != old.description:
-        said = "changed the description for this channel.\n\n"
-        said += f"* **Old description:**\n{_description(old)}\n"
-        said += f"* **New description:**\n{_description(new)}"
-        _notify_of_change(session, actor, new, said, now)
+        change = "changed the description for this channel.\n\n"
+        change += f"* **Old description:**\n{_description(old)}\n"
+        change += f"* **New description:**\n{_description(new)}"
+        _notify_of_change(session, actor, new, change, now)
     if (policy := _policy_name(new)) != (before := _policy_name(old)):
-        said = f"changed the access permissions for this channel from **{before}** to **{policy}**."
-        _notify_of_change(session, actor, new, said, now)
+        change = f"changed the access permissions for this channel from **{before}**"
+        change += f" to **{policy}**."
+        _notify_of_change(session, actor, new, change, now)
     if new.can_send_message_group != old.can_send_message_group:
-        said = "changed the posting permissions for this channel."
-        _notify_of_change(session, actor, new, said, now)
+        change = "changed the posting permissions for this channel."
+        _notify_of_change(session, actor, new, change, now)
     if new.message_retention_days != old.message_retention_days:
-        said = "changed the message retention period for this channel:\n\n"
-        said += f"* **Old retention period**: {_retention(actor, old)}\n"
-        said += f"* **New retention period**: {_retention(actor, new)}"
-        _notify_of_change(session, actor, new, said, now)
+        change = "changed the message retention period for this channel:\n\n"
+        change += f"* **Old retention period**: {_retention(actor, old)}\n"
+        change += f"* **New retention period**: {_retention(actor, new)}"
+        _notify_of_change(session, actor, new, change, now)
 
 
-def notify_of_archiving(session: Session, channel: ChannelView, *, now: datetime) -> None:
-    """The last message of a channel."""
-    content = f"Channel {inert_line(channel.name)} has been archived."
-    _post(session, channel, CHANNEL_EVENTS, content, Quotes(), now)
-
-
-def notify_of_restoring(session: Session, channel: ChannelView, *, now: datetime) -> None:
-    """The first message of a channel that was archived."""
-    content = f"Channel {inert_line(channel.name)} has been unarchived."
+def notify_of_archiving(
+    session: Session,
+    channel: ChannelView,
+    change: Literal["archived", "unarchived"],
+    *,
+    now: datetime,
+) -> None:
+    """Post the last message of a channel before it is archived, or the first after that."""
+    content = f"Channel {inert_line(channel.name)} has been {change}."
     _post(session, channel, CHANNEL_EVENTS, content, Quotes(), now)
 
 
 def _notify_of_change(
-    session: Session, actor: Actor, channel: ChannelView, said: str, now: datetime
+    session: Session, actor: Actor, channel: ChannelView, change: str, now: datetime
 ) -> None:
     quotes = Quotes()
     who = quotes.user(actor.id, actor.full_name)
-    _post(session, channel, CHANNEL_EVENTS, f"{who} {said}", quotes, now)
+    _post(session, channel, CHANNEL_EVENTS, f"{who} {change}", quotes, now)
 
 
 def _description(channel: ChannelView) -> str:
-    # The bot's own words are not to be written as code.
+    # "No description" stays outside `inert_block`, which would show it as code.
     text = inert_block(channel.description) if channel.description else "*No description.*"
     return fenced(text, " quote", least=4)
 

@@ -1,5 +1,5 @@
-"""Subscribing users to channels, which makes those that do not exist. However many of either:
-the number of statements is the same.
+"""Subscribing users to channels, and creating the channels that do not exist. The number of
+statements does not depend on how many users and channels there are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,15 +38,15 @@ from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.reader import Db
 
-MOST_TIES = 5000
+MOST_SUBSCRIPTIONS = 5000
 """Channels times users of one request."""
 MOST_NEW = 20
-"""Each channel that is made begins with a notice, and its description is rendered."""
+"""New channels of one request. Each gets a notice, and its description is rendered."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedChannel:
-    """A channel by name; the description is for one that is made, the color for new subscribers."""
+    """A channel by name, with a description if it is new, and a color for new subscribers."""
 
     name: str
     description: str = ""
@@ -54,7 +54,7 @@ class WantedChannel:
 
 
 def one_line(description: str) -> str:
-    """A channel's description as it is stored and rendered."""
+    """Return a channel's description as it is stored and rendered."""
     return " ".join(description.splitlines())
 
 
@@ -70,22 +70,21 @@ def subscribe(
     html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> Subscribed:
-    """Subscribe the principals (nobody named: the actor) to the wanted channels; all or nothing.
+    """Subscribe the principals (none: the actor) to the wanted channels; all or nothing.
 
-    `html`: the descriptions, each in one line -> as HTML.
-    `refuse_unauthorized`: a channel the actor has no right to is an error, else it is left out.
-    Raises what the checks raise, in this order: groups, folder, retention, names and colors, the
-    right to make channels, `ChannelNotAccessible` and `InsufficientPermission` for those that
-    exist, `NoSuchUser` and `UserIsDeactivated`, and `ChannelNotAccessible` for the name of a
-    channel that the actor may not know. Makes `MOST_NEW` channels at most
-    (`TooManyNewChannels`), and `MOST_TIES` subscriptions (`TooManySubscriptions`).
+    `html` maps the descriptions, each in one line, to rendered ones. With `refuse_unauthorized` a
+    channel that the actor may not use is an error, else it is left out. Raise what the checks
+    raise, in this order: groups, folder, retention, names and colors, `TooManyNewChannels`, the
+    permission to create channels, `ChannelNotAccessible` and `InsufficientPermission` for existing
+    channels, `NoSuchUser` and `UserIsDeactivated`, `TooManySubscriptions`, and
+    `ChannelNotAccessible` for the name of a channel that the actor may not see.
     """
     groups = check_groups(session, actor, new)
     check_folder(session, actor, new.folder_id)
     parse_retention(new.message_retention_days)
     by_key = _clean(wanted)
     visible, missing, taken = _sort(session, actor, by_key)
-    # A channel the actor may not know is one to be made, until its name turns out to be taken.
+    # A channel that the actor may not see counts as new until its name turns out to be taken.
     unknown = len(missing) + len(taken)
     if unknown > MOST_NEW:
         raise TooManyNewChannels(most=MOST_NEW)
@@ -98,11 +97,11 @@ def subscribe(
     if unknown and others:
         _require_may_add_to_new(session, actor, groups)
     people = access_principals(session, actor, principals)
-    check_ties(len(by_key), len(people))
+    check_count(len(by_key), len(people))
     if taken and refuse_unauthorized:
         raise ChannelNotAccessible(name=taken[0].name)
-    made = [(channel.name, channel.description) for channel in missing]
-    created = create_channels(session, actor, made, new, groups, html=html, now=now)
+    named = [(channel.name, channel.description) for channel in missing]
+    created = create_channels(session, actor, named, new, groups, html=html, now=now)
     refused = [*(channel.name for channel in unauthorized), *(channel.name for channel in taken)]
     joinable = {channel.name.casefold(): channel for channel in (*created, *authorized)}
     channels = [joinable[key] for key in by_key if key in joinable]
@@ -116,9 +115,8 @@ def subscribe(
 
 
 def _clean(wanted: Sequence[WantedChannel]) -> dict[str, WantedChannel]:
-    """The wanted channels as they are stored, by name in one case; the first of a name counts.
-
-    Raises what is wrong with a color or a name.
+    """Return the wanted channels as they are stored by the keys of their names, of which the first
+    counts. Raise what `check_color` and `check_channel_name` raise.
     """
     by_key: dict[str, WantedChannel] = {}
     for index, channel in enumerate(wanted):
@@ -133,27 +131,27 @@ def _clean(wanted: Sequence[WantedChannel]) -> dict[str, WantedChannel]:
 def _sort(
     session: Session, actor: Actor, by_key: Mapping[str, WantedChannel]
 ) -> tuple[list[ChannelView], list[WantedChannel], list[WantedChannel]]:
-    """The wanted channels that the actor may know, that do not exist, and that exist unknown to
-    the actor.
+    """Return the wanted channels that the actor may see, those that do not exist, and those that
+    the actor may not see.
     """
     existing = find_channels_by_name(session, actor, by_key)
     visible = filter_known(session, actor, existing.values())
-    known = {channel.name.casefold() for channel in visible}
+    visible_keys = {channel.name.casefold() for channel in visible}
     missing = [channel for key, channel in by_key.items() if key not in existing]
-    taken = [channel for key, channel in by_key.items() if key in existing.keys() - known]
+    taken = [channel for key, channel in by_key.items() if key in existing.keys() - visible_keys]
     return visible, missing, taken
 
 
-def check_ties(channels: int, people: int) -> None:
-    """Raises `TooManySubscriptions` where one request would change too many."""
-    if channels * people > MOST_TIES:
-        raise TooManySubscriptions(most=MOST_TIES)
+def check_count(channels: int, people: int) -> None:
+    """Raise `TooManySubscriptions` if one request would change too many."""
+    if channels * people > MOST_SUBSCRIPTIONS:
+        raise TooManySubscriptions(most=MOST_SUBSCRIPTIONS)
 
 
 def _authorize(
     session: Session, actor: Actor, channels: Sequence[ChannelView], *, others: bool, strict: bool
 ) -> tuple[list[ChannelView], list[ChannelView]]:
-    """Existing channels that may be subscribed to, and those that may not."""
+    """Return the existing channels that may be subscribed to, and those that may not."""
     hidden: list[ChannelView] = []
     closed: list[ChannelView] = []
     authorized: list[ChannelView] = []
@@ -174,17 +172,17 @@ def _authorize(
 
 
 def _require_may_add_to_new(session: Session, actor: Actor, groups: CheckedGroups) -> None:
-    """Whoever makes a channel may read it, so the organization's right to add others holds there;
-    else the channel's own, which belongs to its maker unless they said otherwise.
+    """Raise `InsufficientPermission` unless the actor may add others to the channels they create:
+    by the organization's permission, or by the new channels' own, which the creator has by default.
     """
     if belongs(session, actor, actor.realm.can_add_subscribers_group) or actor.is_administrator:
         return
     administers = groups.get("can_administer_channel_group")
     adds = groups.get("can_add_subscribers_group")
-    require(administers is None or any(_holds(session, actor, g) for g in (administers, adds)))
+    require(administers is None or any(_is_in(session, actor, g) for g in (administers, adds)))
 
 
-def _holds(session: Session, actor: Actor, value: int | AnonymousGroup | None) -> bool:
+def _is_in(session: Session, actor: Actor, value: int | AnonymousGroup | None) -> bool:
     if value is None:
         return False
     if isinstance(value, int):
@@ -193,17 +191,17 @@ def _holds(session: Session, actor: Actor, value: int | AnonymousGroup | None) -
 
 
 def can_subscribe(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor join the channel by themselves?"""
+    """Return whether the actor may join the channel."""
     if actor.is_guest:
         return channel.is_web_public
     return has_content_access(db, actor, channel)
 
 
 def can_add_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor subscribe others to the channel?
+    """Return whether the actor may subscribe others to the channel.
 
-    Those of the channel's group always; the organization's group and the channel's administrators
-    only where they can read it themselves.
+    The channel's own group always may. The organization's group and the channel's administrators
+    may only if they can read the channel.
     """
     if actor.is_guest:
         return False

@@ -1,4 +1,4 @@
-"""Subscriptions: whose they are, and the personal settings they hold."""
+"""Subscriptions, and their settings for each user."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ NOTIFICATIONS = (
     "wildcard_mentions_notify",
 )
 SETTINGS = ("color", IS_MUTED, "pin_to_top", *NOTIFICATIONS)
-"""The columns that hold a user's own wishes."""
+"""The columns of a user's settings."""
 
 PROPERTIES = frozenset((*SETTINGS, IN_HOME_VIEW))
 DEFAULT_SETTINGS: Mapping[str, Any] = {
@@ -60,48 +60,43 @@ DEFAULT_SETTINGS: Mapping[str, Any] = {
 
 
 def color_of(channel_id: int) -> str:
-    """The color that a channel's new subscribers begin with."""
+    """Return the default color of a channel for new subscribers."""
     return COLORS[channel_id % len(COLORS)]
 
 
 def check_color(name: str, value: Json) -> str:
-    """Return the color. Raises `InvalidColor` for `name`."""
+    """Return the color. Raise `InvalidColor` for `name`."""
     if not isinstance(value, str) or _COLOR.fullmatch(value) is None:
         raise InvalidColor(name=name)
     return value
 
 
 SubscriptionRow = RowMapping | Mapping[str, Any]
-"""A subscription's columns by their names, as they were read or as they were inserted."""
+"""A subscription's columns by name, as they were read or inserted."""
 
 
 def describe_subscription(row: SubscriptionRow) -> dict[str, Any]:
-    """A subscription's settings as clients see them, from a mapping of its columns."""
+    """Return a subscription's settings as clients see them."""
     settings = {name: row[name] for name in SETTINGS}
     return {**settings, IN_HOME_VIEW: not settings[IS_MUTED]}
 
 
-ARE_NAMED = (
+ARE_OF = (
     bound_in(Subscription.channel_id, "channel_ids"),
     bound_in(Subscription.user_id, "user_ids"),
 )
-"""The conditions that a subscription is one of `named`."""
+"""The conditions on subscriptions of users :user_ids to channels :channel_ids."""
 
 
-def named(channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[str, Any]:
-    """The parameters of statements about these users' subscriptions to these channels."""
+def parameters_of(channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[str, Any]:
+    """Return the parameters of `ARE_OF`."""
     return {"channel_ids": list(channel_ids), "user_ids": list(user_ids)}
 
 
 def find_subscriptions(
-    db: Db,
-    actor: Actor,
-    *,
-    include_subscribers: bool,
-    include_archived: bool,
-    now: datetime,
+    db: Db, actor: Actor, *, include_subscribers: bool, include_archived: bool, now: datetime
 ) -> list[dict[str, Any]]:
-    """The channels the actor is subscribed to, with their settings, in order of their ids."""
+    """Return the channels to which the actor subscribes, with the settings, by ascending id."""
     statement = (
         select(*CHANNEL_COLUMNS, *_SETTING_COLUMNS)
         .join(Subscription, Subscription.channel_id == Channel.id)
@@ -128,32 +123,31 @@ def find_subscriptions(
 
 
 def find_own_settings(db: Db, user_id: int, *, is_active: bool) -> dict[int, dict[str, Any]]:
-    """Channel id -> the user's settings for it: of the channels that they are in, or that they
-    left.
-    """
+    """Return channel id -> the user's settings, of active subscriptions or of ended ones."""
     rows = db.execute(_OWN, {"user_id": user_id, "is_active": is_active})
     return {row["channel_id"]: describe_subscription(row) for row in rows.mappings()}
 
 
 def find_known_subscribers(db: Db, actor: Actor, channel_id: int) -> list[int]:
-    """Ids of the channel's active subscribers whom the actor may know, ascending.
-
-    Raises `InvalidChannelId`.
+    """Return the ids of the channel's active subscribers whom the actor may see, ascending. Raise
+    `InvalidChannelId`.
     """
     channel = access_channel(db, actor, channel_id, content=False)
     known_ids = find_known_ids(db, actor)
-    found = find_subscriber_ids(db, [channel.id])[channel.id]
-    return [id_ for id_ in found if known_ids is None or id_ in known_ids]
+    ids = find_subscriber_ids(db, [channel.id])[channel.id]
+    return [id_ for id_ in ids if known_ids is None or id_ in known_ids]
 
 
 def is_subscribed(db: Db, actor: Actor, *, user_id: int, channel_id: int) -> bool:
-    """Is the user in the channel? Raises `NoSuchUser`, `UserIsDeactivated`, `InvalidChannelId`."""
+    """Return whether the user subscribes to the channel. Raise `NoSuchUser`, `UserIsDeactivated`,
+    `InvalidChannelId`.
+    """
     (user,) = access_principals(db, actor, [user_id])
     channel = access_channel(db, actor, channel_id, content=False)
-    tie = select(Subscription.is_active).where(
+    is_active = select(Subscription.is_active).where(
         Subscription.channel_id == channel.id, Subscription.user_id == user.id
     )
-    return bool(db.execute(tie).scalar())
+    return bool(db.execute(is_active).scalar())
 
 
 _SETTING_COLUMNS = [getattr(Subscription, name) for name in SETTINGS]
@@ -167,7 +161,7 @@ _OWN = select(Subscription.channel_id, *_SETTING_COLUMNS).where(
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """One property of one subscription, and what it shall be."""
+    """One property of one subscription, and its new value."""
 
     channel_id: int
     property: str
@@ -185,29 +179,29 @@ _UPDATE = (
 def change_settings(
     session: Session, actor: Actor, changes: Sequence[SettingChange], *, now: datetime
 ) -> None:
-    """Change the actor's own settings; all or none. The same value again is told again.
+    """Change the actor's own settings, all or nothing. An unchanged value has an event too.
 
-    Raises `UnknownSubscriptionProperty`, `InvalidChannelId`, `NotSubscribed`, `InvalidParameter`,
+    Raise `UnknownSubscriptionProperty`, `InvalidChannelId`, `NotSubscribed`, `InvalidParameter`,
     `InvalidColor`.
     """
     ids = {change.channel_id for change in changes}
-    found = find_channels(session, actor, channel_ids=ids)
-    known = {channel.id for channel in filter_known(session, actor, found)}
-    held = _lock_settings(session, actor, ids)
-    told: list[AddressedEvent] = []
+    channels = find_channels(session, actor, channel_ids=ids)
+    visible_ids = {channel.id for channel in filter_known(session, actor, channels)}
+    settings = _lock_settings(session, actor, ids)
+    events: list[AddressedEvent] = []
     for change in changes:
         if change.property not in PROPERTIES:
             raise UnknownSubscriptionProperty(value=change.property)
-        if change.channel_id not in known:
+        if change.channel_id not in visible_ids:
             raise InvalidChannelId()
-        if change.channel_id not in held:
+        if change.channel_id not in settings:
             raise NotSubscribed(channel_id=change.channel_id)
         for name, value in _checked(change):
             if name != IN_HOME_VIEW:
-                held[change.channel_id][name] = value
+                settings[change.channel_id][name] = value
             event = SubscriptionUpdateEvent(property=name, value=value, stream_id=change.channel_id)
-            told.append((event, [actor.id]))
-    if not told:
+            events.append((event, [actor.id]))
+    if not events:
         return
     session.connection().execute(
         _UPDATE,
@@ -215,17 +209,17 @@ def change_settings(
             {
                 "of_channel": channel_id,
                 "of_user": actor.id,
-                **{f"new_{name}": settings[name] for name in SETTINGS},
+                **{f"new_{name}": values[name] for name in SETTINGS},
             }
-            for channel_id, settings in held.items()
+            for channel_id, values in settings.items()
         ],
     )
-    log.append_all(session, actor.realm.id, told, now=now)
+    log.append_all(session, actor.realm.id, events, now=now)
     audit.record_channel_changes(
         session,
         actor.realm.id,
         "subscription_setting_changed",
-        [(channel_id, actor.id) for channel_id in held],
+        [(channel_id, actor.id) for channel_id in settings],
         actor_id=actor.id,
         now=now,
     )
@@ -234,8 +228,8 @@ def change_settings(
 def _lock_settings(
     session: Session, actor: Actor, channel_ids: Collection[int]
 ) -> dict[int, dict[str, Any]]:
-    """Channel id -> the actor's settings in it. Locked: two changes at a time of different
-    properties shall both stay.
+    """Return channel id -> the actor's settings, locked so that two concurrent changes of different
+    properties both take effect.
     """
     rows = session.execute(
         select(Subscription.channel_id, *_SETTING_COLUMNS)
@@ -250,7 +244,7 @@ def _lock_settings(
 
 
 def _checked(change: SettingChange) -> list[tuple[str, str | bool]]:
-    """What clients are told of, in order: muting goes under its older name too."""
+    """Return the events' properties and values, in order. Muting has its older name too."""
     if change.property == "color":
         return [("color", check_color("color", change.value))]
     if not isinstance(change.value, bool):

@@ -1,4 +1,4 @@
-"""Leaving channels, and taking others out of them."""
+"""Unsubscribing from channels, and unsubscribing others."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView, has_metadata_access
 from models.chat.access.membership import belongs, require
 from models.chat.access.naming import access_principals
+from models.chat.channels.change_events import Peers, gather_peers
 from models.chat.channels.channels import (
     can_administer_channel,
     check_channel_name,
@@ -19,9 +20,8 @@ from models.chat.channels.channels import (
     find_subscriber_ids,
 )
 from models.chat.channels.errors import ChannelsDoNotExist
-from models.chat.channels.peers import Peers, gather_peers
-from models.chat.channels.subscribing import check_ties
-from models.chat.channels.subscriptions import ARE_NAMED, named
+from models.chat.channels.subscribing import check_count
+from models.chat.channels.subscriptions import ARE_OF, parameters_of
 from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.channels import (
@@ -37,8 +37,6 @@ from models.chat.tables import Subscription
 from models.prepared import Change, Query
 from models.reader import Db
 
-_SUBSCRIPTION = table_of(Subscription)
-
 
 def unsubscribe(
     session: Session,
@@ -48,23 +46,24 @@ def unsubscribe(
     principals: Sequence[int | str],
     now: datetime,
 ) -> tuple[list[str], list[str]]:
-    """End the subscriptions of the principals (nobody named: the actor's); all or nothing.
+    """End the subscriptions of the principals (none: the actor's); all or nothing. Users may always
+    unsubscribe themselves and their bots.
 
-    Returns the names of the channels that somebody left, and of those that somebody was not in.
-    Everybody may leave, and take out the bots they own. Raises `NoSuchUser`, `UserIsDeactivated`,
-    what `check_channel_name` raises, `TooManySubscriptions`, `ChannelsDoNotExist`, also for those
-    the actor may not know, `InsufficientPermission`.
+    Return the names of the channels that somebody left, and of those to which somebody did not
+    subscribe. Raise `NoSuchUser`, `UserIsDeactivated`, what `check_channel_name` raises,
+    `TooManySubscriptions`, `ChannelsDoNotExist`, also for those that the actor may not see,
+    `InsufficientPermission`.
     """
     people = access_principals(session, actor, principals)
-    check_ties(len(names), len(people))
+    check_count(len(names), len(people))
     others = any(row.id != actor.id and row.bot_owner_id != actor.id for row in people)
     keys = {check_channel_name(name).casefold(): name.strip() for name in names}
     bots = [row.id for row in people if row.bot_owner_id == actor.id]
-    found = find_known_channels_by_name(session, actor, keys, bots=bots)
-    missing = [name for key, name in keys.items() if key not in found]
+    by_key = find_known_channels_by_name(session, actor, keys, bots=bots)
+    missing = [name for key, name in keys.items() if key not in by_key]
     if missing:
         raise ChannelsDoNotExist(names=", ".join(missing))
-    channels = [found[key] for key in keys]
+    channels = [by_key[key] for key in keys]
     if others:
         require(all(can_remove_subscribers(session, actor, channel) for channel in channels))
     left = _leave(session, channels, [row.id for row in people])
@@ -87,23 +86,23 @@ def unsubscribe(
 def _leave(
     session: Session, channels: Sequence[ChannelView], user_ids: Sequence[int]
 ) -> Mapping[int, list[int]]:
-    """Channel id -> ids of those who left it now."""
+    """End the subscriptions. Return channel id -> ids of the users who left."""
     left: dict[int, list[int]] = {channel.id: [] for channel in channels}
-    asked = named(left, user_ids)
-    for channel_id, user_id in _SUBSCRIBED.all(session, asked):
+    parameters = parameters_of(left, user_ids)
+    for channel_id, user_id in _SUBSCRIBED.all(session, parameters):
         left[channel_id].append(user_id)
-    _LEAVE.run(session, asked)
+    _LEAVE.run(session, parameters)
     return left
 
 
 _SUBSCRIBED: Query[int, int] = Query(
     select(Subscription.channel_id, Subscription.user_id)
-    .where(*ARE_NAMED, Subscription.is_active)
+    .where(*ARE_OF, Subscription.is_active)
     .order_by(Subscription.channel_id, Subscription.user_id)
     .with_for_update()
 )
 _LEAVE = Change(
-    update(_SUBSCRIPTION).where(*ARE_NAMED, Subscription.is_active).values(is_active=false())
+    update(table_of(Subscription)).where(*ARE_OF, Subscription.is_active).values(is_active=false())
 )
 
 
@@ -115,27 +114,27 @@ def _notify_of_leavers(
     *,
     now: datetime,
 ) -> None:
-    """First to each who left; then to all others who left; then, to those who may no longer know
-    of a channel, that it is gone.
+    """Append the events of ended subscriptions: first for the users who left, then for everybody
+    else, and then the deletion of channels that somebody may no longer see.
     """
     subscribers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, realm, channels)
-    mine: dict[int, list[ChannelView]] = defaultdict(list)
+    by_user: dict[int, list[ChannelView]] = defaultdict(list)
     peers: list[Peers] = []
     gone: list[AddressedEvent] = []
     for channel in channels:
         leavers = set(left[channel.id])
         for user_id in left[channel.id]:
-            mine[user_id].append(channel)
+            by_user[user_id].append(channel)
         audience = audiences.of(channel, subscribers[channel.id])
         peers.append((channel.id, leavers, None if audience is None else audience - leavers))
         lost = set() if audience is None else leavers - audience
         gone.append((StreamDeleteEvent.of([channel.id]), lost))
-    alike: dict[tuple[ChannelView, ...], list[int]] = defaultdict(list)
-    for user_id, theirs in mine.items():
-        alike[tuple(theirs)].append(user_id)
+    users_of: dict[tuple[ChannelView, ...], list[int]] = defaultdict(list)
+    for user_id, channels_left in by_user.items():
+        users_of[tuple(channels_left)].append(user_id)
     removed: list[AddressedEvent] = []
-    for same, user_ids in alike.items():
+    for same, user_ids in users_of.items():
         named: list[LeftChannel] = [{"name": c.name, "stream_id": c.id} for c in same]
         removed.append((SubscriptionRemoveEvent(subscriptions=named), user_ids))
     others = gather_peers(SubscriptionPeerRemoveEvent, peers)
@@ -144,7 +143,7 @@ def _notify_of_leavers(
 
 
 def can_remove_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """May the actor unsubscribe others from the channel?"""
+    """Return whether the actor may unsubscribe others from the channel."""
     if actor.is_guest or not has_metadata_access(db, actor, channel):
         return False
     return can_administer_channel(db, actor, channel) or belongs(

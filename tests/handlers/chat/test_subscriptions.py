@@ -371,7 +371,7 @@ class TestSubscribe:
     def test_makes_five_thousand_subscriptions_at_most(
         self, chat: ChatClient, cast: Cast, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(subscribing, "MOST_TIES", 4)
+        monkeypatch.setattr(subscribing, "MOST_SUBSCRIPTIONS", 4)
         refused = bad("Too many subscriptions at once (maximum 4).")
         subscribe(chat, "a", "b", "c")
         people = [cast.othello.id, cast.iago.id]
