@@ -1,1 +1,1 @@
-"""Messages that go: one, many, all that somebody wrote, all that are old."""
+"""Deleting messages: one, many, all of a sender or a topic, and all that are too old."""

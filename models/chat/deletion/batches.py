@@ -1,4 +1,4 @@
-"""Deleting many messages: in batches of a few statements each, however many channels and topics."""
+"""Deleting many messages in batches, with a few statements for each batch."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -22,7 +22,7 @@ _TOPIC = table_of(Topic)
 
 
 class PlacedMessage(NamedTuple):
-    """What a deletion must know of each message."""
+    """The columns of a message that a deletion needs."""
 
     id: int
     realm_id: int
@@ -33,30 +33,29 @@ class PlacedMessage(NamedTuple):
 
 
 PLACED = columns_of(PlacedMessage, Message)
+Place = tuple[int | None, int | None, str]
+"""The channel, conversation and topic key of a message."""
 
 
 def delete_batch(
     session: Session, batch: Sequence[PlacedMessage], *, actor_id: int | None, now: datetime
 ) -> None:
-    """Move messages of one realm to the archive, in a few statements.
-
-    Those who have copies are told, topics and first messages are true again.
+    """Move messages of one realm to the archive, with events for the users who have copies, and
+    update topics and first messages.
     """
     message_ids = [row.id for row in batch]
     channel_ids = {row.channel_id for row in batch if row.channel_id is not None}
     readers = _find_readers(session, message_ids)
     remove_messages(session, message_ids, actor_id=actor_id, now=now)
     _recount_topics(session, channel_ids, message_ids)
-    _tell(session, batch, readers, now)
+    _notify(session, batch, readers, now)
     recount_first_messages(session, batch[0].realm_id, channel_ids, now=now)
 
 
-def _find_readers(
-    session: Session, message_ids: Sequence[int]
-) -> dict[tuple[int | None, int | None, str], set[int]]:
-    """Who has copies of these messages, by channel, conversation and topic."""
+def _find_readers(session: Session, message_ids: Sequence[int]) -> dict[Place, set[int]]:
+    """Return place -> ids of the users who have copies of these messages."""
     place = (_MESSAGE.c.channel_id, _MESSAGE.c.conversation_id, _MESSAGE.c.topic_key)
-    readers: dict[tuple[int | None, int | None, str], set[int]] = defaultdict(set)
+    readers: dict[Place, set[int]] = defaultdict(set)
     for channel_id, conversation_id, topic_key, user_id in session.execute(
         select(*place, UserMessage.user_id)
         .distinct()
@@ -67,27 +66,27 @@ def _find_readers(
     return readers
 
 
-def _tell(
+def _notify(
     session: Session,
     batch: Sequence[PlacedMessage],
-    readers: dict[tuple[int | None, int | None, str], set[int]],
+    readers: dict[Place, set[int]],
     now: datetime,
 ) -> None:
-    """One event for each topic or conversation."""
-    places: dict[tuple[int | None, int | None, str], list[PlacedMessage]] = defaultdict(list)
+    """Append one event for each topic or conversation."""
+    places: dict[Place, list[PlacedMessage]] = defaultdict(list)
     for row in batch:
         places[row.channel_id, row.conversation_id, row.topic_key].append(row)
-    told = []
+    events = []
     for place, rows in places.items():
-        gone = DeleteMessageEvent.of([row.id for row in rows], rows[0].channel_id, rows[-1].topic)
-        told.append((gone, readers.get(place, set())))
-    log.append_all(session, batch[0].realm_id, told, now=now)
+        event = DeleteMessageEvent.of([row.id for row in rows], rows[0].channel_id, rows[-1].topic)
+        events.append((event, readers.get(place, set())))
+    log.append_all(session, batch[0].realm_id, events, now=now)
 
 
 def _recount_topics(
     session: Session, channel_ids: Collection[int], message_ids: Sequence[int]
 ) -> None:
-    """Only topics whose newest message went need it."""
+    """Update or delete the topics whose newest message was deleted."""
     stale = _TOPIC.c.channel_id.in_(channel_ids) & id_in(_TOPIC.c.max_id, message_ids)
     in_topic = (_MESSAGE.c.channel_id == _TOPIC.c.channel_id) & (
         _MESSAGE.c.topic_key == _TOPIC.c.topic_key

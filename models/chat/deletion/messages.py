@@ -1,4 +1,4 @@
-"""Deleting a message: who may, until when, and what remains (an archived row for a while)."""
+"""Deleting a message: who may delete it, until when, and its copy in the archive."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -36,17 +36,17 @@ _MESSAGE = table_of(Message)
 _ARCHIVE = table_of(MessageArchive)
 _REACTION = table_of(Reaction)
 _REACTION_ARCHIVE = table_of(ReactionArchive)
-_KEPT = (
+_ARCHIVED = (
     *("id", "realm_id", "sender_id", "channel_id", "conversation_id", "topic", "content"),
     *("rendered_content", "sent_at"),
 )
 
 
 def delete_message(session: Session, actor: Actor, message_id: int, *, now: datetime) -> None:
-    """Delete a message for good. Raises `InvalidMessage`, `MessageAlreadyDeleted`,
-    `DeletionNotAllowed`, `DeletionTooLate`.
+    """Delete a message. Raise `InvalidMessage`, `MessageAlreadyDeleted`, `DeletionNotAllowed`,
+    `DeletionTooLate`.
     """
-    # Two who delete at once: the second waits for the row, and finds it gone.
+    # Of two concurrent deletions, the second waits for the lock and then finds no row.
     seen = access_message(session, actor, message_id)
     if seen.is_archived:
         raise InvalidMessage()
@@ -59,16 +59,18 @@ def delete_message(session: Session, actor: Actor, message_id: int, *, now: date
     remove_messages(session, [message.id], actor_id=actor.id, now=now)
     if message.channel_id is not None:
         recount_topics(session, message.channel_id, [message.topic_key])
-    gone = DeleteMessageEvent.of([message.id], message.channel_id, message.topic)
-    gone = replace(gone, message_id=message.id)
-    log.append(session, actor.realm_id, gone, user_ids=[*readers, actor.id], now=now)
+    event = DeleteMessageEvent.of([message.id], message.channel_id, message.topic)
+    event = replace(event, message_id=message.id)
+    log.append(session, actor.realm_id, event, user_ids=[*readers, actor.id], now=now)
     channel = message.channel
     if channel is not None and channel.first_message_id == message.id:
         recount_first_messages(session, actor.realm_id, [channel.id], now=now)
 
 
 def check_may_delete(db: Db, actor: Actor, message: MessageView, *, now: datetime) -> None:
-    """Those who may delete any message may always; authors only theirs, and only in time."""
+    """Raise `DeletionNotAllowed` or `DeletionTooLate` unless the actor may delete the message. The
+    permission to delete any message has no time limit.
+    """
     realm, channel = actor.realm, message.channel
     if belongs(db, actor, realm.can_delete_any_message_group):
         return
@@ -86,26 +88,25 @@ def check_may_delete(db: Db, actor: Actor, message: MessageView, *, now: datetim
 
 
 def _owns_bot(db: Db, actor: Actor, sender_id: int) -> bool:
-    found = db.execute(
-        select(User.id).where(
-            User.id == sender_id, User.bot_owner_id == actor.id, User.bot_type.is_not(None)
-        )
+    bot = select(User.id).where(
+        User.id == sender_id, User.bot_owner_id == actor.id, User.bot_type.is_not(None)
     )
-    return found.first() is not None
+    return db.execute(bot).first() is not None
 
 
 def remove_messages(
     session: Session, message_ids: list[int], *, actor_id: int | None, now: datetime
 ) -> None:
-    """Move messages and the reactions to them to the archive: in a few statements, however many.
-    Copies and edits go; the caller sees to topics, first messages and events.
+    """Move messages and the reactions to them to the archive, and delete copies and edits. Topics,
+    first messages and events are the caller's task.
     """
     connection = session.connection()
-    gone = _MESSAGE.c.id.in_(message_ids)
-    kept = select(
-        *(_MESSAGE.c[name] for name in _KEPT), literal(now, UtcMs), literal(actor_id)
-    ).where(gone)
-    connection.execute(insert(_ARCHIVE).from_select([*_KEPT, "archived_at", "archived_by"], kept))
+    is_removed = _MESSAGE.c.id.in_(message_ids)
+    rows = select(
+        *(_MESSAGE.c[name] for name in _ARCHIVED), literal(now, UtcMs), literal(actor_id)
+    ).where(is_removed)
+    names = [*_ARCHIVED, "archived_at", "archived_by"]
+    connection.execute(insert(_ARCHIVE).from_select(names, rows))
     names = _REACTION_ARCHIVE.c.keys()
     reactions = select(*(_REACTION.c[name] for name in names)).where(
         _REACTION.c.message_id.in_(message_ids)
@@ -113,5 +114,5 @@ def remove_messages(
     connection.execute(insert(_REACTION_ARCHIVE).from_select(names, reactions))
     forget_shown(session, message_ids, now=now)
     forget_stars(session, id_in(UserMessage.message_id, message_ids))
-    connection.execute(delete(_MESSAGE).where(gone))
+    connection.execute(delete(_MESSAGE).where(is_removed))
     search.forget_messages(session, message_ids)

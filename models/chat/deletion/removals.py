@@ -1,5 +1,6 @@
-"""Deleting everything that users have sent to some kind of place, or a topic: a first batch at
-once, the rest in steps by a worker, so that a unit of work takes no longer than a batch does.
+"""Deleting all messages of a topic, or all that users have sent to some kind of place.
+
+The request deletes a first batch and a worker the others, so that no transaction takes long.
 """
 
 from collections.abc import Sequence
@@ -7,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, insert, or_, select
+from sqlalchemy import ColumnElement, bindparam, exists, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -15,15 +16,14 @@ from models.chat.access.channels import access_channel
 from models.chat.access.errors import InvalidChannelId
 from models.chat.common import audit
 from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
-from models.chat.deletion.in_topic import find_in_topic
 from models.chat.identity.actors import Actor
-from models.chat.tables import Channel, Message, MessageRemoval
-from models.chat.topics.names import normalise_topic
+from models.chat.tables import Channel, Message, MessageRemoval, UserMessage
+from models.chat.topics.names import key_of, normalise_topic
 from models.reader import Db
 from models.rows import read_rows
 
 AT_ONCE = 200
-"""How many messages one unit of work deletes: the request's, and each step's of the worker."""
+"""How many messages one transaction deletes, of the request or of the worker."""
 _MESSAGE = table_of(Message)
 _LAST = select(func.coalesce(func.max(Message.id), 0))
 
@@ -38,7 +38,7 @@ class DeletionScope:
 
     @property
     def condition(self) -> ColumnElement[bool]:
-        """Of a message outer-joined with its channel."""
+        """The condition on a message outer-joined with its channel."""
         of_place = {
             "public_channels": Channel.invite_only.is_(False),
             "private_channels": Channel.invite_only.is_(True),
@@ -59,10 +59,8 @@ def remove_sent(
     actor_id: int,
     now: datetime,
 ) -> dict[int, int]:
-    """Move what the users have sent to these places to the archive: up to `AT_ONCE` messages now,
-    and what more there is in the steps of `remove_some`. Returns how many of each user went now.
-
-    Those who have copies are told, topics and first messages are true again.
+    """Delete what the users have sent to these places: up to `AT_ONCE` messages now, and the others
+    in the steps of `remove_some`. Return user id -> number of messages that were deleted now.
     """
     removed = dict.fromkeys(sender_ids, 0)
     if not places:
@@ -72,24 +70,24 @@ def remove_sent(
     left: list[dict[str, Any]] = []
     for sender_id in sender_ids:
         wanted = AT_ONCE - len(batch)
-        found = _find(session, sender_id, places, 0, until_id, wanted) if wanted else []
-        removed[sender_id] = len(found)
-        batch.extend(found)
-        if len(found) == wanted:
-            after_id = found[-1].id if found else 0
+        sent = _find_sent(session, sender_id, places, 0, until_id, wanted) if wanted else []
+        removed[sender_id] = len(sent)
+        batch.extend(sent)
+        if len(sent) == wanted:
+            after_id = sent[-1].id if sent else 0
             left.append({"sender_id": sender_id, "after_id": after_id})
     if batch:
         delete_batch(session, batch, actor_id=actor_id, now=now)
     if left:
-        known = {"realm_id": realm_id, "actor_id": actor_id, "until_id": until_id}
-        rows = [{**row, **known, **asdict(places)} for row in left]
+        shared = {"realm_id": realm_id, "actor_id": actor_id, "until_id": until_id}
+        rows = [{**row, **shared, **asdict(places)} for row in left]
         session.connection().execute(insert(table_of(MessageRemoval)), rows)
     return removed
 
 
 def remove_some(session: Session, now: datetime) -> bool:
-    """Take one removal a step further; False when none is left that nobody else works on. What a
-    removal did after its request is audited at its end.
+    """Take the next step of a removal. Return False if there is none that no other worker has
+    locked. The audit log gets what a removal deleted after its request when the removal ends.
     """
     removal = session.scalars(
         select(MessageRemoval)
@@ -106,11 +104,11 @@ def remove_some(session: Session, now: datetime) -> bool:
 def remove_topic(
     session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
 ) -> int | None:
-    """Delete the newest messages of a topic, as far as the actor can read it: up to `AT_ONCE` now,
-    and the others in the steps of `remove_some` and `go_on_with`. Returns the id of what is left to
-    do, or None. A removal that was asked for before goes on, up to the newest message of now.
+    """Delete the newest messages of a topic that the actor can read: up to `AT_ONCE` now, and the
+    others in the steps of `remove_some` and `go_on_with`. A removal from an earlier request
+    continues, up to the newest message of now. Return the id of the removal, or None if it ended.
 
-    Raises `InvalidChannelId` (an archived channel too) and `InvalidCharacterInTopic`.
+    Raise `InvalidChannelId`, also for an archived channel, and `InvalidCharacterInTopic`.
     """
     channel = access_channel(session, actor, channel_id)
     if channel.is_archived:
@@ -143,13 +141,13 @@ def remove_topic(
 
 
 def find_left(db: Db, removal_id: int) -> int | None:
-    """Up to which message a removal of a topic has still to go; None: it is through."""
+    """Return the id of the newest message that a removal of a topic has left; None if it ended."""
     left = select(MessageRemoval.until_id).where(MessageRemoval.id == removal_id)
     return db.execute(left).scalar()
 
 
 def go_on_with(session: Session, removal_id: int, *, now: datetime) -> None:
-    """Take a removal a step further, unless somebody else does or it is through."""
+    """Take the next step of a removal, unless another transaction does or the removal has ended."""
     removal = session.scalars(
         select(MessageRemoval)
         .where(MessageRemoval.id == removal_id)
@@ -160,11 +158,22 @@ def go_on_with(session: Session, removal_id: int, *, now: datetime) -> None:
 
 
 def _go_on(session: Session, removal: MessageRemoval, now: datetime) -> bool:
-    """Delete the next batch; whether there may be more. The row goes with the last."""
+    """Delete the next batch, and the row after the last one. Return whether there may be more.
+
+    In a topic the newest messages go first, so that the channel's first message changes only once.
+    """
     if removal.sender_id is None:
-        batch = _take_newest(session, removal, now)
+        batch = _find_in_topic(session, removal, AT_ONCE)
     else:
-        batch = _take_oldest(session, removal, removal.sender_id, now)
+        places = DeletionScope(removal.public_channels, removal.private_channels, removal.direct)
+        after_id, until_id = removal.after_id, removal.until_id
+        batch = _find_sent(session, removal.sender_id, places, after_id, until_id, AT_ONCE)
+    if batch:
+        delete_batch(session, batch, actor_id=removal.actor_id, now=now)
+        if removal.sender_id is None:
+            removal.until_id = batch[0].id - 1
+        else:
+            removal.after_id = batch[-1].id
     removal.removed += len(batch)
     is_over = len(batch) < AT_ONCE
     if is_over:
@@ -173,53 +182,64 @@ def _go_on(session: Session, removal: MessageRemoval, now: datetime) -> bool:
     return not is_over
 
 
-def _take_oldest(
-    session: Session, removal: MessageRemoval, sender_id: int, now: datetime
-) -> Sequence[PlacedMessage]:
-    places = DeletionScope(removal.public_channels, removal.private_channels, removal.direct)
-    batch = _find(session, sender_id, places, removal.after_id, removal.until_id, AT_ONCE)
-    if batch:
-        delete_batch(session, batch, actor_id=removal.actor_id, now=now)
-        removal.after_id = batch[-1].id
-    return batch
-
-
-def _take_newest(
-    session: Session, removal: MessageRemoval, now: datetime
-) -> Sequence[PlacedMessage]:
-    """Those of a topic: so the channel gets another first message at the end only."""
-    batch = find_in_topic(session, removal, AT_ONCE)
-    if batch:
-        delete_batch(session, batch, actor_id=removal.actor_id, now=now)
-        removal.until_id = batch[0].id - 1
-    return batch
-
-
 def _end(session: Session, removal: MessageRemoval, now: datetime) -> None:
-    if removal.removed and removal.topic is not None:
+    if removal.removed:
+        kind = "topic_deleted"
+        facts: dict[str, object] = {"topic": removal.topic}
+        if removal.topic is None:
+            kind, facts = "user_data_deleted", {"profile": False}
         audit.record(
             session,
             removal.realm_id,
-            "topic_deleted",
-            actor_id=removal.actor_id,
-            channel_id=removal.channel_id,
-            now=now,
-            facts={"topic": removal.topic, "messages": removal.removed},
-        )
-    elif removal.removed:
-        audit.record(
-            session,
-            removal.realm_id,
-            "user_data_deleted",
+            kind,
             actor_id=removal.actor_id,
             user_id=removal.sender_id,
+            channel_id=removal.channel_id,
             now=now,
-            facts={"profile": False, "messages": removal.removed},
+            facts={**facts, "messages": removal.removed},
         )
     session.delete(removal)
 
 
-def _find(
+_IS_READABLE = or_(
+    ~Channel.invite_only,
+    Channel.history_public_to_subscribers,
+    exists().where(
+        UserMessage.message_id == _MESSAGE.c.id, UserMessage.user_id == bindparam("actor_id")
+    ),
+)
+"""With a protected history, the actor can read only their own copies."""
+_NEWEST_IN_TOPIC = (
+    select(*PLACED)
+    .select_from(_MESSAGE)
+    .join(Channel, Channel.id == _MESSAGE.c.channel_id)
+    .where(
+        _MESSAGE.c.channel_id == bindparam("channel_id"),
+        _MESSAGE.c.topic_key == bindparam("topic_key"),
+        _MESSAGE.c.id <= bindparam("until_id"),
+        _IS_READABLE,
+    )
+    .order_by(_MESSAGE.c.id.desc())
+    .limit(bindparam("limit"))
+    .with_for_update(of=_MESSAGE)
+)
+
+
+def _find_in_topic(
+    session: Session, removal: MessageRemoval, limit: int
+) -> Sequence[PlacedMessage]:
+    """Return the newest messages that are left, by ascending id, locked."""
+    parameters = {
+        "actor_id": removal.actor_id,
+        "channel_id": removal.channel_id,
+        "topic_key": key_of(removal.topic or ""),
+        "until_id": removal.until_id,
+        "limit": limit,
+    }
+    return read_rows(PlacedMessage, session.execute(_NEWEST_IN_TOPIC, parameters))[::-1]
+
+
+def _find_sent(
     session: Session,
     sender_id: int,
     places: DeletionScope,
@@ -227,8 +247,8 @@ def _find(
     until_id: int,
     limit: int,
 ) -> Sequence[PlacedMessage]:
-    """The next messages to delete, locked."""
-    found = session.execute(
+    """Return the next messages of a sender to delete, locked."""
+    messages = session.execute(
         select(*PLACED)
         .select_from(_MESSAGE)
         .outerjoin(Channel, Channel.id == _MESSAGE.c.channel_id)
@@ -243,4 +263,4 @@ def _find(
         .with_for_update(of=_MESSAGE),
         {"sender_id": sender_id, "after_id": after_id, "until_id": until_id, "limit": limit},
     )
-    return read_rows(PlacedMessage, found)
+    return read_rows(PlacedMessage, messages)

@@ -109,7 +109,7 @@ class TestDeleteTopic:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as dying:
-            dying.setattr(removals, "find_in_topic", _then(removals.find_in_topic, dies))
+            dying.setattr(removals, "_find_in_topic", _then(removals._find_in_topic, dies))
             with pytest.raises(KeyboardInterrupt):
                 worker.try_some()
         assert ids(chat_database) == [*ghosts[:3], late], "a step that dies did nothing"
