@@ -1,1 +1,1 @@
-"""Messages that change: their content, their place, and the history of both."""
+"""Editing messages: their content, their channel and topic, and the history of edits."""

@@ -1,4 +1,4 @@
-"""What became of a message, edit by edit."""
+"""The edit history of a message."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -19,11 +19,11 @@ from models.reader import Db
 from models.rows import columns_of, read_rows
 
 MOST_EDITS = 100
-"""In one answer, the newest ones: what a message said before those is not told."""
+"""Edits of one response, the newest ones. It has no content from before those."""
 MOST_BYTES = 2_000_000
-"""Of the texts that one answer goes through, of the newest edits: it holds each some four times."""
+"""Bytes of the texts of one response, of the newest edits. Each is in memory about four times."""
 MOST_DIFFED = 200_000
-"""Characters of one answer that are compared, of the newest edits first."""
+"""Characters of one response that are compared, of the newest edits first."""
 
 _EDITS = (
     select(*columns_of(Edit, MessageEdit))
@@ -31,8 +31,6 @@ _EDITS = (
     .order_by(MessageEdit.id.desc())
     .limit(bindparam("most", type_=Integer))
 )
-
-
 _SIZES: Query[int] = Query(
     select(
         func.coalesce(byte_length(MessageEdit.prev_content), 0)
@@ -46,7 +44,7 @@ _SIZES: Query[int] = Query(
 
 
 def find_most_moved(db: Db, message_ids: Sequence[int]) -> int | None:
-    """Of these messages, the one that has moved most often; None if none has without an edit."""
+    """Return the one of these messages with the most moves alone; None if there is none."""
     moves = (
         select(MessageEdit.message_id)
         .where(id_in(MessageEdit.message_id, message_ids), MessageEdit.prev_content.is_(None))
@@ -60,15 +58,15 @@ def find_most_moved(db: Db, message_ids: Sequence[int]) -> int | None:
 def find_history(
     db: Db, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
-    """Snapshots, oldest first: the message as it was sent, then as it was after each of the
-    newest edits. Where there were more than `MOST_EDITS`, or more text than `MOST_BYTES`, it begins
-    with how the message was before the newest of them.
+    """Return snapshots, oldest first: the message as it was sent, and after each edit. With more
+    edits than `MOST_EDITS`, or more text than `MOST_BYTES`, the older edits are left out and the
+    first snapshot is the message after them.
 
-    Where a message stood in a channel that the reader may not read, nothing is told of that time:
-    neither what it said there, nor under which topic, nor which channel it was.
+    There are no snapshots of the time when the message was in a channel that the actor may not
+    read. If the organization shows moves alone, there are no edits of content alone, and the other
+    edits have no fields of content.
 
-    Raises `EditHistoryDisabled`, `InvalidMessage`. Where the organization shows moves only, edits
-    of the content alone are left out, and their fields from the others.
+    Raise `EditHistoryDisabled`, `InvalidMessage`.
     """
     policy = actor.realm.message_edit_history_visibility_policy
     if policy == "none":
@@ -82,9 +80,9 @@ def find_history(
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
     sizes = [size for (size,) in _SIZES.all(db, {"message_id": message.id})]
-    count = _count_light(sizes, message, shows_present=policy == "moves")
-    asked = {"message_id": message.id, "most": count + 1}
-    edits = read_rows(Edit, db.execute(_EDITS, asked))
+    count = _count_within_limits(sizes, message, moves_only=policy == "moves")
+    values = {"message_id": message.id, "most": count + 1}
+    edits = read_rows(Edit, db.execute(_EDITS, values))
     began_at = message.sent_at
     author_id: int | None = message.sender_id
     if len(edits) > count:
@@ -92,39 +90,39 @@ def find_history(
     newest = edits[:count]
     before = {edit.prev_channel_id for edit in newest if edit.prev_channel_id is not None}
     readable = find_open_places(db, actor, before - {message.channel_id}) | {message.channel_id}
-    past = _Past(message, shown, readable, tells_content=policy == "all")
+    past = _Past(message, shown, readable, with_content=policy == "all")
     snapshots: list[dict[str, Any]] = []
     for edit in newest:
-        here = past.channel_id in readable
+        is_readable = past.channel_id in readable
         snapshot = past.undo(edit)
         moved = edit.prev_topic is not None or edit.prev_channel_id is not None
-        if here and (policy == "all" or moved):
+        if is_readable and (policy == "all" or moved):
             snapshots.append(snapshot)
     if past.channel_id in readable:
         snapshots.append(past.snapshot(began_at, author_id))
     if policy == "moves":
-        # What a message said before is not shown: every snapshot has what it says now.
+        # Earlier contents are not shown, so every snapshot has the present one.
         for snapshot in snapshots:
             snapshot["content"] = message.content
             snapshot["rendered_content"] = message.rendered_content
     return snapshots[::-1]
 
 
-def _count_light(sizes: Sequence[int], message: MessageView, *, shows_present: bool) -> int:
-    """How many of the newest edits one answer tells: at least one, at most `MOST_EDITS`.
-    `shows_present`: every snapshot has what the message says now.
+def _count_within_limits(sizes: Sequence[int], message: MessageView, *, moves_only: bool) -> int:
+    """Return how many of the newest edits fit in one response: at least one, at most `MOST_EDITS`.
+    With `moves_only` every snapshot has the present content.
     """
     now = len(message.content.encode()) + len(message.rendered_content.encode())
     left = MOST_BYTES - now
     for count, size in enumerate(sizes[:MOST_EDITS]):
-        left -= now if shows_present else size
+        left -= now if moves_only else size
         if left < 0 and count:
             return count
     return MOST_EDITS
 
 
 class _Past:
-    """A message on its way back in time: what it said and where it stood, before each edit."""
+    """A message at an earlier time: `undo` goes back from the present, edit by edit."""
 
     def __init__(
         self,
@@ -132,7 +130,7 @@ class _Past:
         shown: Callable[[str], str],
         readable: set[int | None],
         *,
-        tells_content: bool,
+        with_content: bool,
     ) -> None:
         self.channel_id = message.channel_id
         self._topic = message.topic
@@ -140,11 +138,11 @@ class _Past:
         self._rendered = message.rendered_content
         self._shown = shown
         self._readable = readable
-        self._tells_content = tells_content
+        self._with_content = with_content
         self._left = MOST_DIFFED
 
     def snapshot(self, at: datetime, user_id: int | None) -> dict[str, Any]:
-        """The message as it is now on its way, which that user had made of it at that time."""
+        """Return the message at the time that `undo` has reached, with the edit that made it so."""
         return {
             "topic": self._shown(self._topic),
             "content": self._content,
@@ -154,24 +152,23 @@ class _Past:
         }
 
     def undo(self, edit: Edit) -> dict[str, Any]:
-        """Go back before an edit. The snapshot that the edit had left, with what it had changed."""
+        """Go back before an edit. Return the snapshot after it, with what the edit changed."""
         snapshot = self.snapshot(edit.edited_at, edit.editor_id)
-        told, came_from = undo_move(edit, self.channel_id, self._readable)
-        if "prev_topic" in told:
-            told["prev_topic"] = self._shown(told["prev_topic"])
-        snapshot |= told
-        self.channel_id = came_from
+        changed, self.channel_id = undo_move(edit, self.channel_id, self._readable)
+        if "prev_topic" in changed:
+            changed["prev_topic"] = self._shown(changed["prev_topic"])
+        snapshot |= changed
         if edit.prev_topic is not None:
             self._topic = edit.prev_topic
         if edit.prev_content is not None and edit.prev_rendered_content is not None:
-            if self._tells_content:
+            if self._with_content:
                 snapshot |= self._compare(edit.prev_content, edit.prev_rendered_content)
             self._content, self._rendered = edit.prev_content, edit.prev_rendered_content
         return snapshot
 
     def _compare(self, content: str, rendered: str) -> dict[str, Any]:
-        """What the message said before the edit, and the difference, coarse once `MOST_DIFFED`
-        characters were compared.
+        """Return the content before the edit, and the difference, which is coarse once
+        `MOST_DIFFED` characters were compared.
         """
         self._left -= len(rendered) + len(self._rendered)
         compare = content_html_diff if self._left >= 0 else coarse_html_diff

@@ -1,4 +1,4 @@
-"""Editing a message: what it says, and (moving.py) where it stands; one snapshot for both."""
+"""Editing a message: its content, and (moving.py) its channel and topic, with one history row."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -44,14 +44,12 @@ from models.reader import Db
 
 _EDIT = table_of(MessageEdit)
 _COPY = table_of(UserMessage)
-
-
 TOMBSTONE = "(deleted)"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a client wants of a message. None: as it was."""
+    """The new values; None changes nothing."""
 
     content: str | None = None
     prev_content_sha256: str | None = None
@@ -63,14 +61,14 @@ class Changes:
 
     @property
     def moves(self) -> bool:
-        """Is a place named, a topic or a channel?"""
+        """Whether the request names a topic or a channel."""
         return self.topic is not None or self.channel_id is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What came of it: records of the actor's files that no message shows any more, and the ids of
-    the messages that moved.
+    """The outcome: records of the actor's files that no message shows any more, and the ids of the
+    messages that moved.
     """
 
     detached: list[dict[str, Any]]
@@ -78,7 +76,7 @@ class Edited:
 
 
 def prepare_edit(db: Db, actor: Actor, content: str) -> PreparedText:
-    """An emptied message stays as a tombstone, as the reference has it."""
+    """Return the new content, rendered. An empty one becomes a tombstone, as in the reference."""
     return prepare_text(db, actor, content if content.strip() else TOMBSTONE)
 
 
@@ -91,12 +89,11 @@ def edit_message(
     text: PreparedText | None,
     now: datetime,
 ) -> Edited:
-    """Change a message, and those that move with it. Raises what is wrong, before any change.
-
-    `text`: `prepare_edit` of the new content.
+    """Change a message, and those that move with it. `text` is `prepare_edit` of the new content.
+    Raise the errors of the checks before any change.
     """
     message = access_open_message(session, actor, message_id)
-    _check_sense(message, changes)
+    _check_combination(message, changes)
     move = check_move(
         session,
         actor,
@@ -112,7 +109,7 @@ def edit_message(
         assert text is not None
         content, rendered = _check_content(session, actor, message, changes, text, now)
     if rendered is None and move is None:
-        return Edited([])  # every value is what it was
+        return Edited([])  # because no value changes
     if content == message.content:
         rendered = None
     detached: list[dict[str, Any]] = []
@@ -124,7 +121,7 @@ def edit_message(
         readers = find_readers(session, message.channel, [message.id])
     else:
         readers = move_messages(session, actor, message, move, now=now)
-    _tell(session, actor, message, move, content, rendered, changes, readers, now)
+    _notify(session, actor, message, move, content, rendered, changes, readers, now)
     if move is not None:
         move.notify(
             session,
@@ -137,8 +134,8 @@ def edit_message(
     return Edited(detached, () if move is None else move.message_ids)
 
 
-def _check_sense(message: MessageView, changes: Changes) -> None:
-    """Raise where the changes contradict each other, or what kind of message this is."""
+def _check_combination(message: MessageView, changes: Changes) -> None:
+    """Raise if the changes contradict one another or do not suit a direct message."""
     if changes.content is None and not changes.moves:
         raise NothingToChange()
     if message.channel is None:
@@ -153,7 +150,7 @@ def _check_sense(message: MessageView, changes: Changes) -> None:
 
 
 def require_may_edit_content(actor: Actor, message: MessageView, now: datetime) -> None:
-    """Raises `EditingTurnedOff`, `EditNotAllowed`, `EditTooLate`."""
+    """Raise `EditingTurnedOff`, `EditNotAllowed`, `EditTooLate`."""
     realm = actor.realm
     if not realm.allow_message_editing:
         raise EditingTurnedOff()
@@ -209,11 +206,11 @@ def _change_content(
     user_id, topic_key = _COPY.c.user_id, message.topic_key
     alerted = find_alerted_with_copy(session, actor.realm_id, message.id, content)
     bits = text_bits(session, rendered, alerted, user_id, message.channel_id, topic_key)
-    held = _COPY.c.flags.op("&")(OF_TEXT)
+    old_bits = _COPY.c.flags.op("&")(OF_TEXT)
     connection.execute(
         update(_COPY)
-        .where(_COPY.c.message_id == message.id, held != bits)
-        .values(flags=_COPY.c.flags - held + bits)
+        .where(_COPY.c.message_id == message.id, old_bits != bits)
+        .values(flags=_COPY.c.flags - old_bits + bits)
     )
 
 
@@ -225,7 +222,7 @@ def _record(
     rendered: Rendered | None,
     now: datetime,
 ) -> None:
-    """One snapshot for the message itself, and one for each that moves with it: one statement."""
+    """Insert a history row for the message, and one for each that moves with it."""
     values = {
         "editor_id": actor.id,
         "edited_at": now,
@@ -248,7 +245,7 @@ def _record(
     session.connection().execute(insert(_EDIT), rows)
 
 
-def _tell(
+def _notify(
     session: Session,
     actor: Actor,
     message: MessageView,
@@ -284,25 +281,25 @@ def _tell(
             event = replace(event, subject=move.topic, topic_links=[])
         if move.channel_changes:
             event = replace(event, new_stream_id=move.channel.id)
-    told = [
+    events = [
         (replace(event, flags=names_of(bits)), user_ids)
         for bits, user_ids in _by_flags(session, message.id, {*readers, actor.id}).items()
     ]
-    log.append_all(session, actor.realm_id, told, now=now)
+    log.append_all(session, actor.realm_id, events, now=now)
 
 
 def _by_flags(session: Session, message_id: int, readers: set[int]) -> dict[int, set[int]]:
-    """The readers by the flags of their copies by now; some read without one."""
+    """Return flags -> readers whose copies have them. Readers without a copy are among them."""
     copies = session.execute(
         select(UserMessage.user_id, all_flags(UserMessage)).where(
             UserMessage.message_id == message_id
         )
     )
-    alike: dict[int, set[int]] = defaultdict(set)
+    by_flags: dict[int, set[int]] = defaultdict(set)
     for user_id, bits in copies:
         if user_id in readers:
-            alike[bits].add(user_id)
-    without = readers.difference(*alike.values())
-    if without:
-        alike[WITHOUT_COPY] |= without
-    return alike
+            by_flags[bits].add(user_id)
+    without_copy = readers.difference(*by_flags.values())
+    if without_copy:
+        by_flags[WITHOUT_COPY] |= without_copy
+    return by_flags

@@ -1,20 +1,26 @@
 """Moving messages to another topic or channel: one, those after it, or the whole topic.
 
-However many move, the number of statements stays the same.
+The number of statements does not depend on the number of messages.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import and_, delete, insert, literal, select, update
+from sqlalchemy import and_, delete, func, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.access.audiences import find_audience, find_readers
 from models.chat.access.channels import ChannelView, access_channel, can_send_to_channel
 from models.chat.access.membership import belongs
-from models.chat.editing.errors import MoveNotAllowed, ResolveNotAllowed
-from models.chat.editing.move_limits import check_age
+from models.chat.editing.errors import (
+    ChannelEditTooLate,
+    MoveNotAllowed,
+    MoveTimeLimitExceeded,
+    ResolveNotAllowed,
+    TopicEditTooLate,
+)
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.identity.actors import Actor
@@ -59,7 +65,7 @@ class Move:
         new_thread: bool,
         now: datetime,
     ) -> None:
-        """The notification bot says in both places where the messages went and came from."""
+        """Post in both threads where the messages went and where they came from."""
         assert message.channel is not None
         count = len(self.message_ids)
         if self.whole_topic:
@@ -67,19 +73,19 @@ class Move:
         else:
             what = "A message was" if count == 1 else f"{count} messages were"
         new, old = (self.channel, self.topic), (message.channel, message.topic)
-        for wanted, here, way, there in (
+        for is_wanted, (channel, topic), direction, other in (
             (new_thread, new, "here from", old),
             (old_thread, old, "to", new),
         ):
-            if wanted:
+            if is_wanted:
                 quotes = Quotes()
                 by = quotes.user(actor.id, actor.full_name)
-                content = f"{what} moved {way} {_place(quotes, here[0], *there)} by {by}."
+                content = f"{what} moved {direction} {_thread(quotes, channel, *other)} by {by}."
                 try_send_notice(
                     session,
                     actor.realm_id,
-                    ToChannel(here[0].id),
-                    topic=here[1],
+                    ToChannel(channel.id),
+                    topic=topic,
                     content=content,
                     quotes=quotes,
                     now=now,
@@ -87,9 +93,9 @@ class Move:
                 )
 
 
-def _place(quotes: Quotes, here: ChannelView, channel: ChannelView, topic: str) -> str:
-    """A topic as it is named to the readers of `here`: not all of them may know a private one."""
-    if channel.invite_only and channel.id != here.id:
+def _thread(quotes: Quotes, reader: ChannelView, channel: ChannelView, topic: str) -> str:
+    """Return a topic as it is named in the channel `reader`, which may not name private ones."""
+    if channel.invite_only and channel.id != reader.id:
         return "a private channel"
     return quotes.thread(channel, topic)
 
@@ -104,10 +110,10 @@ def check_move(
     propagate_mode: str,
     now: datetime,
 ) -> Move | None:
-    """The move a client asks for; None if everything would stay where it is.
+    """Return the move of a request; None if every message would stay where it is.
 
-    Raises `InvalidCharacterInTopic`, `InvalidChannelId`, `MoveNotAllowed`, `ResolveNotAllowed`,
-    `NotAuthorizedToSend`, the time limits, and what `check_topic` raises.
+    Raise `InvalidCharacterInTopic`, `InvalidChannelId`, `MoveNotAllowed`, `ResolveNotAllowed`,
+    `NotAuthorizedToSend`, the errors of time limits, and what `check_topic` raises.
     """
     old = message.channel
     if old is None or (topic is None and channel_id is None):
@@ -126,15 +132,21 @@ def check_move(
         _require_channel_move(session, actor, old, channel)
     check_topic(session, actor, channel, new_topic)
     ids = _find_moving(session, actor, message, propagate_mode)
+    whole_topic = propagate_mode == "change_all"
     if not actor.is_moderator:
-        renames = topic_changes and not _resolves(message.topic, new_topic)
-        check_age(session, actor, message, ids, renames, channel_changes, propagate_mode, now)
-    total = len(ids) if propagate_mode == "change_all" else 0
-    return Move(ids, channel, new_topic, topic_changes, channel_changes, total > 0)
+        limits: list[tuple[int | None, type[ChatError]]] = []
+        if topic_changes and not _resolves(message.topic, new_topic):
+            limits.append((actor.realm.move_messages_within_stream_limit_seconds, TopicEditTooLate))
+        if channel_changes:
+            limits.append(
+                (actor.realm.move_messages_between_streams_limit_seconds, ChannelEditTooLate)
+            )
+        _check_age(session, message, ids if whole_topic else None, limits, now)
+    return Move(ids, channel, new_topic, topic_changes, channel_changes, whole_topic)
 
 
 def _resolves(old: str, new: str) -> bool:
-    """Only the sign that says a topic is resolved comes or goes."""
+    """Return whether the names differ in the sign of resolved topics alone."""
     return old.removeprefix(RESOLVED) == new.removeprefix(RESOLVED)
 
 
@@ -150,7 +162,7 @@ def _require_topic_move(
             raise ResolveNotAllowed()
         return
     if not old and not actor.is_guest:
-        return  # anybody may give a topic to messages without one
+        return  # because every member may give a topic to messages without one
     if not (
         belongs(session, actor, realm.can_move_messages_between_topics_group)
         or belongs(session, actor, channel.can_move_messages_within_channel_group)
@@ -173,33 +185,68 @@ def _require_channel_move(
 def _find_moving(
     session: Session, actor: Actor, message: MessageView, propagate_mode: str
 ) -> list[int]:
-    """Ids of the messages of the topic that move, those the actor may read."""
+    """Return the ids of the messages to move, of those in the topic that the actor may read."""
     if propagate_mode == "change_one":
         return [message.id]
-    wanted = select(Message.id).where(
+    moving = select(Message.id).where(
         Message.channel_id == message.channel_id, Message.topic_key == message.topic_key
     )
     if propagate_mode == "change_later":
-        wanted = wanted.where(Message.id >= message.id)
+        moving = moving.where(Message.id >= message.id)
     assert message.channel is not None
     if message.channel.has_protected_history:
-        mine = select(UserMessage.message_id).where(UserMessage.user_id == actor.id)
-        wanted = wanted.where(Message.id.in_(mine))
-    return sorted(session.execute(wanted).scalars())
+        copies = select(UserMessage.message_id).where(UserMessage.user_id == actor.id)
+        moving = moving.where(Message.id.in_(copies))
+    return sorted(session.execute(moving).scalars())
+
+
+def _check_age(
+    session: Session,
+    message: MessageView,
+    topic_ids: list[int] | None,
+    limits: list[tuple[int | None, type[ChatError]]],
+    now: datetime,
+) -> None:
+    """Check the age of the message, or of all messages of its topic (`topic_ids`), against the
+    strictest of the limits in seconds. Raise its error, or `MoveTimeLimitExceeded` if only some of
+    the messages are too old.
+    """
+    set_limits = [(seconds, error) for seconds, error in limits if seconds is not None]
+    if not set_limits:
+        return
+    seconds, too_late = min(set_limits, key=lambda limit: limit[0])
+    oldest = now - timedelta(seconds=seconds)
+    if topic_ids is None:
+        if message.sent_at < oldest:
+            raise too_late()
+        return
+    first, allowed = session.execute(
+        select(func.min(Message.id), func.count()).where(
+            id_in(Message.id, topic_ids), Message.sent_at >= oldest
+        )
+    ).one()
+    if first is None:
+        raise too_late()
+    if allowed < len(topic_ids):
+        raise MoveTimeLimitExceeded(
+            first_message_id_allowed_to_move=first,
+            total_messages_in_topic=len(topic_ids),
+            total_messages_allowed_to_move=allowed,
+        )
 
 
 def move_messages(
     session: Session, actor: Actor, message: MessageView, move: Move, *, now: datetime
 ) -> set[int]:
-    """Carry out a move. Returns the ids of those who must hear where the messages are now; who may
-    not follow them there is told that they are gone.
+    """Carry out a move. Return the ids of the users who get the event of the move. Readers who may
+    not read the new channel get a deletion instead.
     """
     old = message.channel
     assert old is not None
     connection = session.connection()
     moving = id_in(Message.id, move.message_ids)
     readers = find_readers(session, old, move.message_ids)
-    holders = find_readers(session, None, move.message_ids) if move.channel_changes else set()
+    with_copy = find_readers(session, None, move.message_ids) if move.channel_changes else set()
     connection.execute(
         update(Message)
         .where(moving)
@@ -211,7 +258,7 @@ def move_messages(
         )
     )
     if move.channel_changes:
-        _carry_copies(session, old, move)
+        _update_copies(session, move)
         recount_first_messages(session, actor.realm_id, [old.id, move.channel.id], now=now)
         recount_topics(session, old.id, [message.topic_key])
         recount_topics(session, move.channel.id, [key_of(move.topic)])
@@ -227,36 +274,36 @@ def move_messages(
         )
     if not move.channel_changes:
         return readers
-    followers = find_readers(session, move.channel, move.message_ids)
-    gone = DeleteMessageEvent.of(move.message_ids, old.id, message.topic)
-    log.append(session, actor.realm_id, gone, user_ids=readers - followers, now=now)
-    # To others the messages have always been there, because the event names the old channel.
+    new_readers = find_readers(session, move.channel, move.message_ids)
+    deletion = DeleteMessageEvent.of(move.message_ids, old.id, message.topic)
+    log.append(session, actor.realm_id, deletion, user_ids=readers - new_readers, now=now)
+    # Users who may not see the old channel get no event, because the event names it.
     audience = find_audience(session, actor.realm, old)
-    return followers if audience is None else followers & (audience | holders)
+    return new_readers if audience is None else new_readers & (audience | with_copy)
 
 
-def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
-    """Copies follow access: who may not read the new channel loses theirs; subscribers of one with
-    protected history, who could not read the messages otherwise, get some.
+def _update_copies(session: Session, move: Move) -> None:
+    """Delete the copies of users who may not read the new channel. Its subscribers get copies if it
+    has a protected history, because they could not read the messages otherwise.
     """
     new = move.channel
     connection = session.connection()
-    here = id_in(UserMessage.message_id, move.message_ids)
+    is_moved = id_in(UserMessage.message_id, move.message_ids)
     subscribed = select(Subscription.user_id).where(
         Subscription.channel_id == new.id, Subscription.is_active
     )
     lost = None
     if new.invite_only:
-        lost = and_(here, _COPY.c.user_id.not_in(subscribed))
+        lost = and_(is_moved, _COPY.c.user_id.not_in(subscribed))
     elif not new.is_web_public:
-        guests = select(User.id).where(User.id.in_(select(_COPY.c.user_id).where(here)))
+        guests = select(User.id).where(User.id.in_(select(_COPY.c.user_id).where(is_moved)))
         guests = guests.where(User.role == Role.GUEST)
-        lost = and_(here, _COPY.c.user_id.in_(guests), _COPY.c.user_id.not_in(subscribed))
+        lost = and_(is_moved, _COPY.c.user_id.in_(guests), _COPY.c.user_id.not_in(subscribed))
     if lost is not None:
         forget_stars(session, lost)
         connection.execute(delete(_COPY).where(lost))
     if new.has_protected_history:
-        known = select(literal(1)).where(
+        copy = select(literal(1)).where(
             _COPY.c.user_id == Subscription.user_id, _COPY.c.message_id == Message.id
         )
         missing = (
@@ -268,7 +315,7 @@ def _carry_copies(session: Session, old: ChannelView, move: Move) -> None:
                 Subscription.is_active,
                 User.is_active,
                 id_in(Message.id, move.message_ids),
-                ~known.exists(),
+                ~copy.exists(),
             )
         )
         connection.execute(insert(_COPY).from_select(["user_id", "message_id", "flags"], missing))
