@@ -1,1 +1,1 @@
-"""What clients are told: a class for each kind of event, and the log that keeps them."""
+"""Events for clients: a class for each kind of event, and the log of events."""

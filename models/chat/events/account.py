@@ -1,5 +1,5 @@
-"""Events of what is a user's own: settings, topics, devices, and tokens of other services. Each
-tells that user alone.
+"""Events of a user's own settings, topics, devices, and tokens of other services. Each is sent to
+that user alone.
 """
 
 from typing import TypedDict
@@ -31,11 +31,11 @@ class UserTopicEvent(ClientEvent, type="user_topic"):
 
 
 class AlertWordsEvent(ClientEvent, type="alert_words", lazy=("alert_words",)):
-    """A user added alert words or removed some. Tells that user which they have now."""
+    """A user added or removed alert words. Sent to that user, with all alert words."""
 
 
 class MutedUsersEvent(ClientEvent, type="muted_users", lazy=("muted_users",)):
-    """A user muted another or unmuted one. Tells that user whom they have muted now."""
+    """A user muted or unmuted another. Sent to that user, with all muted users."""
 
 
 class MutedTopicsEvent(ClientEvent, type="muted_topics", lazy=("muted_topics",)):
@@ -70,19 +70,19 @@ class DeviceUpdateEvent(ClientEvent, type="device", op="update"):
 
 
 class HasVendorTokenEvent(ClientEvent, type="has_vendor_token"):
-    """Whether the user has authorized this server at the vendor of video calls."""
+    """The user authorized this server at the vendor of video calls, or the token was deleted."""
 
     value: bool
 
 
 class HasZoomTokenEvent(ClientEvent, type="has_zoom_token"):
-    """The same as `has_vendor_token`, by the name that clients of the reference know."""
+    """`has_vendor_token` under the name in the reference."""
 
     value: bool
 
 
 class SavedSnippetsAddEvent(ClientEvent, type="saved_snippets", op="add"):
-    """A snippet was saved. Tells its author.
+    """A snippet was saved. Sent to its author.
 
     The record comes from `models.chat.saved_snippets`, here and below.
     """
@@ -91,19 +91,20 @@ class SavedSnippetsAddEvent(ClientEvent, type="saved_snippets", op="add"):
 
 
 class SavedSnippetsUpdateEvent(ClientEvent, type="saved_snippets", op="update"):
-    """A saved snippet was changed. Tells its author."""
+    """A saved snippet was changed. Sent to its author."""
 
     saved_snippet: WireObject
 
 
 class SavedSnippetsRemoveEvent(ClientEvent, type="saved_snippets", op="remove"):
-    """A saved snippet was deleted. Tells its author."""
+    """A saved snippet was deleted. Sent to its author."""
 
     saved_snippet_id: int
 
 
 class AttachmentAddEvent(ClientEvent, type="attachment", op="add"):
-    """A file was uploaded. Tells its owner. `upload_space_used`: bytes of the organization's files.
+    """A file was uploaded. Sent to its owner. `upload_space_used` is in bytes, of all files of the
+    organization.
 
     The record comes from `models.chat.uploads.attachments`, here and below.
     """
@@ -113,14 +114,14 @@ class AttachmentAddEvent(ClientEvent, type="attachment", op="add"):
 
 
 class AttachmentUpdateEvent(ClientEvent, type="attachment", op="update"):
-    """Other messages than before show a file. Tells its owner."""
+    """Other messages than before show a file. Sent to its owner."""
 
     attachment: WireObject
     upload_space_used: int
 
 
 class AttachmentRemoveEvent(ClientEvent, type="attachment", op="remove"):
-    """A file was deleted, by its owner or because no message had shown it for long. Tells its
+    """A file was deleted, by its owner or because no message had shown it for long. Sent to its
     owner. `attachment` has only the `id`.
     """
 
@@ -129,7 +130,7 @@ class AttachmentRemoveEvent(ClientEvent, type="attachment", op="remove"):
 
 
 class NavigationViewAddEvent(ClientEvent, type="navigation_view", op="add"):
-    """The user added a navigation view. Tells the user.
+    """The user added a navigation view. Sent to the user.
 
     The record comes from `models.chat.navigation_views`.
     """
@@ -145,13 +146,13 @@ class NavigationViewChange(TypedDict, total=False):
 
 
 class NavigationViewUpdateEvent(ClientEvent, type="navigation_view", op="update"):
-    """The user changed a navigation view. Tells the user."""
+    """The user changed a navigation view. Sent to the user."""
 
     fragment: str
     data: NavigationViewChange
 
 
 class NavigationViewRemoveEvent(ClientEvent, type="navigation_view", op="remove"):
-    """The user removed a navigation view. Tells the user."""
+    """The user removed a navigation view. Sent to the user."""
 
     fragment: str

@@ -1,4 +1,4 @@
-"""Events of channels, of who subscribes to them, and of the folders they stand in."""
+"""Events of channels, their subscribers, and their folders."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -8,7 +8,7 @@ from models.json import Json
 
 
 class StreamCreateEvent(ClientEvent, type="stream", op="create", internal=("for_unarchiving",)):
-    """Channels are new to the user: they were created, or the user may know of them from now on.
+    """Channels are new to the user: they were created, or the user may see them from now on.
 
     `streams` come from `models.chat.channels.channels.describe_channels`.
     """
@@ -24,7 +24,7 @@ class ChannelName(TypedDict):
 
 
 class StreamDeleteEvent(ClientEvent, type="stream", op="delete"):
-    """Channels are gone for the user, who may no longer know of them.
+    """Channels were deleted for the user, who may no longer see them.
 
     `streams` is the older form of `stream_ids`.
     """
@@ -34,13 +34,13 @@ class StreamDeleteEvent(ClientEvent, type="stream", op="delete"):
 
     @classmethod
     def of(cls, channel_ids: Sequence[int]) -> "StreamDeleteEvent":
-        """The event for these channels."""
+        """Return the event for these channels."""
         named: list[ChannelName] = [{"stream_id": channel_id} for channel_id in channel_ids]
         return cls(streams=named, stream_ids=channel_ids)
 
 
 class StreamUpdateEvent(ClientEvent, type="stream", op="update"):
-    """A property of a channel has another value. Tells everybody who may know of the value.
+    """A property of a channel has another value. Sent to everybody who may see the channel.
 
     `name` is the channel's name before a change of it. With `description` comes
     `rendered_description`; with `invite_only` the other two properties of its privacy.
@@ -56,7 +56,7 @@ class StreamUpdateEvent(ClientEvent, type="stream", op="update"):
 
 
 class DefaultStreamsEvent(ClientEvent, type="default_streams"):
-    """New members are subscribed to these channels from now on. Tells everybody."""
+    """New members are subscribed to these channels from now on. Sent to everybody."""
 
     default_streams: Sequence[int]
 
@@ -64,7 +64,7 @@ class DefaultStreamsEvent(ClientEvent, type="default_streams"):
 class SubscriptionAddEvent(
     ClientEvent, type="subscription", op="add", internal=("for_unarchiving",)
 ):
-    """The user was subscribed to channels. Tells that user.
+    """The user was subscribed to channels. Sent to that user.
 
     Each subscription is a channel (`models.chat.channels.channels.describe_channels`) with the
     user's settings (`models.chat.channels.subscriptions.describe_subscription`) and the ids of its
@@ -83,13 +83,13 @@ class LeftChannel(TypedDict):
 
 
 class SubscriptionRemoveEvent(ClientEvent, type="subscription", op="remove"):
-    """The user's subscriptions ended. Tells that user."""
+    """The user's subscriptions ended. Sent to that user."""
 
     subscriptions: Sequence[LeftChannel]
 
 
 class SubscriptionUpdateEvent(ClientEvent, type="subscription", op="update"):
-    """The user changed a setting of a subscription. Tells that user."""
+    """The user changed a setting of a subscription. Sent to that user."""
 
     property: str
     value: str | bool
@@ -99,7 +99,7 @@ class SubscriptionUpdateEvent(ClientEvent, type="subscription", op="update"):
 class SubscriptionPeerAddEvent(
     ClientEvent, type="subscription", op="peer_add", internal=("for_unarchiving",)
 ):
-    """Users subscribe to channels now. Tells everybody else who may know who subscribes."""
+    """Users subscribed to channels. Sent to everybody else who may see the subscribers."""
 
     stream_ids: Sequence[int]
     user_ids: Sequence[int]
@@ -107,14 +107,14 @@ class SubscriptionPeerAddEvent(
 
 
 class SubscriptionPeerRemoveEvent(ClientEvent, type="subscription", op="peer_remove"):
-    """Users no longer subscribe to channels. Tells everybody else who may know who subscribes."""
+    """Users unsubscribed from channels. Sent to everybody else who may see the subscribers."""
 
     stream_ids: Sequence[int]
     user_ids: Sequence[int]
 
 
 class ChannelFolderAddEvent(ClientEvent, type="channel_folder", op="add"):
-    """A channel folder was created. Tells everybody.
+    """A channel folder was created. Sent to everybody.
 
     `channel_folder` comes from `models.chat.channels.folders`.
     """
@@ -132,13 +132,13 @@ class FolderChange(TypedDict, total=False):
 
 
 class ChannelFolderUpdateEvent(ClientEvent, type="channel_folder", op="update"):
-    """A channel folder was changed. Tells everybody."""
+    """A channel folder was changed. Sent to everybody."""
 
     channel_folder_id: int
     data: FolderChange
 
 
 class ChannelFolderReorderEvent(ClientEvent, type="channel_folder", op="reorder"):
-    """The channel folders stand in another order. Tells everybody the ids of all, in order."""
+    """The channel folders have another order. Sent to everybody, with the ids of all in order."""
 
     order: Sequence[int]

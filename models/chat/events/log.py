@@ -1,9 +1,8 @@
-"""Events for clients: what an event is, and the log that keeps it.
+"""Events for clients, and the log of them.
 
-A kind of event is a class, and an event is one record of it. Events are appended in the transaction
-of the change they tell. They are written at the end of the unit of work, so that the ids of a realm
-ascend in the order of commits (models/commit_order.py), and all processes are told once they are
-kept.
+Each kind of event is a class. Events are appended in the transaction of the change, but inserted at
+its end, so that the ids of a realm ascend in the order of commits (models/commit_order.py). After
+the commit all processes are notified.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,9 +33,9 @@ from models.dialects import ByDialect
 from models.prepared import Change
 
 WireObject = Mapping[str, Any]
-"""An object as answers of the API show it too. The class with the field names its maker."""
+"""An object as in responses of the API. The class with the field names the function it is from."""
 EmailFact = tuple[int, str, int]
-"""A user's id, real address, and who may see the address (an `EmailVisibility`)."""
+"""A user's id, real address, and the `EmailVisibility` of the address."""
 
 
 class Absent(Enum):
@@ -46,25 +45,25 @@ class Absent(Enum):
 
 
 ABSENT: Final = Absent.ABSENT
-"""The value of a field that this one event does not have. None is JSON's null."""
+"""The value of a field that one event does not have. None is JSON's null."""
 
 Value = TypeVar("Value")
 
 
-def given(value: Value | None) -> Value | Absent:
-    """A field from an optional argument: the value, or `ABSENT` for None."""
+def or_absent(value: Value | None) -> Value | Absent:
+    """Return the value, or `ABSENT` for None."""
     return ABSENT if value is None else value
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class ClientEvent:
-    """An event as clients see it. Its fields are those of the body, in their order.
+    """An event as clients see it, with the fields of the body in their order.
 
     A kind is a type of event, or a type with an op:
     `class DeviceAddEvent(ClientEvent, type="device", op="add")`. Each kind becomes a frozen,
     keyword-only dataclass. Fields that are `internal` are for the delivery
-    (`models.chat.queues.delivery`), and clients never see them. Those that are `lazy` are no
-    fields of the record: the delivery reads them from their tables (`models.chat.queues.lazy`).
+    (`models.chat.queues.delivery`), and clients never see them. Those that are `lazy` are not
+    stored: the delivery reads them from their tables (`models.chat.queues.lazy`).
     """
 
     type: ClassVar[str]
@@ -90,17 +89,17 @@ class ClientEvent:
 
     @property
     def channel_id(self) -> int | None:
-        """The channel that a client must be able to read when it is told; None: no channel."""
+        """The channel that a client must be able to read to get the event, if any."""
         return None
 
     @property
     def parts(self) -> int:
-        """As how many events it may be told. The log keeps an id for each of them."""
+        """How many events clients may get for this one. The log reserves an id for each."""
         return 1
 
     def payload(self) -> dict[str, Any]:
-        """The body without `id` and `type`: `op`, then every field that is not absent. The keys of
-        internal fields begin with an underscore.
+        """Return the body without `id` and `type`: `op`, then every field that is not absent. The
+        keys of internal fields begin with an underscore.
         """
         body: dict[str, Any] = {} if self.op is None else {"op": self.op}
         for name, key in self._keys:
@@ -113,20 +112,20 @@ class ClientEvent:
 # --- the log ----------------------------------------------------------------------------------
 
 LOCKS = 1
-"""The family of the locks of these logs."""
+"""The lock family of these logs, one log for each realm."""
 _EVENT = table_of(Event)
 _INSERT = Change(insert(_EVENT))
 
 
 def _id_after_gaps() -> ColumnElement[int]:
-    """The last of :parts ids that no other event of the log has."""
+    """Return the last of :parts new ids."""
     parts = bindparam("parts", type_=Integer)
     newest = select(literal_column("seq", Integer)).select_from(text("sqlite_sequence"))
-    known = newest.where(literal_column("name") == literal(_EVENT.name)).scalar_subquery()
+    last_id = newest.where(literal_column("name") == literal(_EVENT.name)).scalar_subquery()
     drawn = select(func.nextval(func.pg_get_serial_sequence(_EVENT.name, "id")).label("drawn"))
     drawn_ids = drawn.select_from(func.generate_series(1, parts)).subquery()
     return ByDialect(
-        sqlite=func.coalesce(known, 0) + parts,
+        sqlite=func.coalesce(last_id, 0) + parts,
         postgresql=select(func.max(drawn_ids.c.drawn)).scalar_subquery(),
     )
 
@@ -135,7 +134,7 @@ _INSERT_AFTER_GAPS = Change(insert(_EVENT).values(id=_id_after_gaps()))
 """For rows whose events have several parts."""
 
 AddressedEvent = tuple[ClientEvent, Iterable[int] | None]
-"""An event and the ids of the users who get it; None: everybody in the realm."""
+"""An event and the ids of its recipients; None means everybody in the realm."""
 
 
 def append(
@@ -147,29 +146,22 @@ def append(
     user_ids: Iterable[int] | None = None,
     to_administrators: bool = False,
 ) -> None:
-    """One event for `user_ids`, else for the realm's administrators, else for everyone.
-
-    An event for nobody is not kept.
+    """Append one event for `user_ids`, for the realm's administrators, or for everybody. An event
+    without recipients is dropped.
     """
-    row = _row(realm_id, event, now, user_ids, to_administrators)
-    if row is not None:
-        at_the_end(session, _write, [row])
+    at_the_end(session, _write, _rows(realm_id, event, now, user_ids, to_administrators))
 
 
 def append_all(
-    session: Session, realm_id: int, occurrences: Iterable[AddressedEvent], *, now: datetime
+    session: Session, realm_id: int, events: Iterable[AddressedEvent], *, now: datetime
 ) -> None:
-    """Several events, in order."""
-    rows = [
-        row
-        for event, user_ids in occurrences
-        if (row := _row(realm_id, event, now, user_ids)) is not None
-    ]
-    at_the_end(session, _write, rows)
+    """Append several events, in order."""
+    for event, user_ids in events:
+        at_the_end(session, _write, _rows(realm_id, event, now, user_ids))
 
 
 def _write(session: Session, rows: list[dict[str, Any]]) -> None:
-    """All events of a unit of work, in one statement; the ids of a realm in commit order."""
+    """Insert all events of a transaction with one statement."""
     realm_ids = {row["realm_id"] for row in rows}
     lock_logs(session, LOCKS, realm_ids)
     if any("parts" in row for row in rows):
@@ -179,18 +171,19 @@ def _write(session: Session, rows: list[dict[str, Any]]) -> None:
     notify_logs(session, realm_ids)
 
 
-def _row(
+def _rows(
     realm_id: int,
     event: ClientEvent,
     now: datetime,
     user_ids: Iterable[int] | None,
     to_administrators: bool = False,
-) -> dict[str, Any] | None:
+) -> list[dict[str, Any]]:
+    """Return the row of an event; none if the event has no recipients."""
     recipients = None if user_ids is None else sorted(set(user_ids))
     if recipients == []:
-        return None
+        return []
     audience = "administrators" if to_administrators else "realm" if recipients is None else "users"
-    row = {
+    row: dict[str, Any] = {
         "realm_id": realm_id,
         "type": event.type,
         "payload": orjson.dumps(event.payload()).decode(),
@@ -199,4 +192,4 @@ def _row(
         "channel_id": event.channel_id,
         "at": now,
     }
-    return row if event.parts == 1 else {**row, "parts": event.parts}
+    return [row if event.parts == 1 else {**row, "parts": event.parts}]

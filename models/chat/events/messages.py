@@ -8,18 +8,18 @@ from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 
 
 class LocalEcho(TypedDict):
-    """By which the sender's client knows its own message again: in which queue, and as what."""
+    """The queue and the local id by which the sender's client recognizes its own message."""
 
     queue_id: str
     local_id: str
 
 
 class MessageEvent(ClientEvent, type="message", internal=("markdown", "others", "local")):
-    """A message was sent. Tells everybody who got a copy with these flags.
+    """A message was sent. Sent to everybody who got a copy with these flags.
 
     `message` comes from `models.chat.sending.messages.message_as_sent`, without its flags and
     rendered; `markdown` is its source. Of the events of a message to a public channel, one has
-    `others`: who is told by another of them. That one is also for queues of all public channels.
+    `others`, the recipients of the other ones, and is also for queues of all public channels.
     """
 
     message: WireObject
@@ -30,12 +30,12 @@ class MessageEvent(ClientEvent, type="message", internal=("markdown", "others", 
 
     @property
     def channel_id(self) -> int | None:
-        found: int | None = self.message.get("stream_id")
-        return found
+        stream_id: int | None = self.message.get("stream_id")
+        return stream_id
 
 
 class UpdateMessageEvent(ClientEvent, type="update_message"):
-    """A message was edited, or messages moved, or both. Tells everybody who may read them now and
+    """A message was edited, or messages moved, or both. Sent to everybody who may read them now and
     whose copy of the message has these flags.
 
     `stream_id` and `stream_name` name the channel before the move; direct messages have none. The
@@ -65,12 +65,12 @@ class UpdateMessageEvent(ClientEvent, type="update_message"):
 
     @property
     def channel_id(self) -> int | None:
-        there = self.stream_id if self.new_stream_id is ABSENT else self.new_stream_id
-        return None if there is ABSENT else there
+        stream_id = self.stream_id if self.new_stream_id is ABSENT else self.new_stream_id
+        return None if stream_id is ABSENT else stream_id
 
 
 class DeleteMessageEvent(ClientEvent, type="delete_message"):
-    """Messages of one topic or conversation were deleted, or moved out of reach. Tells everybody
+    """Messages of one topic or conversation were deleted, or moved out of reach. Sent to everybody
     who could read them.
 
     `message_id` comes only with a message that somebody deleted by its id. `stream_id` and `topic`
@@ -91,7 +91,7 @@ class DeleteMessageEvent(ClientEvent, type="delete_message"):
     def of(
         cls, message_ids: Sequence[int], channel_id: int | None, topic: str
     ) -> "DeleteMessageEvent":
-        """The event for messages of one topic; None: of one conversation."""
+        """Return the event for messages of one topic, or of one conversation (no channel)."""
         if channel_id is None:
             return cls(message_ids=message_ids, message_type="private")
         return cls(
@@ -100,7 +100,7 @@ class DeleteMessageEvent(ClientEvent, type="delete_message"):
 
 
 class UpdateMessageFlagsAddEvent(ClientEvent, type="update_message_flags", op="add"):
-    """Messages got a flag. Tells the user whose copies they are.
+    """Messages got a flag. Sent to the user whose copies they are.
 
     `operation` is the older name of `op`.
     """
@@ -126,7 +126,7 @@ class MessageDetails(TypedDict):
 
 
 class UpdateMessageFlagsRemoveEvent(ClientEvent, type="update_message_flags", op="remove"):
-    """Messages lost a flag. Tells the user whose copies they are.
+    """Messages lost a flag. Sent to the user whose copies they are.
 
     `operation` is the older name of `op`. `message_details`, by message id as text, come only where
     the flag is `read`.
@@ -140,7 +140,7 @@ class UpdateMessageFlagsRemoveEvent(ClientEvent, type="update_message_flags", op
 
 
 class ReactingUser(TypedDict):
-    """Who reacted, in the form that older clients read. `email`: the one that everybody may see."""
+    """The user who reacted, for older clients. `email` is the address that everybody may see."""
 
     user_id: int
     email: str
@@ -165,17 +165,17 @@ class _Reaction:
 
 
 class ReactionAddEvent(_Reaction, ClientEvent, type="reaction", op="add", internal=("place",)):
-    """A user reacted to a message. Tells everybody who may read the message."""
+    """A user reacted to a message. Sent to everybody who may read the message."""
 
 
 class ReactionRemoveEvent(
     _Reaction, ClientEvent, type="reaction", op="remove", internal=("place",)
 ):
-    """A user removed a reaction to a message. Tells everybody who may read the message."""
+    """A user removed a reaction to a message. Sent to everybody who may read the message."""
 
 
 class SubmessageEvent(ClientEvent, type="submessage", internal=("place",)):
-    """Somebody did something with a poll or a to-do list. Tells everybody who may read the message.
+    """A user changed a poll or a to-do list. Sent to everybody who may read the message.
 
     `content` is JSON. `place`: the message's channel; None for a direct message.
     """
@@ -193,7 +193,7 @@ class SubmessageEvent(ClientEvent, type="submessage", internal=("place",)):
 
 
 class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"):
-    """A message was scheduled. Tells its sender.
+    """A message was scheduled. Sent to its sender.
 
     The records come from `models.chat.scheduling.records.record_of`.
     """
@@ -202,7 +202,7 @@ class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"
 
 
 class ScheduledMessagesUpdateEvent(ClientEvent, type="scheduled_messages", op="update"):
-    """A scheduled message was changed, or could not be sent. Tells its sender.
+    """A scheduled message was changed, or could not be sent. Sent to its sender.
 
     The record comes from `models.chat.scheduling.records.record_of`.
     """
@@ -211,13 +211,13 @@ class ScheduledMessagesUpdateEvent(ClientEvent, type="scheduled_messages", op="u
 
 
 class ScheduledMessagesRemoveEvent(ClientEvent, type="scheduled_messages", op="remove"):
-    """A scheduled message no longer waits: it was deleted, or sent. Tells its sender."""
+    """A scheduled message was deleted or sent. Sent to its sender."""
 
     scheduled_message_id: int
 
 
 class RemindersAddEvent(ClientEvent, type="reminders", op="add"):
-    """A user set a reminder, or one could not be delivered. Tells that user.
+    """A user set a reminder, or one could not be delivered. Sent to that user.
 
     The records come from `models.chat.scheduling.records.record_of`.
     """
@@ -226,13 +226,13 @@ class RemindersAddEvent(ClientEvent, type="reminders", op="add"):
 
 
 class RemindersRemoveEvent(ClientEvent, type="reminders", op="remove"):
-    """A reminder no longer waits: it was deleted, or delivered. Tells its user."""
+    """A reminder was deleted or delivered. Sent to its user."""
 
     reminder_id: int
 
 
 class DraftsAddEvent(ClientEvent, type="drafts", op="add"):
-    """Drafts were stored. Tells their author.
+    """Drafts were stored. Sent to their author.
 
     The records come from `models.chat.drafts.record_of`.
     """
@@ -241,7 +241,7 @@ class DraftsAddEvent(ClientEvent, type="drafts", op="add"):
 
 
 class DraftsUpdateEvent(ClientEvent, type="drafts", op="update"):
-    """A draft was changed. Tells its author.
+    """A draft was changed. Sent to its author.
 
     The record comes from `models.chat.drafts.record_of`.
     """
@@ -250,6 +250,6 @@ class DraftsUpdateEvent(ClientEvent, type="drafts", op="update"):
 
 
 class DraftsRemoveEvent(ClientEvent, type="drafts", op="remove"):
-    """A draft was deleted. Tells its author."""
+    """A draft was deleted. Sent to its author."""
 
     draft_id: int

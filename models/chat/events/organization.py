@@ -8,7 +8,7 @@ from models.chat.tables.setting_table import Value
 
 
 class RealmUpdateDictEvent(ClientEvent, type="realm", op="update_dict"):
-    """Settings of the organization have other values. Tells everybody, older forms too.
+    """Settings of the organization have other values, in older forms too. Sent to everybody.
 
     `data` has the new values by the settings' names (`models.chat.organization.settings`).
     """
@@ -20,15 +20,15 @@ class RealmUpdateDictEvent(ClientEvent, type="realm", op="update_dict"):
 class RealmUserSettingsDefaultsUpdateEvent(
     ClientEvent, type="realm_user_settings_defaults", op="update"
 ):
-    """A setting of new users begins with another value. Tells everybody."""
+    """A setting has another default for new users. Sent to everybody."""
 
     property: str
     value: Value
 
 
 class InvitesChangedEvent(ClientEvent, type="invites_changed"):
-    """An invitation was sent, accepted or revoked. Tells administrators and who sent it; clients
-    read the invitations again.
+    """An invitation was sent, accepted or revoked. Sent to its sender and to administrators, whose
+    clients read the invitations again.
     """
 
 
@@ -40,63 +40,63 @@ class EmailDomain(TypedDict):
 
 
 class RealmDomainsAddEvent(ClientEvent, type="realm_domains", op="add"):
-    """The organization has another email domain. Tells everybody."""
+    """The organization has another email domain. Sent to everybody."""
 
     realm_domain: EmailDomain
 
 
 class RealmDomainsChangeEvent(ClientEvent, type="realm_domains", op="change"):
-    """An email domain of the organization was changed. Tells everybody."""
+    """An email domain of the organization was changed. Sent to everybody."""
 
     realm_domain: EmailDomain
 
 
 class RealmDomainsRemoveEvent(ClientEvent, type="realm_domains", op="remove"):
-    """An email domain is no longer the organization's. Tells everybody."""
+    """An email domain is no longer the organization's. Sent to everybody."""
 
     domain: str
 
 
 class RealmLinkifiersEvent(ClientEvent, type="realm_linkifiers", lazy=("realm_linkifiers",)):
-    """The linkifiers have changed. Tells everybody all of them, in the order in which they apply.
+    """The linkifiers have changed. Sent to everybody, with all in the order in which they apply.
 
     The linkifiers come from `models.chat.organization.linkifiers.list_linkifiers`.
     """
 
 
 class RealmPlaygroundsEvent(ClientEvent, type="realm_playgrounds", lazy=("realm_playgrounds",)):
-    """The code playgrounds have changed. Tells everybody all of them.
+    """The code playgrounds have changed. Sent to everybody, with all of them.
 
     The playgrounds come from `models.chat.organization.playgrounds.find_playgrounds`.
     """
 
 
 class RealmEmojiUpdateEvent(ClientEvent, type="realm_emoji", op="update", lazy=("realm_emoji",)):
-    """The custom emoji have changed. Tells everybody all of them.
+    """The custom emoji have changed. Sent to everybody, with all of them.
 
     The emoji come from `models.chat.organization.emoji.find_custom_emoji`.
     """
 
 
 class CustomProfileFieldsEvent(ClientEvent, type="custom_profile_fields", lazy=("fields",)):
-    """The custom profile fields have changed. Tells everybody all of them, in order.
+    """The custom profile fields have changed. Sent to everybody, with all of them in order.
 
     The fields come from `models.chat.profiles.fields.find_profile_fields`.
     """
 
 
 class RealmExportEvent(ClientEvent, type="realm_export"):
-    """An export of data was requested, ended or was deleted. Tells administrators all exports.
+    """An export was requested, ended or was deleted. Sent to administrators, with all exports.
 
-    The exports come from `models.chat.exports.requests.find_exports`, without links that work
-    alone. So few can be made in a week that the log keeps the list.
+    The exports come from `models.chat.exports.requests.find_exports`, without links that need no
+    key. The log stores the whole list because the number of exports in a week is limited.
     """
 
     exports: Sequence[WireObject]
 
 
 class RealmExportConsentEvent(ClientEvent, type="realm_export_consent"):
-    """A user allowed or forbade the export of their private data. Tells administrators."""
+    """A user allowed or forbade the export of their private data. Sent to administrators."""
 
     user_id: int
     consented: bool

@@ -7,7 +7,7 @@ from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 
 
 class RealmUserAddEvent(ClientEvent, type="realm_user", op="add"):
-    """A user was created. Tells everybody who may know of the user.
+    """A user was created. Sent to everybody who may see the user.
 
     `person` comes from `models.chat.people.view.describe_new_user`.
     """
@@ -54,16 +54,14 @@ class Person(PersonChange):
 
 
 class RealmUserUpdateEvent(ClientEvent, type="realm_user", op="update"):
-    """Something about a user has changed. Tells everybody who may know of the user and may see
-    what has changed.
-    """
+    """A user has changed. Sent to everybody who may see the user and the change."""
 
     person: Person
 
 
 class RealmBotAddEvent(ClientEvent, type="realm_bot", op="add"):
-    """A bot was created, or users manage the bot now. Tells those who manage the bot: its owner and
-    the administrators.
+    """A bot was created, or other users manage it. Sent to these users: its owner and the
+    administrators.
 
     `bot` comes from `models.chat.people.bots.describe_bot`.
     """
@@ -72,14 +70,14 @@ class RealmBotAddEvent(ClientEvent, type="realm_bot", op="add"):
 
 
 class BotService(TypedDict):
-    """Where an outgoing webhook lives; `interface`: 1 the service's own form, 2 Slack's."""
+    """The address of an outgoing webhook. `interface`: 1 the service's own form, 2 Slack's."""
 
     base_url: str
     interface: int
 
 
 class BotChange(TypedDict, total=False):
-    """What is new about a bot."""
+    """The properties of a bot that have other values."""
 
     full_name: str
     email: str
@@ -96,27 +94,27 @@ class ChangedBot(BotChange):
 
 
 class RealmBotUpdateEvent(ClientEvent, type="realm_bot", op="update"):
-    """Something about a bot has changed. Tells those who manage the bot."""
+    """A bot has changed. Sent to the users who manage it."""
 
     bot: ChangedBot
 
 
-class KnownBot(TypedDict):
-    """A bot."""
+class BotId(TypedDict):
+    """A bot named by its id alone."""
 
     user_id: int
 
 
 class RealmBotDeleteEvent(ClientEvent, type="realm_bot", op="delete"):
-    """Users no longer manage a bot: it has another owner, or they ceased to be administrators.
-    Tells those users. The bot may live on.
+    """Users no longer manage a bot, because it has another owner or they are no administrators any
+    more. Sent to those users. The bot may still exist.
     """
 
-    bot: KnownBot
+    bot: BotId
 
 
 class UserGroupAddEvent(ClientEvent, type="user_group", op="add"):
-    """A user group was created. Tells everybody.
+    """A user group was created. Sent to everybody.
 
     `group` comes from `models.chat.access.groups.find_groups`.
     """
@@ -125,28 +123,28 @@ class UserGroupAddEvent(ClientEvent, type="user_group", op="add"):
 
 
 class UserGroupAddMembersEvent(ClientEvent, type="user_group", op="add_members"):
-    """Users belong to a named or system group now. Tells everybody."""
+    """Users belong to a named or system group now. Sent to everybody."""
 
     group_id: int
     user_ids: Sequence[int]
 
 
 class UserGroupRemoveMembersEvent(ClientEvent, type="user_group", op="remove_members"):
-    """Users no longer belong to a named or system group. Tells everybody."""
+    """Users no longer belong to a named or system group. Sent to everybody."""
 
     group_id: int
     user_ids: Sequence[int]
 
 
 class UserGroupAddSubgroupsEvent(ClientEvent, type="user_group", op="add_subgroups"):
-    """The members of other groups belong to a named group now too. Tells everybody."""
+    """The members of other groups belong to a named group now too. Sent to everybody."""
 
     group_id: int
     direct_subgroup_ids: Sequence[int]
 
 
 class UserGroupRemoveSubgroupsEvent(ClientEvent, type="user_group", op="remove_subgroups"):
-    """Groups are no longer subgroups of a named group. Tells everybody."""
+    """Groups are no longer subgroups of a named group. Sent to everybody."""
 
     group_id: int
     direct_subgroup_ids: Sequence[int]
@@ -155,11 +153,11 @@ class UserGroupRemoveSubgroupsEvent(ClientEvent, type="user_group", op="remove_s
 class UserGroupUpdateEvent(
     ClientEvent, type="user_group", op="update", internal=("is_hidden", "group")
 ):
-    """A named group was changed, deactivated or reactivated. Tells everybody.
+    """A named group was changed, deactivated or reactivated. Sent to everybody.
 
     `data` has the new values by their names. `is_hidden`: the group was deactivated before the
-    change or is now, so older clients do not know it. `group`, of a reactivated group: what older
-    clients are told to add.
+    change or is now, so older clients do not know it. `group` is the reactivated group, which older
+    clients get as a new one.
     """
 
     group_id: int
@@ -169,15 +167,15 @@ class UserGroupUpdateEvent(
 
 
 class UserGroupRemoveEvent(ClientEvent, type="user_group", op="remove"):
-    """A named group was deactivated. Tells clients that know no deactivated groups, in place of
-    `UserGroupUpdateEvent`.
+    """A named group was deactivated. Sent to clients without support for deactivated groups, in
+    place of `UserGroupUpdateEvent`.
     """
 
     group_id: int
 
 
 class UserStatusEvent(ClientEvent, type="user_status"):
-    """A user changed their status. Tells everybody; what did not change is absent.
+    """A user changed their status. Sent to everybody; what did not change is absent.
 
     An empty `status_text` clears the text. Three empty strings clear the emoji.
     """

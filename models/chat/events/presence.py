@@ -1,4 +1,4 @@
-"""Events of who is there; what they say is soon over (models/chat/queues/retention.py)."""
+"""Events of presence, which expire soon (models/chat/queues/retention.py)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
@@ -23,8 +23,8 @@ class ClientPresence(TypedDict):
 
 
 class PresenceEvent(ClientEvent, type="presence", internal=("emails",)):
-    """A user is there again, or has changed whether others see that. Tells everybody who may know
-    of the user.
+    """A user is active again, or has changed whether others see that. Sent to everybody who may see
+    the user.
 
     The delivery leaves `presences`, by user id as text, to a client that has the capability
     `simplified_presence_events`, and the other fields to the others.

@@ -1,5 +1,4 @@
-"""Events of who is typing. They say something for a moment only
-(models/chat/queues/retention.py)."""
+"""Events of users who type, which expire soon (models/chat/queues/retention.py)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from models.chat.events.log import ABSENT, Absent, ClientEvent, EmailFact
 
 
 class TypingUser(TypedDict):
-    """A user by id and by the dummy address; the delivery puts the real one for who may see it."""
+    """A user by id and dummy address. The delivery replaces it for readers of the real one."""
 
     user_id: int
     email: str
@@ -34,11 +33,11 @@ class _Typing:
 
 
 class TypingStartEvent(_Typing, ClientEvent, type="typing", op="start", internal=("emails",)):
-    """A user types a message. Tells those who would get it and want to know."""
+    """A user types a message. Sent to its recipients who want such events."""
 
 
 class TypingStopEvent(_Typing, ClientEvent, type="typing", op="stop", internal=("emails",)):
-    """A user no longer types a message. Tells those who would get it and want to know."""
+    """A user no longer types a message. Sent to its recipients who want such events."""
 
 
 class EditPlace(TypedDict):
@@ -66,8 +65,8 @@ class _TypingEdit:
 
 
 class TypingEditMessageStartEvent(_TypingEdit, ClientEvent, type="typing_edit_message", op="start"):
-    """A user edits a message. Tells its readers who want to know."""
+    """A user edits a message. Sent to its readers who want such events."""
 
 
 class TypingEditMessageStopEvent(_TypingEdit, ClientEvent, type="typing_edit_message", op="stop"):
-    """A user no longer edits a message. Tells its readers who want to know."""
+    """A user no longer edits a message. Sent to its readers who want such events."""

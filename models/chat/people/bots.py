@@ -11,8 +11,8 @@ from models.chat.access.people import avatar_url, dummy_email
 from models.chat.events import log
 from models.chat.events.people import (
     BotChange,
+    BotId,
     BotService,
-    KnownBot,
     RealmBotAddEvent,
     RealmBotDeleteEvent,
     RealmBotUpdateEvent,
@@ -156,7 +156,7 @@ def notify_of_owner(
     assert bot.bot_owner_id is not None
     [described] = _describe_all(session, [bot], realm)
     events: Sequence[log.AddressedEvent] = [
-        (RealmBotDeleteEvent(bot=KnownBot(user_id=bot.id)), before - after),
+        (RealmBotDeleteEvent(bot=BotId(user_id=bot.id)), before - after),
         (RealmBotAddEvent(bot=described), after - before),
         (
             RealmBotUpdateEvent(bot={"user_id": bot.id, "owner_id": bot.bot_owner_id}),
@@ -179,7 +179,7 @@ def notify_of_management(
         (
             RealmBotAddEvent(bot=bot)
             if manages
-            else RealmBotDeleteEvent(bot=KnownBot(user_id=bot["user_id"])),
+            else RealmBotDeleteEvent(bot=BotId(user_id=bot["user_id"])),
             [user.id],
         )
         for bot in _describe_all(session, bots, realm)

@@ -13,7 +13,7 @@ from models.chat.common import audit
 from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.account import UserSettingsUpdateEvent
-from models.chat.events.log import given
+from models.chat.events.log import or_absent
 from models.chat.events.people import UserStatusEvent
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import Emoji
@@ -155,7 +155,7 @@ def _write(
             .values(user_id=user_id, updated_at=now, **row)
             .on_conflict_do_update(index_elements=["user_id"], set_={**changes, "updated_at": now})
         )
-    event = UserStatusEvent(user_id=user_id, away=given(away), **changes)
+    event = UserStatusEvent(user_id=user_id, away=or_absent(away), **changes)
     log.append(session, actor.realm_id, event, now=now)
 
 

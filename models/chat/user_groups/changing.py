@@ -16,7 +16,7 @@ from models.chat.access.group_settings import (
 from models.chat.access.groups import check_group_name, find_groups
 from models.chat.common import audit
 from models.chat.events import log
-from models.chat.events.log import given
+from models.chat.events.log import or_absent
 from models.chat.events.people import UserGroupUpdateEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subgroup, UserGroup, UserGroupMember
@@ -76,8 +76,8 @@ def update_group(
     event = UserGroupUpdateEvent(
         group_id=group.id,
         data=data,
-        is_hidden=given(was_deactivated or None),
-        group=given(reactivated),
+        is_hidden=or_absent(was_deactivated or None),
+        group=or_absent(reactivated),
     )
     log.append(session, actor.realm_id, event, now=now)
 

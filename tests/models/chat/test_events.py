@@ -16,7 +16,7 @@ import models.chat
 from models.chat.events import log
 from models.chat.events.account import DeviceUpdateEvent, HasZoomTokenEvent
 from models.chat.events.channels import DefaultStreamsEvent, StreamDeleteEvent
-from models.chat.events.log import ABSENT, ClientEvent, given
+from models.chat.events.log import ABSENT, ClientEvent, or_absent
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Event
 from models.database import Database
@@ -61,7 +61,7 @@ def test_a_type_with_an_op_has_one_in_each_kind() -> None:
 
 
 def test_a_body_leaves_out_what_is_absent_and_keeps_null() -> None:
-    event = DeviceUpdateEvent(device_id=3, push_token_id=None, push_key_id=given(None))
+    event = DeviceUpdateEvent(device_id=3, push_token_id=None, push_key_id=or_absent(None))
     assert event.payload() == {"op": "update", "device_id": 3, "push_token_id": None}
     assert event.push_key_id is ABSENT
     assert HasZoomTokenEvent(value=False).payload() == {"value": False}
