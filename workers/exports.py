@@ -146,7 +146,7 @@ class Exports:
         files = archives.list_files(self._folder)
         with self._database.reading() as reader:
             holders = export_runs.find_holders(reader)
-            kept = export_runs.find_kept(reader)
+            kept = export_runs.find_archives(reader)
         doomed = [
             name
             for name in files

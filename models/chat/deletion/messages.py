@@ -17,14 +17,7 @@ from models.chat.messages import search
 from models.chat.messages.access import MessageView, access_message
 from models.chat.messages.errors import InvalidMessage
 from models.chat.messages.stars import forget_stars
-from models.chat.tables import (
-    Message,
-    MessageArchive,
-    Reaction,
-    ReactionArchive,
-    User,
-    UserMessage,
-)
+from models.chat.tables import Message, MessageArchive, Reaction, ReactionArchive, User, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.summary import recount_topics
 from models.chat.uploads.showing import forget_shown

@@ -1,17 +1,16 @@
-"""Exports of an organization's data as administrators ask for, list, download and delete them.
+"""Exports of an organization's data: administrators request, list, download and delete them.
 
-models/chat/exports/runs.py is the worker's side; docs/decisions tells why it is so.
+models/chat/exports/runs.py is the worker's part.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
-from models.chat.access.membership import require_role
 from models.chat.common import audit
 from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
@@ -39,7 +38,7 @@ LIMIT, LIMIT_PERIOD = 5, timedelta(days=7)
 
 EXPORTS = table_of(DataExport)
 _BY_ID = select(*EXPORTS.c).where(EXPORTS.c.id == bindparam("export_id"))
-_ASKED_FOR = (
+_REQUESTED = (
     select(*EXPORTS.c)
     .where(EXPORTS.c.realm_id == bindparam("of_realm_id"), EXPORTS.c.acting_user_id.is_not(None))
     .order_by(EXPORTS.c.id)
@@ -51,28 +50,9 @@ _CONSENTS = (
 )
 
 
-class _Export(Protocol):
-    """An export as clients are told of it; the table's row fits."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def acting_user_id(self) -> int | None: ...
-    @property
-    def export_type(self) -> str: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def requested_at(self) -> datetime: ...
-    @property
-    def ended_at(self) -> datetime | None: ...
-    @property
-    def deleted_at(self) -> datetime | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A finished export's file, for whoever may have it; `link` is what they came with."""
+    """A finished export's file; `link` is the link of the request for it, if it used one."""
 
     name: str
     sha256: str
@@ -91,11 +71,12 @@ def request_export(
     base: str,
     now: datetime,
 ) -> int:
-    """Have an export made; its id. `contact`: whom to ask about one that is too large.
+    """Request an export, and return its id. `contact` is the operator's address for an export that
+    is too large.
 
-    Raises, in this order: `ExportLimitReached`, `FullContentAccessRequired`, `ExportTooLarge`.
+    Raise, in this order: `ExportLimitReached`, `FullContentAccessRequired`, `ExportTooLarge`.
     """
-    # Those who ask at once do it one after the other.
+    # The lock lets concurrent requests count one another.
     locked = select(Realm.owner_full_content_access).where(Realm.id == actor.realm_id)
     has_full_access = session.execute(locked.with_for_update(key_share=True)).scalar_one()
     recent = select(func.count()).where(
@@ -108,9 +89,8 @@ def request_export(
     if export_type == FULL_WITHOUT_CONSENT and not has_full_access:
         raise FullContentAccessRequired()
     some = select(Message.id).where(Message.realm_id == actor.realm_id).limit(messages_max + 1)
-    if session.execute(select(func.count()).select_from(some.subquery())).scalar_one() > (
-        messages_max
-    ):
+    count = session.execute(select(func.count()).select_from(some.subquery())).scalar_one()
+    if count > messages_max:
         raise ExportTooLarge(email=contact)
     export_id = add_export(session, actor.realm_id, actor.id, export_type, now=now)
     notify_exports(session, actor.realm_id, base=base, now=now)
@@ -120,7 +100,7 @@ def request_export(
 def add_export(
     session: Session, realm_id: int, actor_id: int | None, export_type: str, *, now: datetime
 ) -> int:
-    """The same without limits, as the operator asks (`actor_id` None)."""
+    """Request an export without limits, and return its id. `actor_id` is None for the operator."""
     values = {
         "realm_id": realm_id,
         "acting_user_id": actor_id,
@@ -147,15 +127,17 @@ def find_exports(
     links_for: tuple[Vault, Actor] | None = None,
     now: datetime,
 ) -> list[dict[str, Any]]:
-    """Records of what administrators asked for, oldest first. With `links_for` the addresses of
-    archives are links of that actor's, which work once; else they need a key.
+    """Return the exports that administrators requested, oldest first. With `links_for` their
+    addresses are links for that actor, which work once; else they need a key.
     """
-    rows = db.execute(_ASKED_FOR, {"of_realm_id": realm_id})
+    rows = db.execute(_REQUESTED, {"of_realm_id": realm_id})
     return [_record(row, base=base, links_for=links_for, now=now) for row in rows]
 
 
 def find_consents(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """Which people let their private data be exported, and to whom they show their address."""
+    """Return which people consent to the export of their private data, with the visibility of
+    their email addresses.
+    """
     return [
         {"user_id": user_id, "consented": consented, "email_address_visibility": visibility}
         for user_id, consented, visibility in db.execute(_CONSENTS, {"of_realm_id": realm_id})
@@ -165,9 +147,9 @@ def find_consents(db: Db, realm_id: int) -> list[dict[str, Any]]:
 def delete_export(
     session: Session, actor: Actor, export_id: int, *, base: str, now: datetime
 ) -> None:
-    """Nobody gets its archive from now on; the worker removes the file.
+    """Delete an export; the worker removes its file.
 
-    Raises `InvalidExportId`, `ExportAlreadyDeleted`, `ExportHasFailed`, `ExportInProgress`.
+    Raise `InvalidExportId`, `ExportAlreadyDeleted`, `ExportHasFailed`, `ExportInProgress`.
     """
     row = session.execute(_BY_ID.with_for_update(), {"export_id": export_id}).first()
     if row is None or row.realm_id != actor.realm_id or row.acting_user_id is None:
@@ -188,13 +170,13 @@ def delete_export(
 
 
 def forget_archive(session: Session, export_id: int, *, now: datetime) -> None:
-    """Nobody gets the archive of that export from now on; the worker removes the file."""
-    gone = {"state": DELETED, "deleted_at": now, "archive": None}
-    session.connection().execute(update(EXPORTS).where(EXPORTS.c.id == export_id).values(gone))
+    """Mark an export as deleted; the worker removes its file."""
+    deleted = {"state": DELETED, "deleted_at": now, "archive": None}
+    session.connection().execute(update(EXPORTS).where(EXPORTS.c.id == export_id).values(deleted))
 
 
 def notify_exports(session: Session, realm_id: int, *, base: str, now: datetime) -> None:
-    """Tell the administrators of all exports. No event holds an address that works by itself."""
+    """Append the event with all exports for administrators, whose addresses need a key."""
     event = RealmExportEvent(exports=find_exports(session, realm_id, base=base, now=now))
     log.append(session, realm_id, event, to_administrators=True, now=now)
 
@@ -209,8 +191,8 @@ def access_archive(
     key: tuple[str, str] | None,
     now: datetime,
 ) -> Archive | None:
-    """The archive, for an administrator with a link of theirs that works (`token`), or with their
-    API email and `key`; None for anybody else, who may have been one when the link was made.
+    """Return the archive for a present administrator with a valid link (`token`) or with API email
+    and API key (`key`); None for anybody else.
     """
     realm = actors.find_realm_at(db, host)
     if realm is None:
@@ -218,10 +200,10 @@ def access_archive(
     link = None
     if token is not None:
         purpose = _purpose(export_id)
-        found = find_link(db, vault, token, purpose=purpose, realm_id=realm.id, now=now)
-        if found is None or not _is_administrator(found[1]):
+        link_of_user = find_link(db, vault, token, purpose=purpose, realm_id=realm.id, now=now)
+        if link_of_user is None or not link_of_user[1].is_administrator:
             return None
-        link = found[0]
+        link = link_of_user[0]
     elif key is None or not _is_administrators_key(db, host, *key):
         return None
     row = db.execute(_BY_ID, {"export_id": export_id}).first()
@@ -233,28 +215,19 @@ def access_archive(
 
 
 def address_of(base: str, export_id: int) -> str:
-    """Where an export's archive is; `base` as in `https://acme.example`."""
+    """Return the address of an export's archive; `base` is as in `https://acme.example`."""
     return f"{base}/exports/{export_id}"
-
-
-def _is_administrator(actor: Actor) -> bool:
-    try:
-        require_role(actor, "administrator")
-    except ChatError:
-        return False
-    return True
 
 
 def _is_administrators_key(db: Db, host: str, email: str, api_key: str) -> bool:
     try:
-        actor = actors.authenticate(db, host=host, email=email, api_key=api_key)
+        return actors.authenticate(db, host=host, email=email, api_key=api_key).is_administrator
     except ChatError:
         return False
-    return _is_administrator(actor)
 
 
 def _record(
-    row: _Export, *, base: str, links_for: tuple[Vault, Actor] | None, now: datetime
+    row: Row[*tuple[Any, ...]], *, base: str, links_for: tuple[Vault, Actor] | None, now: datetime
 ) -> dict[str, Any]:
     url = None
     if row.state == SUCCEEDED:

@@ -1,4 +1,4 @@
-"""Reads an export's rows from one moment of the database, a batch at a time, as lines of JSON."""
+"""Reads an export's rows from a snapshot of the database, in batches, as lines of JSON."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 
 
 def count_rows(snapshot: Connection, scope: Scope) -> int:
-    """How many lines all files will have."""
+    """Return the number of lines of all files."""
     return sum(snapshot.execute(part.count(scope)).scalar_one() for part in PARTS)
 
 
 def read_lines(snapshot: Connection, part: Part, scope: Scope) -> Iterator[list[bytes]]:
-    """The rows of one file, as batches of lines. Times are RFC 3339 in UTC."""
+    """Yield the rows of one file as batches of lines. Times are in RFC 3339, in UTC."""
     names = part.columns
     rows = part.rows(scope).execution_options(yield_per=BATCH)
     with snapshot.execute(rows) as result:
@@ -36,21 +36,21 @@ def read_lines(snapshot: Connection, part: Part, scope: Scope) -> Iterator[list[
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file of the store: its key, and its name in the archive."""
+    """A file: its key in the store, and its name in the archive."""
 
     key: str
     name: str
 
 
 def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
-    """The files of the exported attachments, and the pictures of custom emoji."""
-    wanted = (
+    """Yield the files of the exported attachments and of custom emoji."""
+    attachments = (
         select(Attachment.realm_id, Attachment.handle, Attachment.path_name)
         .where(scope.is_attachment())
         .order_by(Attachment.id)
         .execution_options(yield_per=BATCH)
     )
-    with snapshot.execute(wanted) as result:
+    with snapshot.execute(attachments) as result:
         for realm_id, handle, path_name in result:
             yield ExportedFile(key_of(realm_id, handle), f"uploads/{handle}-{path_name}")
     pictures = select(RealmEmoji.handle, RealmEmoji.still_url).where(
@@ -64,7 +64,7 @@ def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
 
 
 def describe(snapshot: Connection, scope: Scope) -> dict[str, Any]:
-    """What the manifest says about the organization and the schema."""
+    """Return the manifest's entries about the organization and the schema."""
     realm = snapshot.execute(
         select(Realm.id, Realm.host, Realm.name).where(Realm.id == scope.realm_id)
     ).one()

@@ -1,8 +1,8 @@
-"""Exports as the worker sees them: taken for a while, reported on, ended well or not.
+"""The worker's part of exports: claiming one, reporting its progress, and ending it.
 
-An export is ours by a lease that every report renews; who finds their lease gone (`LeaseLost`)
-throws away what they wrote. At any instant a kill leaves a row that says `requested` or `started`,
-which the next worker takes from the start, or one that says `succeeded` and a whole file.
+A worker claims an export by a lease, which every report renews. A worker that has lost its lease
+(`LeaseLost`) discards what it wrote. If the process is killed at any time, the row is either
+`requested` or `started`, and the next worker begins again, or it is `succeeded` with a whole file.
 """
 
 from collections.abc import Callable
@@ -43,12 +43,12 @@ QUEUE = WorkQueue(EXPORTS, REQUESTED, STARTED, pauses=[timedelta(seconds=30)] * 
 
 
 class LeaseLost(Exception):
-    """Somebody else has taken this export, or ended it."""
+    """Another worker has claimed this export or ended it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """An export that is ours to make until its lease ends. `holder` is a random word of ours."""
+    """An export that a worker has claimed until the lease ends; `holder` names the attempt."""
 
     id: int
     realm_id: int
@@ -61,13 +61,13 @@ class Run:
 
     @property
     def archive(self) -> str:
-        """The name of the file this attempt ends in: no two attempts ever write the same one."""
+        """The name of the file, which is unique to this attempt."""
         return f"{self.id}-{self.holder}.zip"
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A whole archive on the disk."""
+    """A whole archive in the folder; its size is in bytes."""
 
     bytes: int
     sha256: str
@@ -77,7 +77,7 @@ class Written:
 def take_due(
     session: Session, holder: str, *, base_of: Callable[[Run], str], now: datetime
 ) -> tuple[bool, Run | None]:
-    """Return whether an export was due, and the one that is ours now. One taken too often fails."""
+    """Return whether an export was due, and the claimed one. After too many attempts it fails."""
     row = session.connection().execute(QUEUE.first, {"at": now}).first()
     if row is None:
         return False, None
@@ -89,9 +89,9 @@ def take_due(
 
 
 def take(session: Session, export_id: int, holder: str, *, now: datetime) -> Run:
-    """Make an export ours whoever had it. The caller holds its row."""
-    taken = {"state": STARTED, "holder": holder, "rows_done": 0, "rows_total": 0}
-    QUEUE.claim(session, [export_id], until=now + LEASE, **taken)
+    """Claim an export, whose row the caller has locked, from any worker."""
+    values = {"state": STARTED, "holder": holder, "rows_done": 0, "rows_total": 0}
+    QUEUE.claim(session, [export_id], until=now + LEASE, **values)
     row = session.execute(
         select(*EXPORTS.c, _REALM.c.host.label("realm_host"))
         .join(_REALM, _REALM.c.id == EXPORTS.c.realm_id)
@@ -104,12 +104,12 @@ def take(session: Session, export_id: int, holder: str, *, now: datetime) -> Run
 
 
 def report(session: Session, run: Run, *, done: int, total: int, now: datetime) -> None:
-    """How far it is; it stays ours. Raises `LeaseLost`."""
+    """Report the progress in rows, and renew the lease. Raise `LeaseLost`."""
     _change(session, run, rows_done=done, rows_total=total, next_try_at=now + LEASE)
 
 
 def release_run(session: Session, run: Run, *, now: datetime) -> None:
-    """Stopped before its end through no fault: the next worker may have it at once."""
+    """Give up the claim because the process stops; the next worker may claim it at once."""
     _change(
         session, run,
         state=REQUESTED, holder=None, next_try_at=now, attempts=EXPORTS.c.attempts - 1,
@@ -117,19 +117,19 @@ def release_run(session: Session, run: Run, *, now: datetime) -> None:
 
 
 def try_again(session: Session, run: Run, reason: str, *, base: str, now: datetime) -> None:
-    """After a fault: later again, unless this was the last attempt."""
+    """Schedule another attempt after an error, or fail after the last one."""
     if not QUEUE.put_off(session, run, now=now, failure=reason, holder=None):
         fail(session, run, reason, base=base, now=now)
 
 
 def fail(session: Session, run: Run, reason: str, *, base: str, now: datetime) -> None:
-    """The end without an archive. Who asked is told. Raises `LeaseLost`."""
+    """End an export without an archive, and notify its requester. Raise `LeaseLost`."""
     _change(session, run, state=FAILED, ended_at=now, failure=reason)
-    _tell(session, run, "export_failed", NOT_DONE, {"reason": reason}, base, now)
+    _notify(session, run, "export_failed", NOT_DONE, {"reason": reason}, base, now)
 
 
 def succeed(session: Session, run: Run, written: Written, *, base: str, now: datetime) -> None:
-    """The end: the archive is whole, under its name. Who asked is told. Raises `LeaseLost`."""
+    """End an export whose archive has its name, and notify its requester. Raise `LeaseLost`."""
     _change(
         session, run,
         state=SUCCEEDED, ended_at=now, failure=None, archive=run.archive,
@@ -137,23 +137,18 @@ def succeed(session: Session, run: Run, written: Written, *, base: str, now: dat
         rows_done=written.rows, rows_total=written.rows,
     )  # fmt: skip
     facts = {"bytes": written.bytes, "sha256": written.sha256}
-    _tell(session, run, "export_succeeded", DONE, facts, base, now)
+    _notify(session, run, "export_succeeded", DONE, facts, base, now)
 
 
 def try_expire_one(
-    session: Session,
-    *,
-    ended_before: datetime,
-    base_of: Callable[[str], str],
-    now: datetime,
+    session: Session, *, ended_before: datetime, base_of: Callable[[str], str], now: datetime
 ) -> bool:
-    """Delete the archive that ended longest ago, before then; says whether there was one.
-
-    `base_of` tells where the realm at a host lives. Archives of the operator's are the operator's
-    to delete.
+    """Delete the oldest archive that ended before that time, and return whether there was one. The
+    operator's own archives stay. `base_of` returns the base of addresses of the realm at a host.
     """
     ended = (
-        select(EXPORTS.c.id, EXPORTS.c.realm_id)
+        select(EXPORTS.c.id, EXPORTS.c.realm_id, _REALM.c.host)
+        .join(_REALM, _REALM.c.id == EXPORTS.c.realm_id)
         .where(
             EXPORTS.c.state == SUCCEEDED,
             EXPORTS.c.acting_user_id.is_not(None),
@@ -161,43 +156,41 @@ def try_expire_one(
         )
         .order_by(EXPORTS.c.ended_at, EXPORTS.c.id)
         .limit(1)
-        .with_for_update(skip_locked=True)
+        .with_for_update(skip_locked=True, of=EXPORTS)
     )
     row = session.execute(ended).first()
     if row is None:
         return False
-    host = session.execute(select(_REALM.c.host).where(_REALM.c.id == row.realm_id)).scalar_one()
     forget_archive(session, row.id, now=now)
     facts = {"export_id": row.id}
     audit.record(session, row.realm_id, "export_expired", facts=facts, now=now)
-    notify_exports(session, row.realm_id, base=base_of(host), now=now)
+    notify_exports(session, row.realm_id, base=base_of(row.host), now=now)
     return True
 
 
-def find_kept(db: Db) -> frozenset[str]:
-    """The names of the archives there should be."""
-    kept = select(EXPORTS.c.archive).where(EXPORTS.c.state == SUCCEEDED)
-    return frozenset(db.execute(kept).scalars())
+def find_archives(db: Db) -> frozenset[str]:
+    """Return the names of the archives of all exports that have one."""
+    names = select(EXPORTS.c.archive).where(EXPORTS.c.state == SUCCEEDED)
+    return frozenset(db.execute(names).scalars())
 
 
 def find_holders(db: Db) -> frozenset[str]:
-    """Those who are making an export at this moment."""
-    holding = select(EXPORTS.c.holder).where(
+    """Return the `holder` of every attempt in progress."""
+    holders = select(EXPORTS.c.holder).where(
         EXPORTS.c.state == STARTED, EXPORTS.c.holder.is_not(None)
     )
-    return frozenset(db.execute(holding).scalars())
+    return frozenset(db.execute(holders).scalars())
 
 
 def _change(session: Session, run: Run, **values: Any) -> None:
-    ours = (
-        (EXPORTS.c.id == run.id) & (EXPORTS.c.state == STARTED) & (EXPORTS.c.holder == run.holder)
+    row = update(EXPORTS).where(
+        EXPORTS.c.id == run.id, EXPORTS.c.state == STARTED, EXPORTS.c.holder == run.holder
     )
-    changed = session.connection().execute(update(EXPORTS).where(ours).values(**values))
-    if changed.rowcount != 1:
+    if session.connection().execute(row.values(**values)).rowcount != 1:
         raise LeaseLost()
 
 
-def _tell(
+def _notify(
     session: Session, run: Run, kind: str, notice: str, facts: dict[str, Any], base: str,
     now: datetime,
 ) -> None:  # fmt: skip

@@ -1,7 +1,7 @@
-"""Whose data an export may hold: the conditions that its type puts on rows.
+"""Which rows an export contains: the conditions that its type puts on them.
 
-`public`: what every member may see. `full_with_consent`: also what those who consented may see.
-`full_without_consent`: everything. docs/decisions tells why each line is where it is.
+`public`: what every member may see. `full_with_consent`: also what users who consented may see.
+`full_without_consent`: everything.
 """
 
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ FULL_WITH_CONSENT = "full_with_consent"
 FULL_WITHOUT_CONSENT = "full_without_consent"
 EXPORT_TYPES = (PUBLIC, FULL_WITH_CONSENT, FULL_WITHOUT_CONSENT)
 CONSENT = "allow_private_data_export"
-"""The column of `User` by which people consent."""
+"""The column of `User` with the consent."""
 
 Condition = ColumnElement[bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One realm under one export type; each method gives a condition on a table's rows."""
+    """One realm under one export type. Each method returns a condition on a table's rows."""
 
     realm_id: int
     export_type: str
@@ -46,15 +46,8 @@ class Scope:
     def has_everything(self) -> bool:
         return self.export_type == FULL_WITHOUT_CONSENT
 
-    def is_unrestricted(self) -> Condition:
-        """What tells of everybody at once."""
-        return true() if self.has_everything else false()
-
-    def of_realm(self, column: IdColumn) -> Condition:
-        return column == self.realm_id
-
     def consenting(self) -> Select[int]:
-        """Select of the ids of those who consented, and of their bots."""
+        """Return a select of the ids of users who consented, and of their bots."""
         owner = aliased(User)
         owned = select(owner.id).where(owner.realm_id == self.realm_id, _consents(owner))
         return select(User.id).where(
@@ -62,7 +55,7 @@ class Scope:
         )
 
     def is_private_to(self, user_id: IdColumn) -> Condition:
-        """Rows that are one user's own business."""
+        """Return the condition on rows that are private to one user."""
         if self.export_type == PUBLIC:
             return false()
         if self.has_everything:
@@ -73,8 +66,8 @@ class Scope:
         return user_id.in_(select(User.id).where(User.realm_id == self.realm_id))
 
     def delivery_email(self) -> Condition:
-        """Whether a user's real email goes out: not against the wish of those who show it nobody,
-        administrators included.
+        """Return the condition on a user's real email. If the user hides it even from
+        administrators, it is exported with the user's consent only.
         """
         if self.has_everything:
             return true()
@@ -96,7 +89,7 @@ class Scope:
         return channel_id.in_(select(Channel.id).where(self.is_channel()))
 
     def in_conversation(self, conversation_id: IdColumn) -> Condition:
-        """The conversations somebody of `is_private_to` takes part in."""
+        """Return the condition on conversations with a member whose private data is exported."""
         if self.export_type == PUBLIC:
             return false()
         return conversation_id.in_(
@@ -106,8 +99,8 @@ class Scope:
         )
 
     def is_message(self) -> Condition:
-        """On `Message`. Of a private channel with protected history: only what somebody who
-        consented and is still there has a copy of.
+        """On `Message`. A private channel with protected history has only the messages of which a
+        subscriber who consented has a copy.
         """
         own = Message.realm_id == self.realm_id
         if self.has_everything:
@@ -148,7 +141,7 @@ class Scope:
         )
 
     def is_attachment(self) -> Condition:
-        """On `Attachment`: files of exported messages, and those of people's own."""
+        """On `Attachment`: the files of exported messages, and private ones."""
         shown = exists(
             select(AttachmentMessage.message_id)
             .join(Message, Message.id == AttachmentMessage.message_id)
@@ -156,33 +149,35 @@ class Scope:
             .correlate(Attachment)
         )
         own = self.is_private_to(Attachment.owner_id)
-        there = and_(Attachment.realm_id == self.realm_id, Attachment.deleted_at.is_(None))
-        return and_(there, or_(shown, own))
+        is_stored = Attachment.deleted_at.is_(None)
+        return and_(Attachment.realm_id == self.realm_id, is_stored, or_(shown, own))
 
     def is_subscription(self) -> Condition:
-        """On `Subscription`: who is in a channel is known there; who has left it is not."""
-        seen = self.in_channel(Subscription.channel_id)
+        """On `Subscription`: active ones are not private, and ended ones are."""
+        in_channel = self.in_channel(Subscription.channel_id)
         if self.has_everything:
-            return seen
-        return and_(seen, or_(Subscription.is_active, self.is_private_to(Subscription.user_id)))
+            return in_channel
+        return and_(
+            in_channel, or_(Subscription.is_active, self.is_private_to(Subscription.user_id))
+        )
 
     def is_group(self) -> Condition:
-        """On `UserGroup`: not those that only hold a permission of a channel left out."""
+        """On `UserGroup`: without anonymous groups of permissions in channels that are left out."""
         own = UserGroup.realm_id == self.realm_id
         if self.has_everything:
             return own
         left_out = and_(Channel.realm_id == self.realm_id, ~self.is_channel())
-        held = [
+        conditions = [
             UserGroup.id.in_(select(getattr(Channel, name)).where(left_out))
             for name in CHANNEL_GROUPS
         ]
-        return and_(own, or_(UserGroup.kind != "anonymous", ~or_(*held)))
+        return and_(own, or_(UserGroup.kind != "anonymous", ~or_(*conditions)))
 
     def in_group(self, group_id: IdColumn) -> Condition:
         return group_id.in_(select(UserGroup.id).where(self.is_group()))
 
     def _subscribed(self) -> Select[int]:
-        """Select of the ids of the channels that somebody who consented is in."""
+        """Return a select of the ids of channels with a subscriber who consented."""
         return select(Subscription.channel_id).where(
             Subscription.is_active, self.is_private_to(Subscription.user_id)
         )
