@@ -76,6 +76,6 @@ async def delete_topic(ctx: Context, *, stream_id: int, topic_name: str) -> Resp
     is_complete = removal_id is None or await see_through(
         ctx,
         partial(removals.find_left, removal_id=removal_id),
-        partial(removals.go_on_with, removal_id=removal_id, now=ctx.now),
+        partial(removals.remove_some, now=ctx.now, removal_id=removal_id),
     )
     return envelope.success(ctx, complete=is_complete)

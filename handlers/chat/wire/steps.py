@@ -28,7 +28,7 @@ async def take_steps(ctx: Context, step: Step) -> bool:
 
 
 async def see_through(
-    ctx: Context, find_left: Callable[[Db], int | None], go_on: Callable[[Session], None]
+    ctx: Context, find_left: Callable[[Db], int | None], go_on: Callable[[Session], object]
 ) -> bool:
     """Wait up to `LONGEST_S` seconds for a worker to finish what a request began. Return whether
     it has.

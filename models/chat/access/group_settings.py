@@ -291,7 +291,7 @@ def check_members(
     if not wanted:
         return
     if actor is None:
-        found = set(
+        active_ids = set(
             session.scalars(
                 select(User.id).where(
                     User.realm_id == realm_id,
@@ -303,8 +303,8 @@ def check_members(
         )
     else:
         rows = find_named(session, actor, wanted)
-        found = {row.id for row in rows.values() if row.is_active}
-    for missing in sorted(wanted - found):
+        active_ids = {row.id for row in rows.values() if row.is_active}
+    for missing in sorted(wanted - active_ids):
         raise InvalidUserId(user_id=missing)
 
 

@@ -149,7 +149,7 @@ def check_group_name(
 
 
 def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> None:
-    found = session.scalars(
+    group_ids = session.scalars(
         select(UserGroup.id).where(
             UserGroup.realm_id == realm_id,
             UserGroup.id.in_(subgroups),
@@ -157,7 +157,7 @@ def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> N
             ~UserGroup.is_deactivated,
         )
     )
-    if set(subgroups) != set(found):
+    if set(subgroups) != set(group_ids):
         raise InvalidUserGroup()
 
 

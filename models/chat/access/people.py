@@ -170,17 +170,12 @@ def email_by_fact(viewer: Actor, fact: EmailFact) -> str:
 # --- which picture --------------------------------------------------------------------------------
 
 
-def picture_of(viewer: Actor, user: Pictured, *, client_makes_it: bool) -> str | None:
-    """Return the address of the user's picture; None if the client computes it from the real email.
-    A deleted user has a picture of the dummy address.
-    """
-    return email_and_picture(viewer, user, client_makes_it=client_makes_it)[1]
-
-
 def email_and_picture(
     viewer: Actor, user: Pictured, *, client_makes_it: bool
 ) -> tuple[str, str | None]:
-    """Return `api_email` and `picture_of`."""
+    """Return `api_email` and the address of the picture, which is None if the client computes
+    it from the real email. A deleted user has a picture of the dummy address.
+    """
     real = visible_email(viewer, user)
     email = real or dummy_email(user.id, viewer.realm.host)
     if user.is_deleted:

@@ -85,16 +85,15 @@ def remove_sent(
     return removed
 
 
-def remove_some(session: Session, now: datetime) -> bool:
-    """Take the next step of a removal. Return False if there is none that no other worker has
-    locked. The audit log gets what a removal deleted after its request when the removal ends.
+def remove_some(session: Session, now: datetime, *, removal_id: int | None = None) -> bool:
+    """Take the next step of that removal, or of the oldest one. Return False if there is none that
+    no other transaction has locked. The audit log gets what a removal deleted after its request
+    when the removal ends.
     """
-    removal = session.scalars(
-        select(MessageRemoval)
-        .order_by(MessageRemoval.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    ).first()
+    removals = select(MessageRemoval).order_by(MessageRemoval.id).limit(1)
+    if removal_id is not None:
+        removals = removals.where(MessageRemoval.id == removal_id)
+    removal = session.scalars(removals.with_for_update(skip_locked=True)).first()
     if removal is None:
         return False
     _go_on(session, removal, now)
@@ -105,8 +104,8 @@ def remove_topic(
     session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
 ) -> int | None:
     """Delete the newest messages of a topic that the actor can read: up to `AT_ONCE` now, and the
-    others in the steps of `remove_some` and `go_on_with`. A removal from an earlier request
-    continues, up to the newest message of now. Return the id of the removal, or None if it ended.
+    others in the steps of `remove_some`. A removal from an earlier request continues, up to the
+    newest message of now. Return the id of the removal, or None if it ended.
 
     Raise `InvalidChannelId`, also for an archived channel, and `InvalidCharacterInTopic`.
     """
@@ -146,24 +145,13 @@ def find_left(db: Db, removal_id: int) -> int | None:
     return db.execute(left).scalar()
 
 
-def go_on_with(session: Session, removal_id: int, *, now: datetime) -> None:
-    """Take the next step of a removal, unless another transaction does or the removal has ended."""
-    removal = session.scalars(
-        select(MessageRemoval)
-        .where(MessageRemoval.id == removal_id)
-        .with_for_update(skip_locked=True)
-    ).first()
-    if removal is not None:
-        _go_on(session, removal, now)
-
-
 def _go_on(session: Session, removal: MessageRemoval, now: datetime) -> bool:
     """Delete the next batch, and the row after the last one. Return whether there may be more.
 
     In a topic the newest messages go first, so that the channel's first message changes only once.
     """
     if removal.sender_id is None:
-        batch = _find_in_topic(session, removal, AT_ONCE)
+        batch = _find_in_topic(session, removal)
     else:
         places = DeletionScope(removal.public_channels, removal.private_channels, removal.direct)
         after_id, until_id = removal.after_id, removal.until_id
@@ -225,16 +213,14 @@ _NEWEST_IN_TOPIC = (
 )
 
 
-def _find_in_topic(
-    session: Session, removal: MessageRemoval, limit: int
-) -> Sequence[PlacedMessage]:
+def _find_in_topic(session: Session, removal: MessageRemoval) -> Sequence[PlacedMessage]:
     """Return the newest messages that are left, by ascending id, locked."""
     parameters = {
         "actor_id": removal.actor_id,
         "channel_id": removal.channel_id,
         "topic_key": key_of(removal.topic or ""),
         "until_id": removal.until_id,
-        "limit": limit,
+        "limit": AT_ONCE,
     }
     return read_rows(PlacedMessage, session.execute(_NEWEST_IN_TOPIC, parameters))[::-1]
 

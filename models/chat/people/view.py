@@ -6,11 +6,10 @@ from typing import Any
 
 from models.chat.access.people import (
     UserRow,
-    api_email,
     avatar_url,
     dummy_email,
+    email_and_picture,
     may_see_email,
-    picture_of,
     visible_email,
     visible_user_id,
 )
@@ -110,12 +109,13 @@ def describe_user(
 
     `profile_data` None: it was not requested.
     """
+    email, picture = email_and_picture(viewer, row, client_makes_it=client_extavatar)
     body = _describe(
         row,
         delivery_email=visible_email(viewer, row),
-        email=api_email(viewer, row),
+        email=email,
         bot_owner_id=visible_user_id(row.bot_owner_id, known_ids),
-        picture=picture_of(viewer, row, client_makes_it=client_extavatar),
+        picture=picture,
     )
     if row.is_deleted:
         body["is_deleted"] = True
