@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
-from typing import Any
 
 import structlog
 from flask import Flask, make_response, render_template, request
@@ -72,12 +71,12 @@ def _show_http_error(error: HTTPException) -> ResponseReturnValue:
     code = error.code or 500
     if error.response is not None or 300 <= code < 400:
         return error
-    given = error.description if type(error).description != error.description else None
+    text = error.description if type(error).description != error.description else None
     response = error.get_response()
     if isinstance(error, MethodNotAllowed):
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
     response.content_type = "text/html; charset=utf-8"
-    response.set_data(_render_message(code, given))
+    response.set_data(_render_message(code, text))
     return response
 
 
@@ -85,8 +84,6 @@ def _show_unavailable(error: DatabaseUnavailable) -> ResponseReturnValue:
     return make_response(_render_message(503), 503, {"Retry-After": "2"})
 
 
-def _render_message(code: int, text: str | None = None, **extra: Any) -> str:
+def _render_message(code: int, text: str | None = None) -> str:
     title = TITLES.get(code, "This did not work")
-    return render_template(
-        "message.html", code=code, title=title, text=text or TEXTS.get(code, ""), **extra
-    )
+    return render_template("message.html", code=code, title=title, text=text or TEXTS.get(code, ""))

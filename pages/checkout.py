@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.money import format_units
+from models.types import to_ms
 from pages.qr import draw_qr
 from pages.served import Served
 from pages.wording import describe, is_closed, is_payable, with_symbol
@@ -125,11 +126,6 @@ def write_time_left(deadline: datetime, now: datetime) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
-def to_ms(at: datetime) -> int:
-    """Return Unix milliseconds."""
-    return round(at.timestamp() * 1000)
 
 
 def uri_for_rest(view: CheckoutView) -> str:

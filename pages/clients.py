@@ -16,7 +16,7 @@ COMMON = "client"
 
 
 def modules_of(name: str) -> list[str]:
-    """The paths below static/ of the modules of a page."""
+    """Return the paths below static/ of the modules of a page."""
     return [
         path.relative_to(STATIC).as_posix()
         for directory in (COMMON, name)
@@ -26,7 +26,7 @@ def modules_of(name: str) -> list[str]:
 
 def add_client(app: Flask, name: str, *, document: str) -> None:
     """Add the page GET /NAME: the template and the style sheet of that name, and the modules under
-    static/NAME. The reference of `document` tells those what the page uses who have no script.
+    static/NAME. People without scripts get a link to the reference of `document`.
     """
     modules = modules_of(name)
 

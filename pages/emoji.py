@@ -1,5 +1,5 @@
 """The names of all emoji, which clients fetch once for each release, and the pictures of custom
-emoji, which everybody gets who knows their address: browsers show them without a key.
+emoji, which need no key: browsers show them by their address.
 """
 
 from __future__ import annotations
@@ -45,6 +45,4 @@ def install(app: Flask) -> None:
     def serve_emoji() -> Response:
         return Response(DATA, mimetype="application/json", headers={"Cache-Control": FOR_EVER})
 
-    app.add_url_rule(
-        DATA_PATH, "emoji", serve_emoji, methods=["GET"], provide_automatic_options=False
-    )
+    app.get(DATA_PATH, endpoint="emoji")(serve_emoji)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Protocol
 
 from flask import Flask, abort, render_template
@@ -43,7 +44,10 @@ def install(app: Flask, failures: Mapping[str, Sequence[Failure]]) -> None:
     def show_errors(name: str) -> ResponseReturnValue:
         if name not in failures:
             abort(404, "No service of this name is served here. See /docs for those that are.")
-        groups = [(subject, list(group)) for subject, group in groupby(failures[name], _subject_of)]
+        groups = [
+            (subject, list(group))
+            for subject, group in groupby(failures[name], attrgetter("subject"))
+        ]
         return render_template("errors.html", name=name, groups=groups)
 
     app.get("/docs/<name>/errors")(show_errors)
@@ -52,14 +56,10 @@ def install(app: Flask, failures: Mapping[str, Sequence[Failure]]) -> None:
 
 
 def show_code(text: str) -> Markup:
-    """Text with its `pieces` between backticks as code."""
+    """Return a text with its `pieces` between backticks as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def show_error_code(code: str) -> Markup:
-    """An error's code, which may break after an underscore and nowhere else."""
+    """Return an error's code, which may break only after an underscore."""
     return Markup("_<wbr>").join(code.split("_"))
-
-
-def _subject_of(failure: Failure) -> str:
-    return failure.subject

@@ -1,7 +1,7 @@
-"""The archives of organizations' data: sent piece by piece, in parts too, never held in memory.
+"""The archives of organizations' data: sent piece by piece, never whole in memory.
 
-The token in an address is a secret and never logged. It works once and for its administrator alone.
-No browser is asked for an API key, which it would keep.
+The token in an address is a secret and never logged. It works once and only for its administrator.
+Browsers are never prompted for an API key, because they would store it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from security_events import SecurityEvent, emit
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
 """From an export's id, the Host, a link's token, and an email with its API key, to the archive.
-None: there is none for them."""
+None where they have no access to any."""
 
 SpendLink = Callable[[Link], bool]
-"""Use a link up; False when somebody else was first."""
+"""Use a link up. Return whether it was unused."""
 
 AT_ONCE = 4
-"""Downloads at the same time in one process: they must leave threads for the other pages."""
+"""Downloads at the same time in one process, so that threads are left for the other pages."""
 OF_ONE_REALM = 2
-"""Downloads of one organization among them: its administrators must leave places for others."""
+"""Downloads of one organization among them, so that places are left for the others."""
 
 LINK_DEAD = "This link does not work any more. Open the list of exports again for a new one."
 NO_LINK = "Open the list of exports for a link that works here.\n"
@@ -66,18 +66,17 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
     places = Places(at_once=AT_ONCE, of_one=(OF_ONE_REALM,))
 
     def send_archive(export_id: int, token: str | None = None) -> ResponseReturnValue:
-        given = request.authorization
         key = None
         if token is None:
-            if given is None or given.type != "basic":
+            credentials = request.authorization
+            if credentials is None or credentials.type != "basic":
                 return make_response(NO_LINK, 403)
-            key = (given.username or "", given.password or "")
+            key = (credentials.username or "", credentials.password or "")
         archive = find_archive(export_id, request.host, token, key)
         if archive is None:
-            _tell(SecurityEvent.CREDENTIAL_REFUSED, export_id)
-        if archive is None and token is None:
-            return make_response("No such archive, or not for you.\n", 404)
-        if archive is None:
+            _emit(SecurityEvent.CREDENTIAL_REFUSED, export_id)
+            if token is None:
+                return make_response("No such archive, or not for you.\n", 404)
             abort(404, LINK_DEAD)
         path = folder / archive.name
         if not path.is_file():
@@ -90,7 +89,7 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
             is_first = archive.link is None or request.method == "HEAD" or spend_link(archive.link)
             if not is_first:
                 abort(404, LINK_DEAD)
-            _tell(SecurityEvent.EXPORT_DOWNLOADED, export_id)
+            _emit(SecurityEvent.EXPORT_DOWNLOADED, export_id)
             response = send_file(
                 path,
                 mimetype="application/zip",
@@ -110,5 +109,5 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
     app.get("/exports/<int:export_id>/<token>")(send_archive)
 
 
-def _tell(name: SecurityEvent, export_id: int) -> None:
+def _emit(name: SecurityEvent, export_id: int) -> None:
     emit(name, address=request.remote_addr, operation="send_archive", export_id=export_id)

@@ -1,4 +1,4 @@
-"""How many downloads a process has at once: each holds a thread, and others need theirs."""
+"""How many downloads a process has at once: each takes a thread that other pages need too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class Places:
         self._taken: Counter[tuple[int, int]] = Counter()
 
     def try_take(self, *owners: int) -> bool:
-        """Is there a place for these owners, one for each number of `of_one`?"""
+        """Take a place for these owners, one for each number of `of_one`. Return whether there is
+        one.
+        """
         kinds = list(enumerate(owners))
         with self._lock:
             is_free = self._under_way < self._at_once and all(

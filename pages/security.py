@@ -24,22 +24,15 @@ HEADERS = {
 }
 
 
-def secure(response: Response) -> Response:
-    """Add to `response` the headers it has not set itself."""
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    return response
-
-
 def install(app: Flask, *, is_https: bool) -> None:
-    """Let every answer of `app`, error pages and static files included, pass through `secure`; one
-    that people reach over HTTPS has browsers insist on it (RFC 6797).
+    """Add the headers to every answer of `app`, error pages and static files included, unless it
+    has set them; over HTTPS also the one that makes browsers insist on it (RFC 6797).
     """
+    headers = {**HEADERS, "Strict-Transport-Security": "max-age=31536000"} if is_https else HEADERS
 
-    def insist(response: Response) -> Response:
-        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    def secure(response: Response) -> Response:
+        for name, value in headers.items():
+            response.headers.setdefault(name, value)
         return response
 
     app.after_request(secure)
-    if is_https:
-        app.after_request(insist)

@@ -1,4 +1,4 @@
-"""What the pages of one service need of it."""
+"""The part of a service that its pages use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Uploaded files: sent piece by piece, in parts too, and never so that a browser runs them.
+"""Uploaded files: sent piece by piece, whole or in ranges, and never so that a browser runs them.
 
-Who may have a file is asked for each request. A program sends an API key; a browser comes with a
-temporary address, and is never asked for a key, which it would keep.
+Access is checked for each request. A program sends an API key. A browser uses a temporary address
+and is never prompted for a key, because it would store it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pages.served import Served
 from security_events import SecurityEvent, emit
 
 FindUpload = Callable[[str, str], Found | None]
-"""From two parts of an address to the file; None: there is none for whoever asks."""
+"""From two parts of an address to the file; None where the client has no access to one."""
 
 
 class ReadFile(Protocol):
-    """From a key, a start and a length to pieces. Raises `FileNotFoundError`, `OSError`."""
+    """From a key, a start and a length to pieces. Raise `FileNotFoundError`, `OSError`."""
 
     def __call__(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]: ...
 
@@ -38,7 +38,7 @@ Send = Callable[[AttachmentRow, ReadFile], Response]
 """The answer with a file, or with its thumbnail."""
 
 AT_ONCE = 20
-"""Files on their way out of one process: they must leave threads for the other pages."""
+"""Files sent at once by one process, so that threads are left for the other pages."""
 OF_ONE_REALM = 16
 OF_ONE_USER = 6
 """As many as a browser opens connections to one server."""
@@ -50,7 +50,7 @@ SHOWN = frozenset(
         *("audio/webm", "video/mp4", "video/ogg", "video/quicktime", "video/webm"),
     )
 )
-"""What a browser may show. It is told that everything else is bytes to be saved."""
+"""What a browser may show; everything else is sent as bytes to be saved."""
 POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
 NOT_FOUND = "This file does not exist, or is not for you.\n"
 NO_KEY = "Send your API email and key, or open a temporary address.\n"
@@ -71,15 +71,15 @@ def install_for(app: Flask, service: Served) -> None:
             )
 
     def find_by_key(realm: str, filename: str) -> Found | None:
-        given = request.authorization
+        credentials = request.authorization
         with service.database.reading() as connection:
             return find_with_key(
                 connection,
                 realm,
                 filename,
                 host=parse_host(request.host),
-                email=(given and given.username) or "",
-                api_key=(given and given.password) or "",
+                email=(credentials and credentials.username) or "",
+                api_key=(credentials and credentials.password) or "",
             )
 
     def read(key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
@@ -133,7 +133,7 @@ def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile)
 
 
 def _send(upload: AttachmentRow, read: ReadFile) -> Response:
-    """The whole file, or the one part that is asked for (RFC 9110, section 14)."""
+    """Return the whole file, or the requested range of it (RFC 9110, section 14)."""
     headers = headers_of(upload)
     start, stop = 0, upload.size
     wanted = None if request.range is None else request.range.range_for_length(upload.size)
@@ -169,7 +169,7 @@ def _missing_or_unavailable() -> Iterator[None]:
 
 
 def headers_of(upload: AttachmentRow) -> dict[str, str]:
-    """What every answer with a file says: what it is, and that nothing in it may run."""
+    """Return the headers of a file: its type, and a policy under which nothing in it runs."""
     is_shown = upload.media_type in SHOWN
     disposition = "inline" if is_shown else "attachment"
     plain = "".join(s if (s.isascii() and s.isalnum()) or s in "._- " else "_" for s in upload.name)
@@ -180,6 +180,6 @@ def headers_of(upload: AttachmentRow) -> dict[str, str]:
         "Content-Security-Policy": POLICY,
         "Accept-Ranges": "bytes",
         "ETag": f'"{upload.handle}"',
-        # Whoever lost access must not get it from a store of answers.
+        # A user who loses access must not get it from a cache.
         "Cache-Control": "private, no-cache",
     }

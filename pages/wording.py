@@ -1,4 +1,4 @@
-"""What the checkout page says in each state of an invoice. Pure: a view in, sentences out."""
+"""The texts of the checkout page in each state of an invoice. Pure: a view in, sentences out."""
 
 from __future__ import annotations
 
@@ -163,12 +163,12 @@ _CLOSED = {
 
 
 def is_closed(view: CheckoutView) -> bool:
-    """Tell whether the session (not the invoice) is past its end; its page then answers 410."""
+    """Return whether the session (not the invoice) is past its end; its page then answers 410."""
     return view.now >= view.session_expires_at
 
 
 def is_payable(view: CheckoutView) -> bool:
-    """Tell whether the page may still ask for money."""
+    """Return whether the page may still ask for money."""
     return view.status == "unpaid" and view.exception != "late" and not is_closed(view)
 
 
