@@ -1,1 +1,1 @@
-"""The spec-driven engine: serves OpenAPI documents; knows connexion and HTTP, knows no domain."""
+"""The spec-driven engine: serves OpenAPI documents over HTTP with connexion, for any domain."""

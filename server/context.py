@@ -1,4 +1,4 @@
-"""What a handler knows of the request it serves, handed to it explicitly as `ctx`."""
+"""The context of one request, which its handler gets as `ctx`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol
 from typing_extensions import TypeVar
 
 T = TypeVar("T")
-# What a service does not say is not checked: a bare `Context` is any service's.
+# A bare `Context` is any service's, with unchecked types.
 Adapters = TypeVar("Adapters", default=Any)
 Actor = TypeVar("Actor", default=Any)
 Settings = TypeVar("Settings", default=Any)
@@ -18,7 +18,7 @@ Waiter = Callable[[Future[Any], float], Awaitable[bool]]
 
 
 class Named(Protocol):
-    """What a context tells of its operation."""
+    """The operation of a context."""
 
     @property
     def operation_id(self) -> str: ...
@@ -29,37 +29,34 @@ class Named(Protocol):
 
 
 class Runner(Protocol):
-    """Runs `work` with the connection or session of a unit of its own, and returns what it did."""
+    """Runs `work` with the connection or session of a unit of its own and returns its result."""
 
     def __call__(self, work: Callable[[Any], T]) -> Awaitable[T]: ...
 
 
 class Context(Generic[Adapters, Actor, Settings]):
-    """One request, as its handler sees it.
-
-    A service names its own three types once, beside its handlers, and every handler sees them.
+    """One request, as its handler sees it. Each service defines its own three types once.
 
     `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` for reading in
     GET and None in `async def` handlers. Security functions get a connection first, and the session
-    of the write unit when it begins. `actor` is who asks as the latest of these found them: a
-    handler that waits must not keep one from before in a variable. `headers` are raw: names in
-    lower case, repeated ones joined.
-    `unknown_parameters` are the names sent that the document does not know. `actor_id` and `key_id`
-    are what the log calls who asks and the credential they sent, known or not; security functions
-    set them, never to a secret.
+    of the write unit when it begins. `actor` is the caller as the latest of these loaded it, so a
+    handler that waits must not keep an earlier one in a variable. `headers` are raw: names in lower
+    case, repeated ones joined. `unknown_parameters` are the names sent that the document does not
+    have. `actor_id` and `key_id` name the caller and the credential, valid or not, in the log;
+    security functions set them, never to a secret.
 
     Only `async def` handlers have these:
     - `read(work)` runs `work(connection)` in a reading unit;
     - `read_snapshot(work)` does so where all statements see the same moment;
     - `write(work)` runs `work(session)` in a write unit: returning keeps it, raising undoes it;
-    - `write_down(work)` does so whoever asks by now: for what has happened elsewhere and must only
-      be noted;
-    - `wait(future, seconds)` waits, up to so many seconds, and holds neither thread nor connection.
-      False: the time is over, or the server stops; answer now. Raises what ends the request when
-      the client has gone.
+    - `write_down(work)` does so without authenticating again: for recording what has already
+      happened elsewhere;
+    - `wait(future, seconds)` waits up to so many seconds without a thread or a connection. False
+      means that the time is over or the server stops, so the handler must answer now. Raises what
+      ends the request when the client has gone.
 
-    `read_snapshot` and `write` begin with a new look at who asks: `actor` is of this unit from then
-    on. They raise what authentication raises, for somebody who may no longer ask.
+    `read_snapshot` and `write` begin by authenticating again: `actor` is of this unit from then on,
+    and a caller whose access has ended gets the error of authentication.
     """
 
     __slots__ = (
@@ -113,6 +110,6 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.unknown_parameters: tuple[str, ...] = ()
 
     def header(self, name: str) -> str | None:
-        """The value of a request header, or None; `name` in any case."""
+        """Return the value of a request header, or None; `name` in any case."""
         value = self.headers.get(name.lower().encode("latin-1"))
         return None if value is None else value.decode("latin-1")

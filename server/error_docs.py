@@ -1,4 +1,4 @@
-"""What the page of errors tells of each failure, and the link that leads there from an answer."""
+"""The entries of the page of errors, and the link from an answer to an entry."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class Failure:
     """One way a request can fail. `code` is None where an answer has only its status; `message` may
-    hold `{placeholders}`; `when` and `advice` are Markdown; `extra` names what else the answer
-    tells; `subject` groups the failures that share a code too general to say much.
+    hold `{placeholders}`; `when` and `advice` are Markdown; `extra` names the answer's
+    other keys; `subject` groups the failures that share a code too general to say much.
     """
 
     anchor: str
@@ -26,7 +26,7 @@ class Failure:
 
 
 def describe(kind: Any, *, anchor: str, code: str | None, status: int, **more: Any) -> Failure:
-    """A failure by its class: the docstring is when it comes, `advice` is what to do."""
+    """Return the failure of an error class, by its docstring and its `advice`."""
     return Failure(
         anchor=anchor,
         code=code,
@@ -38,11 +38,11 @@ def describe(kind: Any, *, anchor: str, code: str | None, status: int, **more: A
 
 
 def first_paragraph(kind: type) -> str:
-    """The first paragraph of a class's own docstring, without what it says of facts."""
+    """Return the first paragraph of a class's docstring, without its list of facts."""
     paragraph = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
     return re.split(r"\s*\bFacts: ", " ".join(paragraph.split()))[0]
 
 
 def help_link(service: str, anchor: str) -> tuple[str, str]:
-    """The header (RFC 8288) that leads from an answer to what to do."""
+    """Return the header (RFC 8288) with the link from an answer to an entry."""
     return ("Link", f'</docs/{service}/errors#{anchor}>; rel="help"')

@@ -51,7 +51,7 @@ class InvalidRequest(ProblemException):
 
 
 def invalid(path: str, message: str, rule: str = "encoding") -> InvalidRequest:
-    """An `InvalidRequest` with one violation."""
+    """Return an `InvalidRequest` with one violation."""
     return InvalidRequest((Violation(path, message, rule),))
 
 

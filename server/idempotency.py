@@ -17,7 +17,7 @@ REPLAYED = ("Idempotent-Replayed", "true")
 
 
 class StoredAnswer(Protocol):
-    """What a key was answered the first time, byte for byte."""
+    """The first answer under a key, byte for byte."""
 
     @property
     def status(self) -> int: ...
@@ -59,10 +59,10 @@ class Keys(Protocol):
 class IdempotentAnswers:
     """How one service answers requests that bring a key.
 
-    `is_definitive(error)`: would the same request get the same refusal whenever it came? A key
-    keeps such an answer, which `respond(error, request_id)` makes. `help_of(code)` is the header
-    that leads from an error to its description. `standing` are headers of every answer.
-    `as_text` is the text of a path parameter: texts that name the same thing must be equal.
+    `is_definitive(error)`: whether the same request would always be refused so; the answer, which
+    `respond(error, request_id)` makes, is then stored. `help_of(code)` is the header with the link
+    to the description of an error. `standing` are headers of every answer. `as_text` is the text
+    of a path parameter; it must be the same for values that mean the same.
     """
 
     keys: Keys
@@ -83,7 +83,7 @@ class IdempotentAnswers:
         work: Callable[[], Response],
         columns: Mapping[str, Any] | None = None,
     ) -> Response:
-        """The answer of `work`, or the answer that this key already has.
+        """Return the answer of `work`, or the answer that this key already has.
 
         `session`: of the write unit. `sent`: the parsed parameters or the parsed body. `columns`:
         what the service stores beside the answer; `work` may fill it.
@@ -118,8 +118,8 @@ class IdempotentAnswers:
         return response
 
     def fingerprint(self, ctx: Context, sent: Any) -> str:
-        """SHA-256 over what makes a request the same as another one: method, path template, path
-        parameters and `sent`, keys sorted. Numbers sent as text stay the text they were.
+        """Return the SHA-256 of a request: method, path template, path parameters and `sent`, with
+        sorted keys. Numbers sent as text stay text.
         """
         path = {name: self.as_text(value) for name, value in ctx.path_parameters.items()}
         request = [ctx.operation.method, ctx.operation.path, path, sent]

@@ -1,10 +1,10 @@
-"""How a handler says that it works in two phases, or changes nothing.
+"""Decorators for handlers that work in two phases, or change nothing.
 
-A write unit holds locks that others wait for, so what takes long comes before it: a handler marked
-`prepared_by(prepare)` gets what `prepare` returned as its second parameter. Each of the two gets
-those of the request's arguments that it names. `prepare` runs on a reading connection, off the
-event loop; what it has read may be old by the time the handler runs, which checks in its unit
-whatever is decided on. `prepare` may raise what the handler would.
+Other requests wait for the locks of a write unit, so slow work is done before it: a handler marked
+`prepared_by(prepare)` gets the result of `prepare` as its second parameter. Each of the two gets
+the arguments of the request that it names. `prepare` runs on a reading connection, off the event
+loop. What it reads may be outdated when the handler runs, so the handler checks in its own unit
+whatever it decides on. `prepare` may raise what the handler would.
 
 A handler marked `changes_nothing` gets a reading connection whatever its method.
 """
@@ -21,7 +21,7 @@ _READS = "_reads"
 
 
 def prepared_by(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
-    """Mark a handler: what takes long is `prepare`."""
+    """Mark a handler whose slow first phase is `prepare`."""
 
     def mark(handler: Handler) -> Handler:
         setattr(handler, _PREPARE, prepare)
@@ -31,13 +31,13 @@ def prepared_by(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
 
 
 def changes_nothing(handler: Handler) -> Handler:
-    """Mark a handler of another method than GET: it only reads, and that may take long."""
+    """Mark a handler of another method than GET that only reads, which may take long."""
     setattr(handler, _READS, True)
     return handler
 
 
 def preparation_of(handler: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The first phase of a handler, if it has two."""
+    """Return the first phase of a handler, None where it has only one."""
     prepare: Callable[..., Any] | None = getattr(handler, _PREPARE, None)
     return prepare
 
@@ -47,7 +47,7 @@ def taking_its_own(phase: Callable[..., Any]) -> Callable[..., Any]:
     parameters = inspect.signature(phase).parameters
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         return phase
-    return lambda *given, **sent: phase(*given, **{k: sent[k] for k in parameters.keys() & sent})
+    return lambda *args, **sent: phase(*args, **{k: sent[k] for k in parameters.keys() & sent})
 
 
 def is_reading(handler: Callable[..., Any]) -> bool:

@@ -16,9 +16,8 @@ T = TypeVar("T")
 
 
 class Pool:
-    """Threads for one kind of work, which can keep nothing else from a thread however much of it
-    there is. They are made on first use, so after the fork, and where threads have a priority of
-    their own (Linux), they are so nice.
+    """Threads for one kind of work, so that no other work waits for it. They are made on first use,
+    so after the fork, with `niceness` where threads have a priority of their own (Linux).
     """
 
     def __init__(self, name: str, size: int, *, niceness: int = 0) -> None:
@@ -28,9 +27,7 @@ class Pool:
         self._threads: ThreadPoolExecutor | None = None
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what `work` does, and raise what it raises. It never begins where whoever asked
-        has been cancelled meanwhile.
-        """
+        """Return what `work` returns. It does not begin once the caller is cancelled."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._size, self._name, self._give_way)
         loop = asyncio.get_running_loop()

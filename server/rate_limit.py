@@ -41,7 +41,7 @@ class Limit:
 
     @property
     def step_s(self) -> float:
-        """How long one request takes to be forgotten."""
+        """Seconds after which one request no longer counts."""
         return self.period_s / self.requests
 
     @property
@@ -54,7 +54,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Where a client stands after a request: `remaining` requests, `reset_s` seconds until all of
+    """The state of a client after a request: `remaining` requests, `reset_s` seconds until all of
     them are back, and `wait_s` seconds to the next one if this one was refused (0: it was not).
     """
 
@@ -108,9 +108,9 @@ class SharedTable:
         return Allowance(limit, int((latest - following) / limit.step_s), following - now)
 
     def _find(self, fingerprint: int, now: float, absurd: float) -> tuple[int, float]:
-        """Where the client stands or may stand, and its arrival time.
+        """Return the offset of the client's slot, or of a free one, and its arrival time.
 
-        A time later than `absurd` was written before the clock was set back, and says nothing.
+        A time later than `absurd` was written before the clock was set back, and is ignored.
         """
         common = _HEAD + fingerprint % _BUCKETS * _BUCKET + _PLACES * _SLOT.size
         free = None
@@ -121,7 +121,7 @@ class SharedTable:
                 return offset, arrival
             if free is None and not is_used:
                 free = offset
-        # Who shared a place begins with what is used of it: moving on must not pay.
+        # A client that moves out of a shared slot keeps its time, so that moving gains nothing.
         _, arrival = _SLOT.unpack_from(self._memory, common)
         return common if free is None else free, arrival if arrival <= absurd else 0.0
 
@@ -131,9 +131,9 @@ class SharedTable:
 
 
 class RateLimiter:
-    """Counts each request under some of the `limits`: `counted(ctx)` says under which, and whose it
-    is. What is left of the first is announced in the headers that `announced(allowance, now)`
-    makes; a refusal announces the one that is used up.
+    """Counts each request under the pairs of limit and client that `counted(ctx)` returns. The
+    headers that `announced(allowance, now)` makes announce the first limit; those of a refusal the
+    one that is used up.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class RateLimiter:
         self._announced = announced
 
     def take(self, ctx: Context) -> Headers:
-        """Count one request. Returns the headers that say what is left; raises `RateLimited`."""
+        """Count one request. Return the headers with what is left. Raise `RateLimited`."""
         now = ctx.now.timestamp()
         announced: Headers = ()
         for name, client in self._counted(ctx):
@@ -168,7 +168,7 @@ class RateLimiter:
 
 
 def policy_headers(allowance: Allowance, now: float) -> Headers:
-    """`RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers."""
+    """Return `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers."""
     limit = allowance.limit
     reset = ceil(allowance.wait_s or allowance.reset_s)
     return (

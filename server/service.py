@@ -1,4 +1,4 @@
-"""What the engine needs to know to serve the documents of one service."""
+"""One service: its documents and everything the engine needs to serve them."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Database(Protocol):
     def reading(self) -> AbstractContextManager[Any]: ...
 
     def snapshot(self) -> AbstractContextManager[Any]:
-        """A reading whose statements all see the same moment."""
+        """Return a reading whose statements all see the same moment."""
         ...
 
     def run(self, work: Callable[[Any], T]) -> T: ...
 
     def ping(self) -> None:
-        """Raises unless the database is there; waits for no request."""
+        """Raise unless the database answers; waits for no request."""
         ...
 
     def watch(self) -> None:
-        """Look whether the database is there, in the process that serves, until `dispose`."""
+        """Watch whether the database answers, in the process that serves, until `dispose`."""
         ...
 
     def late(self) -> Exception:
-        """What a request is told that no thread has taken up in time."""
+        """Return the error for a request that no thread has started in time."""
         ...
 
     def dispose(self) -> None: ...
@@ -63,14 +63,14 @@ class _SystemClock:
 
 
 class RateLimit(Protocol):
-    """Counts a request; raises `RateLimited`; returns the headers that tell what is left."""
+    """Counts a request; raises `RateLimited`; returns the headers with what is left."""
 
     def take(self, ctx: Context) -> tuple[tuple[str, str], ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """Something small to do every `every_s` seconds, in a thread, while the application lives."""
+    """A small task that runs every `every_s` seconds in a thread."""
 
     name: str
     every_s: float
@@ -79,7 +79,7 @@ class Chore:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A number that `/metrics` tells besides those of requests: its name, what it is, its value."""
+    """A number on `/metrics` besides those of requests: its name, its description, its value."""
 
     name: str
     about: str
@@ -93,19 +93,19 @@ class Service:
     `documents` are served under one `base_path`, and each is published there: the first one as
     `openapi.yaml` and `openapi.json`, the others by their names.
 
-    `respond(error, request_id)` is the service's one error table; `security_events` says which
-    errors the log tells of by name, those of derived classes too. `malformed_path` says whether a
-    path parameter that does not fit its schema is an invalid request or an unknown path.
-    `strict_queries` refuses a query with what the operation does not document, or twice with what
-    is one value; without it, handlers are told of the former (`ctx.unknown_parameters`), and the
-    last value counts. `form_in_query` lets form fields come in the query. `ignore_foreign_bodies`
-    reads a body of an undocumented media type as empty instead of refusing. `refuse(ctx)` is what
-    to raise instead of `Unauthenticated` for credentials that are missing or that their scheme
-    cannot read. `method_override` lets a form field `method` of a POST name the method that is
-    meant. `files` says how files of forms are taken: as `File`s on the disk; without it, as bytes.
-    `origins` are those whose pages may change things. `gauges(database, now)` are numbers of the
-    service's own, asked for in a thread at each scrape. `list_failures` is what the page of errors
-    tells of; without it the service has no such page.
+    `respond(error, request_id)` is the service's one error table; `security_events` are the errors,
+    with those derived from them, that are logged as security events. `malformed_path` is raised
+    for a path parameter that does not fit its schema; without it the request is invalid.
+    `strict_queries` refuses undocumented parameters of a query and repeated ones that take one
+    value; without it, handlers get the undocumented ones in `ctx.unknown_parameters`, and the last
+    value counts. `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads
+    a body of an undocumented media type as empty instead of refusing it. `refuse(ctx)` is raised
+    instead of `Unauthenticated` for credentials that are missing or that their scheme cannot read.
+    `method_override` lets a form field `method` of a POST name another method. `files` makes the
+    files of forms `File`s on the disk; without it they are bytes. `origins` are those whose pages
+    may change things. `gauges(database, now)` are numbers of the service's own, read in a thread at
+    each scrape. `list_failures` are the entries of the page of errors; without it the service has
+    no such page.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Service:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """All documents as one. Raises `DocumentError` where they do not go together."""
+        """All documents as one. Raise `DocumentError` where they do not go together."""
         return unite(self.name, self.documents)
 
     @property

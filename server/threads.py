@@ -4,7 +4,7 @@ Made on first use, so after the fork. Where reads never wait (SQLite) there are 
 they are for what would hold up the event loop, and several at once would only take turns at the
 processor. Elsewhere reads and writes share the threads, as many as there are connections.
 
-What no thread takes up in time is refused, because whoever asked will not wait for ever either.
+Work that no thread starts in time is refused, because clients do not wait for ever either.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ class Threads:
         return self._reading
 
     def run_reading(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
-        """What `function(*parts)` returns in a thread for reading. Raises what the database says
-        to work that is `late`, unless a thread has begun with it within `MOST_QUEUED_S`.
+        """Return what `function(*parts)` returns in a thread for reading. Raise the database's
+        `late` unless a thread has started it within `MOST_QUEUED_S`.
         """
         return self._run(self.reading, function, *parts)
 
     def run_writing(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
-        """The same in a thread for writing."""
+        """Do the same in a thread for writing."""
         return self._run(self.writing, function, *parts)
 
     def close(self) -> None:
-        """Let the work under way finish, and nothing else begin."""
+        """Finish the work under way and cancel the rest."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -99,7 +99,7 @@ class Threads:
 
 
 def _forget(work: Future[T], answer: asyncio.Future[T]) -> None:
-    """Nobody waits for it any more: it need not begin."""
+    """Cancel work whose caller was cancelled."""
     if answer.cancelled():
         work.cancel()
 

@@ -1,8 +1,8 @@
 """Several documents of one service as one: what the engine compiles.
 
 Each document is published and read alone. Together they are served under one base path, so their
-paths, tags and components unite. Whatever two documents say differently would be served as only one
-of them says it; that is a `DocumentError` naming both documents.
+paths, tags and components unite. A difference between two documents would be served as in one of
+them, so it is a `DocumentError` that names both.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from server.errors import DocumentError
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _SHARED = ("openapi", "servers", "security")
-"""What the documents of one service have to say alike."""
+"""What the documents of one service must have in common."""
 _WORDS = frozenset(("description", "summary", "externalDocs", "example", "examples"))
-"""What a reader is told, and the engine does not ask."""
+"""Keys for readers, which the engine ignores."""
 
 Node = Mapping[str, Any]
 
@@ -34,9 +34,9 @@ class Document:
 
 
 def unite(service: str, documents: Sequence[Document]) -> Node:
-    """One document with the operations and components of all; `info` is the first one's.
+    """Return one document with the operations and components of all; `info` is the first one's.
 
-    Raises `DocumentError` for two operations of one method and path, for an operationId that stands
+    Raise `DocumentError` for two operations of one method and path, for an operationId that stands
     twice, for a component or tag that two documents define differently (other words aside), and for
     another OpenAPI version, server or security by default. An enumeration that says
     `x-may-grow: true` has the values of both.
@@ -93,7 +93,7 @@ class _Union:
             united[method] = operation
 
     def _merge(self, place: str, document: str, known: Any, added: Any) -> Any:
-        """The component that two documents share. Raises `DocumentError` where they do not."""
+        """Return the component of both documents. Raise `DocumentError` where they differ."""
         origin = self._origin.setdefault(place, document)
         if _meaning(known) == _meaning(added):
             return known
@@ -105,7 +105,7 @@ class _Union:
 
 
 def _operations(item: Node) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(method, operation) of each of a path, with the parameters that the path gives to all."""
+    """Yield the methods and operations of a path, each with the path's own parameters."""
     shared = item.get("parameters", ())
     for method in METHODS:
         if method in item:
@@ -119,7 +119,7 @@ def _may_grow(component: Any) -> bool:
 
 
 def _meaning(node: Any, *, is_map: bool = False) -> Any:
-    """A component without what only tells a reader of it. `is_map`: the keys are names."""
+    """Return a component without the keys that are for readers. `is_map`: its keys are names."""
     if isinstance(node, Mapping):
         return {
             key: _meaning(value, is_map=key in ("properties", "headers") and not is_map)

@@ -111,7 +111,7 @@ def _open_queue(
 
 
 def _check_reach(ctx: Context, all_public_streams: bool) -> None:
-    """Raises `NotAuthorizedForQuery`."""
+    """Raise `NotAuthorizedForQuery`."""
     if all_public_streams and ctx.actor.is_guest:
         raise NotAuthorizedForQuery()
 

@@ -1,8 +1,8 @@
 """Other names of a parameter: `x-alias-of: topic` beside the schema of `subject`.
 
-What comes under an alias is read as if it had come under the parameter's own name, so handlers and
-validation know only that. Sending both is a violation of the rule `alias`. A parameter with another
-name cannot be required: to everybody else who reads the document, the alias alone would then be a
+A value sent under an alias is read as if it had the parameter's own name, so handlers and
+validation use only that. Sending both is a violation of the rule `alias`. A parameter with an alias
+cannot be required, because for all other readers of the document the alias alone would be a
 violation.
 """
 
@@ -39,12 +39,12 @@ class Aliases:
                 raise DocumentError(f"{place}: {name} has the alias {alias}, so it is not required")
 
     def resolve(self, sent: Mapping[str, Sent]) -> tuple[Mapping[str, Sent], list[Violation]]:
-        """What was sent, under the parameters' own names, and those that came under two names."""
-        found = [alias for alias in self.of if alias in sent]
-        if not found:
+        """Return what was sent by the parameters' own names, and violations for duplicates."""
+        aliases = [alias for alias in self.of if alias in sent]
+        if not aliases:
             return sent, []
         resolved, violations = dict(sent), []
-        for alias in found:
+        for alias in aliases:
             name = self.of[alias]
             values = resolved.pop(alias)
             if name in resolved:

@@ -34,7 +34,7 @@ PIECES = Pool("pieces", 4)
 async def arriving_form(operation: Operation, call: Call, receive: Receive) -> AsyncIterator[None]:
     """Read an operation's form into `call.fields`; its files are there inside the context.
 
-    The client has the service's `body_timeout_s` for each `PIECE` of it. Raises `RequestTimeout`,
+    The client has the service's `body_timeout_s` for each `PIECE` of it. Raise `RequestTimeout`,
     `Disconnected`, `InvalidRequest`, and for a file that is too large what the intake says.
     """
     intake, body = operation.service.files, operation.body

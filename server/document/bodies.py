@@ -30,15 +30,15 @@ MULTIPART = "multipart/form-data"
 
 
 class Disconnected(Exception):
-    """The client went away before its request was whole; nobody is left to answer."""
+    """The client disconnected before its request was whole."""
 
 
 async def read_body(
     receive: Receive, headers: Mapping[bytes, bytes], *, limit: int, seconds: float
 ) -> bytes:
-    """The whole request body.
+    """Return the whole request body.
 
-    Raises `BodyTooLarge` over `limit` bytes (by Content-Length before reading any),
+    Raise `BodyTooLarge` over `limit` bytes (by Content-Length before reading any),
     `RequestTimeout` when it is not whole after `seconds`, `Disconnected`.
     """
     if not check_length(headers, limit):
@@ -62,7 +62,7 @@ async def read_body(
 
 
 def check_length(headers: Mapping[bytes, bytes], limit: int) -> bool:
-    """Does a body follow, by its headers? Raises `BodyTooLarge`, `InvalidRequest`."""
+    """Return whether a body follows by the headers. Raise `BodyTooLarge`, `InvalidRequest`."""
     length = headers.get(b"content-length")
     if length is None:
         return b"transfer-encoding" in headers
@@ -148,9 +148,9 @@ class Body:
     def decode(
         self, raw: bytes, headers: Mapping[bytes, bytes], query: Mapping[str, list[str]]
     ) -> tuple[dict[str, Any], set[str]]:
-        """Handler arguments from the body, and the names of form fields no document knows.
+        """Return handler arguments from the body, and the names of unknown form fields.
 
-        Raises `UnsupportedMediaType`, `InvalidRequest`.
+        Raise `UnsupportedMediaType`, `InvalidRequest`.
         """
         media_type = content_type = headers.get(b"content-type", b"").decode("latin-1")
         if media_type not in self.accepted:

@@ -32,7 +32,7 @@ from server.service import Service
 
 BODILESS = ("GET", "HEAD")
 NO_FIELDS: Mapping[str, Any] = {"content": {URLENCODED: {}, MULTIPART: {}}}
-"""A form of which no field is known."""
+"""A form without fields."""
 
 
 class TagResolver(Resolver):
@@ -44,7 +44,7 @@ class TagResolver(Resolver):
         self.document = document
 
     def resolve_operation_id(self, operation: AbstractOperation) -> str:
-        """The function's dotted name. Raises `ResolverError` for an operation without one tag."""
+        """Return the function's dotted name. Raise `ResolverError` without exactly one tag."""
         tags = self.document["paths"][operation.path][operation.method].get("tags", [])
         place = f"{operation.method.upper()} {operation.path}"
         if not operation.operation_id:
@@ -76,7 +76,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self._refuse_dead_handlers()
 
     def make_operation(self, operation: AbstractOperation) -> Operation:
-        """Compile one operation. Raises `DocumentError`."""
+        """Compile one operation. Raise `DocumentError`."""
         path, method = operation.path, operation.method
         raw = self.document["paths"][path][method]
         operation_id = raw["operationId"]
@@ -91,7 +91,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             self.service,
             operation_id=operation_id,
             method=method.upper(),
-            # A document may spell its prefix in every path or leave it to the base path.
+            # A document may have its prefix in every path or leave it to the base path.
             path=path if path.startswith(self.base_path + "/") else self.base_path + path,
             function=operation.function,
             authenticate=compile_security(
@@ -110,8 +110,8 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         return compiled
 
     def _body(self, method: str, declared: Mapping[str, Any] | None, place: str) -> Body | None:
-        """How the body is read. Where forms are taken everywhere, an operation that documents none
-        reads one too, to tell which parameters it ignored.
+        """Return how the body is read. Where fields may come in the query, an operation without a
+        form reads one too, to report the parameters that it ignores.
         """
         if declared is None:
             if not self.service.form_in_query or method.upper() in BODILESS:
@@ -163,7 +163,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         raise DocumentError(f"{place}: {error.__class__.__name__}: {error}") from error
 
     def _refuse_dead_handlers(self) -> None:
-        """Raises `DocumentError` for a handler function no document names."""
+        """Raise `DocumentError` for a handler function no document names."""
         bound = {operation.function for operation in self.operations.values()}
         tags = {
             method["tags"][0]
@@ -182,7 +182,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
 
 
 def is_handler(function: Any, module: str) -> bool:
-    """Whether a module's attribute is a public handler of its own: its first parameter is `ctx`."""
+    """Return whether a module's attribute is its own public handler, which takes `ctx` first."""
     if not inspect.isfunction(function) or function.__module__ != module:
         return False
     first = next(iter(inspect.signature(function).parameters), None)
@@ -190,7 +190,7 @@ def is_handler(function: Any, module: str) -> bool:
 
 
 def check_parameters(operation: Operation, path: str, place: str) -> None:
-    """Raises `DocumentError` unless the template's parameters are the declared ones, and no two
+    """Raise `DocumentError` unless the template's parameters are the declared ones, and no two
     parameters become the same argument.
     """
     declared = {parameter.name for parameter in operation.path_parameters.declared}
@@ -206,7 +206,7 @@ def check_parameters(operation: Operation, path: str, place: str) -> None:
 
 
 def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:
-    """Raises `DocumentError` unless the handler takes just what the document lets a client send;
+    """Raise `DocumentError` unless the handler takes just what the document lets a client send;
     where it has two phases, both together.
     """
     first = preparation_of(function)

@@ -55,7 +55,7 @@ class OperationsOfDocument(AbstractRoutingAPI[Compiled]):
 def find_security_function(
     handler: AbstractSecurityHandler, scheme: Any
 ) -> Callable[..., Any] | None:
-    """The function that a security scheme of the document names, or None."""
+    """Return the function that a security scheme of the document names, or None."""
     function: Callable[..., Any] | None = handler._resolve_func(scheme)
     return function
 

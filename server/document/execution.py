@@ -5,8 +5,8 @@ never waits (SQLite) runs on the event loop, unless it may take long there: a re
 a list, and every request of more than `SMALL` bytes, runs in one of the threads for that. What may
 wait for a lock or a network runs in one hop in the service's threads.
 
-The caller is looked up twice where a request changes something: before anything it sent is parsed,
-and again in the unit that makes the change, because much may have happened while it waited.
+A request that changes something is authenticated twice: before anything it sent is parsed, and
+again in the unit that makes the change, because the caller may have changed while it waited.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMALL = 8 * 1024
 
 
 def operation_of(service: Service, **parts: Any) -> Operation:
-    """An operation of a service, of `Operation`'s parts, that is executed as the service allows."""
+    """Return an operation of `Operation`'s parts, executed as the service's database allows."""
     if service.database is None:
         return WithoutDatabase(service=service, **parts)
     return WithDatabase(service.database, service=service, **parts)
@@ -108,14 +108,14 @@ class WithDatabase(Operation):
 
         def read_snapshot(work: Callable[[Any], Any]) -> Any:
             with database.snapshot() as connection:
-                self._ask_again(ctx, connection)
+                self._authenticate_again(ctx, connection)
                 return work(connection)
 
-        def write(work: Callable[[Any], Any], asks_again: bool = True) -> Any:
+        def write(work: Callable[[Any], Any], authenticates: bool = True) -> Any:
             def unit(session: Any) -> Any:
                 with asking(ctx):
-                    if asks_again:
-                        self._ask_again(ctx, session)
+                    if authenticates:
+                        self._authenticate_again(ctx, session)
                     return work(session)
 
             return database.run(unit)
@@ -123,7 +123,7 @@ class WithDatabase(Operation):
         ctx.read = partial(threads.run_reading, read)
         ctx.read_snapshot = partial(threads.run_reading, read_snapshot)
         ctx.write = partial(threads.run_writing, write)
-        ctx.write_down = partial(threads.run_writing, partial(write, asks_again=False))
+        ctx.write_down = partial(threads.run_writing, partial(write, authenticates=False))
         return self.finish(await handle(), call)
 
     def _prepare_with(self, ctx: Context, call: Call) -> Callable[[], Any]:
@@ -149,20 +149,20 @@ class WithDatabase(Operation):
         # leave its effects behind.
         def work(session: Any) -> Response:
             ctx.session = session
-            self._find_asker(ctx)
+            self._authenticate(ctx)
             with asking(ctx):
                 return self.finish(handle(), call)
 
         return self._database.run(work)
 
-    def _ask_again(self, ctx: Context, session: Any) -> None:
-        """Who asks, and whether they may, as it is in this unit of an async handler."""
-        here = copy.copy(ctx)  # whose session stays None
-        here.session = session
-        self._find_asker(here)
-        ctx.actor = here.actor
+    def _authenticate_again(self, ctx: Context, session: Any) -> None:
+        """Authenticate and authorize in this unit of an async handler."""
+        in_unit = copy.copy(ctx)  # the session of `ctx` stays None
+        in_unit.session = session
+        self._authenticate(in_unit)
+        ctx.actor = in_unit.actor
 
-    def _find_asker(self, ctx: Context) -> None:
+    def _authenticate(self, ctx: Context) -> None:
         if self.authenticate is not None:
             ctx.actor = self.authenticate(ctx)
             self.require_role(ctx)

@@ -68,7 +68,7 @@ class Form:
         )
 
     def parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
-        """The parts of a `multipart/form-data` body as name -> values, bytes for binary fields."""
+        """Return the values of a `multipart/form-data` body by name, bytes for binary fields."""
         if not self.binary:
             decode_text(raw, "/body")
         sent: dict[str, list[Any]] = {}
@@ -80,7 +80,7 @@ class Form:
         return sent
 
     def file_field_of(self, head: Head) -> str | None:
-        """The field that a part's file belongs to; None for a part that is no file.
+        """Return the field that a part's file belongs to; None for a part that is no file.
 
         Some clients name the field after the file: where a form takes one file, every file is it.
         """
@@ -94,7 +94,7 @@ class Form:
     def decode_json(
         self, value: Any, query: Mapping[str, list[str]]
     ) -> tuple[dict[str, Any], set[str]]:
-        """`decode`, from a JSON object of the fields."""
+        """Return what `decode` does for a JSON object of the fields."""
         if not isinstance(value, dict):
             raise InvalidRequest((Violation("/body", "must be an object", "type"),))
         return self.decode({name: JsonValue(item) for name, item in value.items()}, query)
@@ -103,7 +103,7 @@ class Form:
         self, sent: Mapping[str, list[Any] | JsonValue], query: Mapping[str, list[str]]
     ) -> tuple[dict[str, Any], set[str]]:
         """Handler arguments from fields sent, the query string's filling in where allowed, and the
-        names of fields no document knows. Raises `InvalidRequest`.
+        names of unknown fields. Raise `InvalidRequest`.
         """
         values: dict[str, Any] = {}
         arguments = dict(self.defaults)
@@ -188,7 +188,7 @@ class Field:
             return None
         if self._array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:
-                return value  # somebody meant an object; the schema says what was wanted
+                return value  # an object was meant; the schema says what is expected
             return [self._item(text)]
         return value
 
@@ -215,7 +215,7 @@ _KINDS: dict[type, frozenset[str]] = {
 
 
 def _is_file(sent: list[Any] | JsonValue) -> bool:
-    """Did a file come, and not a text, such as one of the query?"""
+    """Return whether a file was sent, and not a text, such as one of the query."""
     return not isinstance(sent, JsonValue) and isinstance(sent[-1], (bytes, File))
 
 
@@ -229,7 +229,7 @@ def _is_json_string(text: str) -> bool:
 
 
 def _fits(value: Any, kinds: frozenset[str]) -> bool:
-    """Is a JSON value of one of these types? A text that may be text and reads as another type of
-    JSON by chance is text.
+    """Return whether a JSON value has one of these types. Where text is allowed, a text that by
+    chance is JSON of another type stays text.
     """
     return not kinds or bool(_KINDS.get(type(value), kinds) & kinds)

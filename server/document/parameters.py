@@ -29,7 +29,7 @@ _SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited
 
 
 def argument_name(name: str) -> str:
-    """The keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
+    """Return the keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
     `id` -> `id_` (connexion's `pythonic_params`).
     """
     result = re.sub(r"[^0-9a-zA-Z_]", "_", name.replace("[]", "")).lower()
@@ -39,7 +39,7 @@ def argument_name(name: str) -> str:
 
 
 def _scalar(text: str, kinds: frozenset[str]) -> Any:
-    """`text` as the first of integer, number, boolean that fits, else as text."""
+    """Return `text` as the first of integer, number and boolean that fits, else as text."""
     if "integer" in kinds and _INTEGER.fullmatch(text):
         return int(text)
     if "number" in kinds and _NUMBER.fullmatch(text):
@@ -52,7 +52,7 @@ def _scalar(text: str, kinds: frozenset[str]) -> Any:
 
 
 def kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
-    """Every JSON type a schema may accept, through `$ref`, `oneOf`, `anyOf` and `allOf`."""
+    """Return every JSON type a schema may accept, through `$ref`, `oneOf`, `anyOf` and `allOf`."""
     schema = schemas.resolve(schema)
     if "type" in schema:
         return frozenset((schema["type"],))
@@ -61,7 +61,7 @@ def kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
 
 
 def items_of(schema: Mapping[str, Any], schemas: Schemas) -> Mapping[str, Any]:
-    """The schema of an array's items, wherever among the branches the array stands."""
+    """Return the schema of an array's items, wherever among the branches the array stands."""
     schema = schemas.resolve(schema)
     if "items" in schema:
         return schemas.resolve(schema["items"])
@@ -74,7 +74,7 @@ def items_of(schema: Mapping[str, Any], schemas: Schemas) -> Mapping[str, Any]:
 
 
 def item_kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
-    """Every JSON type that an item of the arrays among a schema's branches may have."""
+    """Return every JSON type that an item of the arrays among a schema's branches may have."""
     schema = schemas.resolve(schema)
     kinds = kinds_of(schema["items"], schemas) if "items" in schema else frozenset()
     for key in ("oneOf", "anyOf", "allOf"):
@@ -84,9 +84,9 @@ def item_kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]
 
 
 def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -> Decode:
-    """How the values sent for one parameter become one value.
+    """Return the function from the values sent for one parameter to one value.
 
-    Raises `DocumentError` for a style this engine does not serve.
+    Raise `DocumentError` for a style this engine does not serve.
     """
     if "content" in parameter:
         return _decode_json
@@ -112,7 +112,7 @@ def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -
 
 
 def _repeats(parameter: Mapping[str, Any], schemas: Schemas) -> bool:
-    """Is each item of the parameter's array sent under the name of its own (form, exploded)?"""
+    """Return whether each item of an array repeats the parameter's name (form, exploded)."""
     style = parameter.get("style", "form" if parameter["in"] == "query" else "simple")
     return (
         style == "form"
@@ -198,7 +198,7 @@ class Parameters:
             raise
 
     def arguments(self, sent: Mapping[str, list[str]]) -> dict[str, Any]:
-        """Handler arguments from the texts sent. Raises `InvalidRequest`."""
+        """Handler arguments from the texts sent. Raise `InvalidRequest`."""
         values: dict[str, Any] = {}
         arguments: dict[str, Any] = {}
         violations: list[Violation] = []

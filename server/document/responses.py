@@ -50,7 +50,7 @@ class Responses:
             )
 
     def check(self, response: Response, sent: frozenset[str]) -> None:
-        """Raises `NonConformingResponse` unless the document allows this answer.
+        """Raise `NonConformingResponse` unless the document allows this answer.
 
         `sent` are the lower-case names of all headers that go out with it.
         """

@@ -59,7 +59,7 @@ class Router(Generic[T]):
         """Register `method` on the path template `path`; `integers` are its integer parameters.
         With `takes_slashes` its only parameter, at the end, may hold slashes as they are.
 
-        Raises `DocumentError` for a segment that mixes text and a parameter, and for a second
+        Raise `DocumentError` for a segment that mixes text and a parameter, and for a second
         template of the same shape.
         """
         names: list[str] = []
@@ -101,9 +101,9 @@ class Router(Generic[T]):
         return route
 
     def find(self, raw_path: bytes) -> tuple[Route[T], Mapping[str, list[str]]] | None:
-        """The route of a raw (percent-encoded) path and its parameters' texts, or None.
+        """Return the route of a raw (percent-encoded) path and its parameters' texts, or None.
 
-        Raises `InvalidRequest` for a path that is not clean percent-encoded UTF-8.
+        Raise `InvalidRequest` for a path that is not clean percent-encoded UTF-8.
         """
         fixed = self._fixed.get(raw_path)
         if fixed is not None:

@@ -48,8 +48,8 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
 
 
 def translate(schema: Any, *, drop: str) -> Any:
-    """An OpenAPI 3.0 schema as draft 4. `drop` is `readOnly` (requests) or `writeOnly` (responses):
-    properties so marked are not required in that direction, and refused there.
+    """Return an OpenAPI 3.0 schema as draft 4. `drop` is `readOnly` (requests) or `writeOnly`
+    (responses): properties with this mark are not required, and refused.
     """
     if not isinstance(schema, Mapping):
         return schema
@@ -100,21 +100,21 @@ class Schemas:
         self._compiled: dict[str, Validate] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The schema a `$ref` points to, else the schema itself."""
+        """Return the schema a `$ref` points to, else the schema itself."""
         while "$ref" in schema:
             schema = lookup(self._document, schema["$ref"])
         return schema
 
     def properties(self, schema: Mapping[str, Any]) -> frozenset[str]:
-        """The names that a schema and what it is `allOf` give to properties."""
+        """Return the names that a schema and what it is `allOf` give to properties."""
         schema = self.resolve(schema)
         own = frozenset(schema.get("properties", ()))
         return own.union(*(self.properties(part) for part in schema.get("allOf", ())))
 
     def compile(self, schema: Mapping[str, Any], place: str) -> Validate:
-        """A function from (value, JSON pointer) to what is wrong; empty when nothing is.
+        """Return a function from (value, JSON pointer) to what is wrong; empty when nothing is.
 
-        A schema that is but a `$ref` is compiled once. Raises `DocumentError` naming `place` for a
+        A schema that is but a `$ref` is compiled once. Raise `DocumentError` naming `place` for a
         schema that cannot be compiled.
         """
         reference = schema.get("$ref")
@@ -143,8 +143,8 @@ class Schemas:
         return validate
 
     def _reachable(self, schema: Any) -> dict[str, Any]:
-        """The shared schemas that one schema leads to. A validator keeps all it is given, and a
-        document has hundreds of both: giving each everything costs a gigabyte.
+        """Return the shared schemas that one schema refers to, because a document has hundreds of
+        validators and schemas, and all schemas in each validator take a gigabyte.
         """
         found: dict[str, Any] = {}
         waiting = set(_names(schema))
@@ -159,13 +159,13 @@ class Schemas:
 
 
 def _names(schema: Any) -> Iterator[str]:
-    """The names of the shared schemas that a translated schema refers to."""
+    """Yield the names of the shared schemas that a translated schema refers to."""
     for reference in _references(schema):
         yield _unescape(reference.removeprefix("#/components/schemas/").partition("/")[0])
 
 
 def _references(schema: Any) -> Iterator[str]:
-    """Every `$ref` in a translated schema."""
+    """Yield every `$ref` in a translated schema."""
     if isinstance(schema, Mapping):
         if isinstance(schema.get("$ref"), str):
             yield schema["$ref"]
@@ -179,8 +179,8 @@ def _references(schema: Any) -> Iterator[str]:
 def _violations(
     validator: Any, root: Mapping[str, Any], value: Any, pointer: str
 ) -> tuple[Violation, ...]:
-    """What is wrong with `value`: all of it (up to a number), in a large value the first thing, in
-    a huge one only that something is.
+    """Return the violations of `value`: up to a number of them, in a large value the first one, in
+    a huge one a single violation without a place.
 
     jsonschema-rs finds all errors before it hands out one, each with a copy of what it is about and
     once more for every level above: seconds and gigabytes for a megabyte made to be wrong.
@@ -223,7 +223,7 @@ def _first_error(validator: Any, value: Any) -> tuple[jsonschema_rs.ValidationEr
 
 
 def _weigh(value: Any, depth: int, left: int) -> int:
-    """What remains of `left` after a value's parts, each weighed by its depth and length."""
+    """Return what remains of `left` after a value's parts, each weighed by depth and length."""
     left -= depth
     if isinstance(value, str):
         return left - depth * len(value) // 64
@@ -239,7 +239,7 @@ def _weigh(value: Any, depth: int, left: int) -> int:
 
 
 def _sentence(error: Any) -> str:
-    """What is wrong, without repeating the value: it may be long, or secret."""
+    """Return an error's message without the value, which may be long or secret."""
     template = _SENTENCES.get(error.kind.name, "does not fit the document")
     return template.format_map(_Facts(error.kind.as_dict()))
 
@@ -277,7 +277,7 @@ _SENTENCES = {
 
 
 def lookup(document: Mapping[str, Any], reference: str) -> Any:
-    """What a local `$ref` such as `#/components/schemas/Invoice` points to."""
+    """Return what a local `$ref` such as `#/components/schemas/Invoice` points to."""
     node: Any = document
     for step in reference.removeprefix("#/").split("/"):
         node = node[_unescape(step)]
@@ -289,7 +289,7 @@ def _unescape(step: str) -> str:
 
 
 def check_references(document: Mapping[str, Any], name: str) -> None:
-    """Raises `DocumentError` naming the place of a local `$ref` that points nowhere."""
+    """Raise `DocumentError` naming the place of a local `$ref` that points nowhere."""
 
     def visit(node: Any, place: str) -> None:
         if isinstance(node, Mapping):

@@ -27,14 +27,14 @@ from server.document.connexion_seams import find_security_function
 from server.errors import DocumentError, Unauthenticated
 
 NO_CREDENTIALS = object()
-"""What a scheme answers when the request does not use it at all."""
+"""The result of a scheme that the request does not use."""
 
 Check = Callable[[Context], Any]
-"""From a request to the actor, `NO_CREDENTIALS`, or None for credentials nobody holds."""
+"""From a request to the actor, `NO_CREDENTIALS`, or None for invalid credentials."""
 
 
 def _calls(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, which gets our context as connexion's optional keyword `request`."""
+    """Return `function` with our context as connexion's optional keyword `request`."""
     if inspect.iscoroutinefunction(function):
         raise DocumentError(f"security function {function.__qualname__} must be a plain def")
     if "request" in inspect.signature(function).parameters:
@@ -111,11 +111,11 @@ def compile_security(
     schemes: Mapping[str, Mapping[str, Any]],
     place: str,
 ) -> Check | None:
-    """One function that authenticates a request by an operation's `security`; None for `[]`.
+    """Return one function that authenticates a request by an operation's `security`; None for `[]`.
 
     Alternatives are tried in the document's order; all schemes of one alternative must hold, and
     the actor is the first one's. The function raises `Unauthenticated` when no alternative holds.
-    Raises `DocumentError` for a scheme that is unknown, or names no function.
+    Raise `DocumentError` for a scheme that is unknown, or names no function.
     """
     if not requirements:
         return None

@@ -1,7 +1,7 @@
-"""Whether a document is valid OpenAPI 3.0, found out in hundredths of a second.
+"""A validation of OpenAPI 3.0 documents that takes hundredths of a second.
 
-connexion's validator, written in Python, takes a second for a long document. The JSON Schema that
-it uses is compiled here; connexion is asked only when something is wrong, for its message.
+connexion's validator, written in Python, takes a second for a long document. Its JSON Schema is
+compiled here; connexion validates only a document with an error, for its message.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _VALUES = frozenset(("example", "examples", "enum"))
 
 
 def is_certainly_valid(document: Mapping[str, Any]) -> bool:
-    """Whether a document fits the JSON Schema of OpenAPI 3.0, and each default its own schema.
+    """Return whether a document fits the JSON Schema of OpenAPI 3.0, and each default its schema.
 
-    False may also mean that a default is better judged by somebody else.
+    False may also mean that a default could not be checked.
     """
     return _openapi_schema().is_valid(document) and _defaults_fit(document)
 
@@ -36,7 +36,7 @@ def _openapi_schema() -> jsonschema_rs.Draft4Validator:
 
 
 def _defaults_fit(document: Mapping[str, Any]) -> bool:
-    """All defaults are checked at once, as the properties of one object."""
+    """Return whether all defaults fit, checked at once as the properties of one object."""
     schemas = dict(enumerate(_with_default(document)))
     together = {"properties": {str(number): schema for number, schema in schemas.items()}}
     try:
@@ -47,8 +47,8 @@ def _defaults_fit(document: Mapping[str, Any]) -> bool:
 
 
 def _with_default(node: Any, *, are_names: bool = False) -> Iterator[Mapping[str, Any]]:
-    """Every object of the document that has a default; `are_names`: the keys of `node` are names of
-    properties.
+    """Yield every object of the document that has a default; `are_names`: the keys of `node` are
+    names of properties.
     """
     if isinstance(node, Mapping):
         if "default" in node and not are_names:

@@ -35,7 +35,7 @@ PAGE_THREADS = 32
 def build_app(
     services: Iterable[Service], *, pages: Any = None, trusted_proxies: Iterable[str] = ()
 ) -> ConnexionMiddleware:
-    """One ASGI application that serves `services` and, for every other path, `pages` (WSGI).
+    """Return one ASGI application that serves `services` and, for every other path, `pages` (WSGI).
 
     `trusted_proxies`: addresses and networks whose `X-Forwarded-For` is believed; `unix`.
 

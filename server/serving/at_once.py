@@ -72,7 +72,7 @@ class Arrived:
         return {"type": "http.request", "body": body}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rest:
     """One request that has arrived whole and whose answer needs a task."""
 

@@ -29,7 +29,7 @@ _PREFLIGHT = (
 
 
 class PublishedDocument:
-    """One spelling of a document, with its ETag."""
+    """One format of a document, with its ETag."""
 
     def __init__(self, body: bytes, media_type: str) -> None:
         self.body = body
@@ -37,7 +37,7 @@ class PublishedDocument:
         self.etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
     def respond(self, method: str, headers: Mapping[bytes, bytes]) -> Response:
-        """The document, or that it has not changed; raises MethodNotAllowed."""
+        """Return the document, or a 304. Raise `MethodNotAllowed`."""
         if method not in METHODS:
             raise MethodNotAllowed(METHODS)
         if method == "OPTIONS":
@@ -55,7 +55,7 @@ class PublishedDocument:
 
 
 def published(service: Service) -> dict[str, PublishedDocument]:
-    """Path -> document, for both spellings of each."""
+    """Return the documents by path, each in both formats."""
     found = {}
     for document in service.documents:
         address = service.addresses[document.name]

@@ -68,7 +68,7 @@ class Engine(SpecMiddleware):
         self._ids = _request_ids()
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
-        """Compile one document. Raises `DocumentError`."""
+        """Compile one document. Raise `DocumentError`."""
         compiled = CompiledAPI(specification, service=service)
         self.apis.append(ServedAPI(compiled, service))
         self.probes.watch(service)

@@ -29,7 +29,7 @@ from server.service import Gauge
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 METRICS_LAG_S = 0.25
-"""How long a request may be missing from what Prometheus knows; a scrape waits it out."""
+"""How long a request may be missing from the metrics of Prometheus; a scrape waits this long."""
 
 COUNTS_IN_FILES = "PROMETHEUS_MULTIPROC_DIR" in os.environ
 """Whether several processes count together; prometheus_client decides it by the same, when it is
@@ -48,7 +48,7 @@ SECONDS = Histogram(
 class Meter:
     """Counts the requests of one operation in plain numbers, which `flush` hands to Prometheus.
 
-    A multi-process counter writes to a mapped file and asks for the process id each time, three
+    A multi-process counter writes to a mapped file and reads the process id each time, three
     times for a request; adding up first costs a tenth of that. `count` and `flush` belong to the
     event loop's thread.
     """
@@ -89,8 +89,8 @@ class Meter:
         self.is_flushed = True
 
 
-class _Told(Collector):
-    """Numbers that are true of this moment, whichever process tells them."""
+class _Gauges(Collector):
+    """Numbers of this moment, which are the same in every process."""
 
     def __init__(self, gauges: Iterable[Gauge]) -> None:
         self._gauges = gauges
@@ -106,6 +106,6 @@ def exposition(gauges: Iterable[Gauge] = ()) -> tuple[bytes, str]:
     if COUNTS_IN_FILES:
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    told = CollectorRegistry()
-    told.register(_Told(gauges))
-    return generate_latest(registry) + generate_latest(told), CONTENT_TYPE_LATEST
+    current = CollectorRegistry()
+    current.register(_Gauges(gauges))
+    return generate_latest(registry) + generate_latest(current), CONTENT_TYPE_LATEST

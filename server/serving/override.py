@@ -1,4 +1,4 @@
-"""A POST that says in a form field `method` which method it means, for clients that only POST."""
+"""A form field `method` of a POST that names another method, for clients that can only POST."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from server.wire.queries import MAX_QUERY_FIELDS, parse_pairs
 FIELD = "method"
 _FIELD = FIELD.encode("ascii")
 SOON = 8 * 1024
-"""Bytes of a body that is read in no time."""
+"""Bytes of a body that may be parsed on the event loop."""
 
 
 def media_type_of(headers: Mapping[bytes, bytes]) -> str:
-    """The body's media type without its options, in lower case."""
+    """Return the body's media type without its options, in lower case."""
     return headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
 
 
 async def find_overriding_method(
     raw: bytes, headers: Mapping[bytes, bytes], threads: Threads
 ) -> str | None:
-    """What `overriding_method` finds, off the event loop when that takes long: a form of a megabyte
-    takes 15 ms.
+    """Return what `overriding_method` does, off the event loop for large bodies: a form of a
+    megabyte takes 15 ms.
     """
     if len(raw) <= SOON or _FIELD not in raw:
         return overriding_method(raw, headers)
@@ -33,9 +33,8 @@ async def find_overriding_method(
 
 
 def overriding_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:
-    """The value of the form field `method` in upper case; None without one.
-
-    A body that cannot be read has no such field: whoever reads it later says what is wrong.
+    """Return the form field `method` in upper case; None without one, or where the body cannot be
+    parsed, which is refused later.
     """
     if _FIELD not in raw:
         return None

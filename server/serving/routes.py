@@ -1,4 +1,4 @@
-"""From a request to the operation it is for, and what every answer of an operation goes through."""
+"""From a request to its operation, and the checks of every answer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from server.wire.guard import check_answer_headers, check_headers, check_target
 
 
 def find_route(exchange: Exchange) -> Route[Operation] | Response:
-    """The route of a request, or a published document. Raises `NotFound`, and what the guard and
-    the service's origins refuse.
+    """Return the route of a request, or the answer with a published document. Raise `NotFound` and
+    what the guard and the service's origins raise.
     """
     api, path = exchange.api, exchange.path
     exchange.headers = headers = check_headers(exchange.sent, exchange.mapped)
@@ -34,7 +34,7 @@ def find_route(exchange: Exchange) -> Route[Operation] | Response:
 
 
 def operation_of(route: Route[Operation], method: str) -> Operation | Response:
-    """What a method means on a route; the answer to OPTIONS. Raises `MethodNotAllowed`."""
+    """Return the operation of a method, or the answer to OPTIONS. Raise `MethodNotAllowed`."""
     operation = route.methods.get("GET" if method == "HEAD" else method)
     if operation is None:
         if method == "OPTIONS":
@@ -44,7 +44,7 @@ def operation_of(route: Route[Operation], method: str) -> Operation | Response:
 
 
 def checked(response: Response) -> Response:
-    """Return the same answer. Raises `ValueError` for headers that cannot go out."""
+    """Return the same answer. Raise `ValueError` for headers that cannot go out."""
     if response.headers:
         check_answer_headers(response.headers)
     if response.media_type != JSON:
@@ -53,12 +53,12 @@ def checked(response: Response) -> Response:
 
 
 async def whole(reply: Response | Awaitable[Response]) -> Response:
-    """An operation's answer, whether it is there or has to be waited for."""
+    """Return an operation's answer, awaiting it where necessary."""
     return reply if isinstance(reply, Response) else await reply
 
 
 def merge_slashes(path: bytes) -> bytes:
-    """A path with one slash where it has several in a row."""
+    """Return a path with one slash for several in a row."""
     while path != (merged := path.replace(b"//", b"/")):
         path = merged
     return path

@@ -2,8 +2,8 @@
 of garbage took, which are one cause of it.
 
 While one callback runs on the loop, no other request of the process moves. The timer is due every
-`TICK_S`; what it is late by, somebody else took. A stall that begins between two ticks shows as up
-to a tick shorter than it was, so one of 20 ms is always counted and one of 15 may be.
+`TICK_S`; what it is late by, another callback took. A stall that begins between two ticks shows as
+up to a tick shorter than it was, so one of 20 ms is always counted and one of 15 may be.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class StallMeter:
         self._await_tick(self._loop)
 
     def _on_collection(self, phase: str, _: dict[str, Any]) -> None:
-        """Only noted: a collection may begin where a lock of Prometheus is held."""
+        """Note the pause for `_tick`, because Prometheus may be locked during a collection."""
         if phase == "start":
             self._collecting_since = time.perf_counter()
         else:

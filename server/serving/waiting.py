@@ -28,9 +28,9 @@ class Waiting:
             _settle(end)
 
     async def wait(self, receive: Receive, future: asyncio.Future[Any], seconds: float) -> bool:
-        """Wait for `future`, up to so many seconds; says whether there is time left.
+        """Wait for `future`, up to so many seconds. Return whether there is time left.
 
-        Raises `Disconnected` when the client has gone.
+        Raise `Disconnected` when the client has gone.
         """
         if self._is_stopping:
             return False
@@ -55,7 +55,7 @@ class Waiting:
 
 
 async def _watch(receive: Receive, end: asyncio.Future[None]) -> None:
-    """Read what the client sends besides, until it goes."""
+    """Discard what the client sends until it disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
     if not end.done():

@@ -30,7 +30,7 @@ def start(
     extra: Headers,
     standing: RawHeaders,
 ) -> Message:
-    """The head of an answer; `standing` are the headers that every answer has."""
+    """Return the head of an answer; `standing` are the headers that every answer has."""
     headers.extend(standing)
     is_kept = False
     if response.status not in _BODILESS:

@@ -17,7 +17,7 @@ SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 _OWN_SITES = frozenset((None, b"same-origin", b"none"))
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _METADATA = (b"sec-fetch-mode", b"sec-fetch-site", b"sec-fetch-dest", b"origin")
-_ASKS_PEOPLE = frozenset(("basic", "digest", "negotiate", "ntlm"))
+_PROMPTING = frozenset(("basic", "digest", "negotiate", "ntlm"))
 
 
 class Origins:
@@ -36,7 +36,7 @@ class Origins:
         self._scheme = f"{scheme}://".encode("ascii")
 
     def check(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raises `ForeignOrigin` for a request that a page of another origin made a browser send.
+        """Raise `ForeignOrigin` for a request that a page of another origin made a browser send.
 
         `Origin: null`, of a sandboxed frame or after a redirect, is nobody's origin.
         """
@@ -59,13 +59,13 @@ class Origins:
 
 
 def origin_of(address: str) -> str:
-    """The origin of an address as browsers write it: lower case, without a default port."""
+    """Return the origin of an address as browsers write it: lower case, no default port."""
     parts = urlsplit(address.lower())
     return f"{parts.scheme}://{parts.netloc.removesuffix(_DEFAULT_PORTS.get(parts.scheme, ' '))}"
 
 
 def is_browser(headers: Mapping[bytes, bytes]) -> bool:
-    """Does a browser send this? Over plain HTTP it says so by its name alone."""
+    """Return whether a browser sent this; over plain HTTP only its name shows that."""
     return (
         any(name in headers for name in _METADATA)
         or b"text/html" in headers.get(b"accept", b"")
@@ -74,8 +74,8 @@ def is_browser(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def without_browser_challenge(response: Response) -> Response:
-    """The same answer without a challenge that makes browsers ask for credentials, which they would
-    keep and send along with whatever any page asks for. `Session` is none of their schemes.
+    """Return the answer without a challenge that makes browsers prompt for credentials, which they
+    would store and send with the requests of any page. `Session` is none of their schemes.
     """
     response.headers = tuple(
         (name, _quiet(value) if name.lower() == "www-authenticate" else value)
@@ -86,4 +86,4 @@ def without_browser_challenge(response: Response) -> Response:
 
 def _quiet(challenge: str) -> str:
     scheme, space, rest = challenge.partition(" ")
-    return f"Session{space}{rest}" if scheme.lower() in _ASKS_PEOPLE else challenge
+    return f"Session{space}{rest}" if scheme.lower() in _PROMPTING else challenge

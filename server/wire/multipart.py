@@ -1,7 +1,7 @@
 """`multipart/form-data` (RFC 7578), read strictly and in linear time.
 
 The body must be what a browser or an SDK writes: each part with a `Content-Disposition` that names
-its field, and a last boundary. General MIME readers forgive more, at a price per part.
+its field, and a last boundary. General MIME parsers accept more, at a cost for each part.
 `parse_parts` reads a body that is in memory, `PartStream` one that is still arriving.
 """
 
@@ -36,7 +36,7 @@ _PLAIN = frozenset((b"7bit", b"8bit", b"binary"))
 
 
 class Head(NamedTuple):
-    """What a part says before its content. `file_name` is None for a part that is no file, and
+    """The head of a part. `file_name` is None for a part that is no file, and
     may be empty; `media_type` is what the client called it.
     """
 
@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 
 def parse_parts(raw: bytes, content_type: str, *, limit: int) -> list[Part]:
-    """The parts of a body. Raises `InvalidRequest` for what is not well made or over `limit`."""
+    """Return the parts of a body. Raise `InvalidRequest` for a malformed one or over `limit`."""
     delimiter = _delimiter_of(content_type)
     body = b"\r\n" + raw
     if body.count(delimiter) > limit + 1:
@@ -77,7 +77,7 @@ class _Place(Enum):
 class PartStream:
     """The parts of a body whose bytes arrive piece by piece; holds no more than a piece.
 
-    Takes the bodies that `parse_parts` takes. Raises `InvalidRequest` as that does.
+    Takes the bodies that `parse_parts` takes. Raise `InvalidRequest` as that does.
     """
 
     def __init__(self, content_type: str, *, limit: int) -> None:
@@ -88,7 +88,7 @@ class PartStream:
         self._buffer = bytearray(b"\r\n")
 
     def feed(self, data: bytes) -> Iterator[Head | bytes]:
-        """What these bytes complete: a `Head` where a part begins, pieces of its content after."""
+        """Yield what these bytes complete: the `Head` of a part, then pieces of its content."""
         buffer, delimiter = self._buffer, self._delimiter
         buffer += data
         while self._place is not _Place.AFTER:
@@ -114,14 +114,14 @@ class PartStream:
         buffer.clear()
 
     def end(self) -> None:
-        """Raises unless the last boundary has come."""
+        """Raise unless the last boundary has arrived."""
         if self._place is _Place.HEAD and self._buffer.startswith(b"--"):
             self._place = _Place.AFTER
         if self._place is not _Place.AFTER:
             raise _malformed("the last boundary is missing")
 
     def _take_head(self) -> Head | None:
-        """The head of the next part; None where it has not come whole, or where none follows."""
+        """Return the head of the next part; None before it is whole, or where none follows."""
         buffer = self._buffer
         if buffer.startswith(b"--"):
             self._place = _Place.AFTER
@@ -155,12 +155,12 @@ def _part(chunk: bytes) -> Part:
     head, separator, content = chunk.partition(b"\r\n\r\n")
     if not separator:
         raise _malformed("a part has no proper head")
-    said = _head(head)
-    return Part(said.name, content, said.file_name is not None)
+    parsed = _head(head)
+    return Part(parsed.name, content, parsed.file_name is not None)
 
 
 def _head(text: bytes) -> Head:
-    """What stands between a boundary and a part's content."""
+    """Parse what is between a boundary and a part's content."""
     padding, _, lines = text.partition(b"\r\n")
     if padding.strip(b" \t") or len(lines) > MAX_PART_HEAD:
         raise _malformed("a part has no proper head")
@@ -185,7 +185,7 @@ def _head(text: bytes) -> Head:
 
 
 def _file_name(options: dict[bytes, bytes]) -> str | None:
-    """The name of a part's file. What is not UTF-8 in it is replaced: it only names."""
+    """Return the name of a part's file. What is not UTF-8 in it is replaced: it only names."""
     extended = options.get(b"filename*")
     if extended is not None:  # RFC 8187; RFC 7578 forbids it, and urllib3 1 writes it
         charset, _, value = extended.decode("latin-1").partition("''")
@@ -198,5 +198,5 @@ def _file_name(options: dict[bytes, bytes]) -> str | None:
 
 
 def _unescape(escape: re.Match[bytes]) -> bytes:
-    """A quoted character: with a backslash (RFC 822), or the three that browsers percent-encode."""
+    """Return a character after a backslash (RFC 822), or one that browsers percent-encode."""
     return escape[1] if escape[1] is not None else bytes.fromhex(escape[2].decode("ascii"))

@@ -16,17 +16,17 @@ from server.wire.guard import decode_text, pointer_step, unquote
 
 MAX_QUERY_FIELDS = 1000
 MOST_NAMED = 20
-"""Names of a query that a refusal tells."""
+"""How many names of a query an error lists."""
 LONGEST_COMPARED = 64
-"""Characters of a name that is held against those of the document."""
+"""The longest name, in characters, that is compared with those of the document."""
 
 Pairs = Mapping[str, Sequence[str]]
 
 
 def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
-    """`application/x-www-form-urlencoded` bytes as name -> values (WHATWG URL, section 5).
+    """Return the values in `application/x-www-form-urlencoded` bytes by name (WHATWG URL, 5).
 
-    Raises `InvalidRequest` for anything that is not UTF-8, holds NUL, or has over 1,000 fields.
+    Raise `InvalidRequest` for anything that is not UTF-8, holds NUL, or has over 1,000 fields.
     """
     pairs: dict[str, list[str]] = {}
     if not raw:
@@ -50,7 +50,7 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
 def find_violations(
     query: Pairs, unknown: AbstractSet[str], *, known: AbstractSet[str], single: AbstractSet[str]
 ) -> list[Violation]:
-    """What is wrong with a query: its first names that are unknown, or `single` and repeated."""
+    """Return violations for the first names of a query that are unknown or wrongly repeated."""
     found = chain(_of_unknown(unknown, known), _of_repeated(query, single))
     return list(islice(found, MOST_NAMED))
 
@@ -73,6 +73,6 @@ def _of_repeated(query: Pairs, single: AbstractSet[str]) -> Iterator[Violation]:
 def _nearest(name: str, known: AbstractSet[str]) -> str | None:
     if len(name) > LONGEST_COMPARED:
         return None
-    spelled = {each.casefold(): each for each in known}
-    found = get_close_matches(name.replace("-", "_").removesuffix("[]").casefold(), spelled, n=1)
-    return spelled[found[0]] if found else None
+    by_folded = {each.casefold(): each for each in known}
+    found = get_close_matches(name.replace("-", "_").removesuffix("[]").casefold(), by_folded, n=1)
+    return by_folded[found[0]] if found else None

@@ -1,9 +1,9 @@
-"""Ends the connections of clients that do not read what they asked for.
+"""Ends the connections of clients that do not read their answers.
 
 uvicorn waits for them for ever, with the answer in memory and the connection open. Here one timer
-per process looks at all connections now and then, so that a request costs nothing more. What all
-of them together have not read has a bound too, and what those of one user have not read: beyond it,
-who has waited longest goes.
+per process checks all connections now and then, so that a request costs nothing more. There are
+also bounds for what all clients together, and those of one user, leave unread: beyond them, the
+connection that has been full longest ends.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ MOST_UNREAD = 32 * 1024 * 1024
 MOST_OF_ONE = MOST_UNREAD // 4
 """Bytes that all connections of one user may leave unread, so that nobody fills the process."""
 READER = "specd.reader"
-"""Key of the ASGI scope: a function that takes whom the answer is for."""
+"""Key of the ASGI scope: a function that takes the reader of the answer."""
 LOOKS = 4
-"""How often a connection is looked at within the deadline."""
+"""How often a connection is checked within the deadline."""
 
 
 class Connection(Protocol):
-    """What is looked at. `reader`: whom it answers; `drains`: how often a full buffer has become
-    empty enough to go on; `exchanges`: how many have begun.
+    """A connection that is checked. `reader`: the client of its answer; `drains`: how often a full
+    buffer has become empty enough to go on; `exchanges`: how many have begun.
     """
 
     transport: asyncio.Transport
@@ -75,7 +75,7 @@ class SlowReaders:
         self._full: dict[Connection, None] = {}
 
     def note_full(self, connection: Connection) -> None:
-        """The buffer of the connection is full: its client reads slower than the answer comes."""
+        """Note that the connection's buffer is full, because its client reads too slowly."""
         self._full[connection] = None
         its = [each for each in self._full if each.reader == connection.reader]
         self._end_oldest(its, MOST_OF_ONE)
@@ -93,11 +93,11 @@ class SlowReaders:
             unread -= size
 
     def note_drained(self, connection: Connection) -> None:
-        """The buffer of the connection has room again, or the connection has ended."""
+        """Note that the connection's buffer has room again, or that the connection has ended."""
         self._full.pop(connection, None)
 
     def watch(self) -> None:
-        """Look from now on; there is a connection."""
+        """Check from now on, because there is a connection."""
         if self._timer is None:
             self._timer = self._loop.call_later(self._deadline_s / LOOKS, self._look)
 
@@ -113,7 +113,7 @@ class SlowReaders:
             self.watch()
 
     def _waiting(self, now: float) -> Iterator[tuple[Connection, _Mark]]:
-        """The connections with something unread, and since when they have not gone forward."""
+        """Yield connections with something unread, and how they stood when they last progressed."""
         for connection in self._connections:
             unread = connection.transport.get_write_buffer_size()
             if not unread:

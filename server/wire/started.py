@@ -27,10 +27,10 @@ def go_on(started: Any, pending: Any) -> Generator[Any, Any, Any]:
         try:
             value = yield pending
         except BaseException as error:
-            step, told = started.throw, error
+            step, sent = started.throw, error
         else:
-            step, told = started.send, value
+            step, sent = started.send, value
         try:
-            pending = step(told)
+            pending = step(sent)
         except StopIteration as end:
             return end.value
