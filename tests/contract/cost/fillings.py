@@ -136,6 +136,7 @@ TEXTS: Mapping[str, Callable[[int], str]] = {
     "at signs": repeated("a@"),
     "address": lambda size: "a" * max(size - 12, 1) + "@acme.example",
     "domain": lambda size: ("a@" + "b." * size)[: max(size - 3, 2)] + "com",
+    "addresses": counted("a%d@x.xn--bcher-kva.example,"),
     "labels": lambda size: ("a@" + "xn--a." * size)[: max(size - 3, 2)] + "com",
     "dashed labels": repeated("xn--"),
     "mixed scripts": repeated("a\u0431\u03b3\u6f22\u0639"),

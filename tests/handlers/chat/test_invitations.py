@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from models.chat.identity.passwords import is_password
 from models.chat.invitations.sending import PER_USER
@@ -165,6 +165,26 @@ class TestSendInvitations:
         )
         assert invite(chat, " , \n") == bad("You must specify at least one email address.")
         assert len(invites(chat)) == 1
+
+    def test_the_domains_are_read_once_for_all_addresses(
+        self, chat: ChatClient, as_cordelia: ChatClient, chat_database: Database
+    ) -> None:
+        as_cordelia.patch("/realm", emails_restricted_to_domains=True)
+        as_cordelia.post("/realm/domains", domain="acme.example", allow_subdomains=True)
+        as_cordelia.post("/realm/domains", domain="b.example", allow_subdomains=False)
+        read: list[str] = []
+
+        def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+            read.append(statement)
+
+        writer = chat_database._writer
+        event.listen(writer, "before_cursor_execute", note)
+        try:
+            answer = invite(chat, "a@acme.example,b@x.y.acme.example,c@b.example,d@x.b.example")
+        finally:
+            event.remove(writer, "before_cursor_execute", note)
+        assert answer["errors"] == [["d@x.b.example", "Outside your domain.", False]]
+        assert len([statement for statement in read if "FROM realm_domain" in statement]) == 1
 
     def test_an_address_that_one_may_not_see_is_like_any(
         self, chat: ChatClient, cast: Cast, chat_database: Database
