@@ -6,7 +6,8 @@ those of the request's arguments that it names. `prepare` runs on a reading conn
 event loop; what it has read may be old by the time the handler runs, which checks in its unit
 whatever is decided on. `prepare` may raise what the handler would.
 
-A handler marked `changes_nothing` gets a reading connection whatever its method.
+A handler marked `changes_nothing` gets a reading connection whatever its method, off the event
+loop.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def prepared_by(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
 
 
 def changes_nothing(handler: Handler) -> Handler:
-    """Mark a handler of another method than GET: it only reads, and that may take long."""
+    """Mark a handler: it only reads, whatever its method, and that may take long."""
     setattr(handler, _READS, True)
     return handler
 
