@@ -6,7 +6,8 @@ the arguments of the request that it names. `prepare` runs on a reading connecti
 loop. What it reads may be outdated when the handler runs, so the handler checks in its own unit
 whatever it decides on. `prepare` may raise what the handler would.
 
-A handler marked `changes_nothing` gets a reading connection whatever its method.
+A handler marked `changes_nothing` gets a reading connection whatever its method, off the event
+loop.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def prepared_by(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
 
 
 def changes_nothing(handler: Handler) -> Handler:
-    """Mark a handler of another method than GET that only reads, which may take long."""
+    """Mark a handler: it only reads, whatever its method, and that may take long."""
     setattr(handler, _READS, True)
     return handler
 

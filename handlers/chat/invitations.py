@@ -21,7 +21,12 @@ from models.chat.identity import passwords
 from models.chat.identity.actors import RealmView, access_realm
 from models.chat.invitations import joining, permissions, records, sending
 from models.chat.invitations.errors import InvitationNotFound, SomeNotInvited
-from models.chat.invitations.invitees import Problem, check_invitees, failure_of
+from models.chat.invitations.invitees import (
+    Problem,
+    check_invitees,
+    failure_of,
+    read_addresses,
+)
 from models.chat.invitations.joining import Offer
 from models.chat.invitations.records import Terms
 from models.chat.invitations.sending import Post
@@ -93,12 +98,13 @@ async def send_invitations(
     **offered: Any,
 ) -> Response:
     """Invite people by mail. `offered`: the parameters of `_terms` that were sent."""
+    addresses = await ctx.read(lambda _db: read_addresses(invitee_emails))  # for up to 55 ms
 
     def send(session: Session) -> list[Problem]:
         terms = _terms(
             ctx, session, by_link=False, tells_inviter=notify_referrer_on_join, **offered
         )
-        invitees = check_invitees(session, ctx.actor, invitee_emails)
+        invitees = check_invitees(session, ctx.actor, addresses)
         sending.send_invitations(session, ctx.actor, _post(ctx), invitees, terms, now=ctx.now)
         require_within(session, ctx.settings, INVITATIONS, ctx.actor.id)
         return invitees.skipped

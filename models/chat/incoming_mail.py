@@ -99,11 +99,14 @@ class Mail:
 
 def read_mail(raw: bytes) -> Mail:
     """Parse a mail. Raise `UnreadableMail`; `AutomaticMail` (RFC 3834) for automatic replies."""
-    message = message_from_bytes(raw[:MOST_READ], policy=policy.default)
-    assert isinstance(message, EmailMessage)  # what that policy makes
+    try:
+        message = message_from_bytes(raw[:MOST_READ], policy=policy.default)
+        assert isinstance(message, EmailMessage)  # what that policy makes
+        text = _text_of(message).replace("\0", "").strip()
+    except RecursionError:  # a thousand parts, each inside another
+        raise UnreadableMail() from None
     if _header(message, "Auto-Submitted").partition(";")[0].strip().lower() == "auto-replied":
         raise AutomaticMail()
-    text = _text_of(message).replace("\0", "").strip()
     if not text:
         raise UnreadableMail()
     subject = _REPLY.sub("", _header(message, "Subject")).strip()

@@ -112,6 +112,14 @@ class TestTwoPhases:
         assert answer.json["at"] != MAIN
         assert books.run_threads == set()
 
+    def test_it_leaves_the_event_loop_for_a_get_too(self, books: Books) -> None:
+        @changes_nothing
+        def do(ctx: Context) -> Any:
+            return {"at": threading.current_thread().name}
+
+        answer = service(books, do, method="get").get("/do")
+        assert answer.json["at"] != MAIN
+
 
 class TestWriting:
     def test_return_keeps(self, books: Books) -> None:

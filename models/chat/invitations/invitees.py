@@ -1,6 +1,7 @@
 """The addresses that a request invites: parsed, checked, and separated from existing accounts."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
@@ -9,7 +10,7 @@ from models.chat.access.people import USER_COLUMNS, visible_email
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.invitations.errors import InvalidInvitees, NobodyInvited, NoInvitees
-from models.chat.people.emails import check_email, check_email_allowed
+from models.chat.people.emails import check_email, check_email_allowed_by, find_domains
 from models.chat.people.errors import (
     DisposableEmail,
     EmailContainsPlus,
@@ -22,6 +23,9 @@ from models.reader import Db
 Problem = tuple[str, str, bool]
 """An address, why it is not invited, and whether its account is deactivated."""
 
+Address = tuple[str, str]
+"""An address as it was written, and as it is stored; empty if it is invalid."""
+
 PROBLEMS: dict[type[ChatError], str] = {
     InvalidEmail: "Invalid address.",
     EmailNotAllowed: "Outside your domain.",
@@ -31,7 +35,6 @@ PROBLEMS: dict[type[ChatError], str] = {
 HAS_ACCOUNT = "Already has an account."
 DEACTIVATED = "Account has been deactivated."
 _SEPARATORS = re.compile(r"[,\n]")
-_NAMED = re.compile(r"<(.*)>")
 _USERS = select(*USER_COLUMNS)
 
 
@@ -57,28 +60,38 @@ def failure_of(
     }
 
 
-def check_invitees(db: Db, actor: Actor, text: str) -> Invitees:
+def read_addresses(text: str) -> list[Address]:
     """Return the addresses in a text. They are separated by commas or line breaks, and each is bare
     or written as `Name <address>`.
-
-    Raise `NoInvitees`, `InvalidInvitees`, `NobodyInvited`.
     """
+    addresses: list[Address] = []
+    for word in _SEPARATORS.split(text):
+        start, end = word.find("<"), word.rfind(">")
+        written = (word[start + 1 : end] if 0 <= start < end else word).strip()
+        if written:
+            try:
+                addresses.append((written, check_email(written)))
+            except InvalidEmail:
+                addresses.append((written, ""))
+    return addresses
+
+
+def check_invitees(db: Db, actor: Actor, addresses: Sequence[Address]) -> Invitees:
+    """Return whom to invite. Raise `NoInvitees`, `InvalidInvitees`, `NobodyInvited`."""
+    if not addresses:
+        raise NoInvitees()
+    domains = find_domains(db, actor.realm)
     emails: dict[str, str] = {}
     problems: list[Problem] = []
-    for word in _SEPARATORS.split(text):
-        named = _NAMED.search(word)
-        written = (word if named is None else named[1]).strip()
-        if not written:
-            continue
+    for written, email in addresses:
         try:
-            email = check_email(written)
-            check_email_allowed(db, actor.realm, email)
+            if not email:
+                raise InvalidEmail()
+            check_email_allowed_by(domains, actor.realm, email)
         except tuple(PROBLEMS) as error:
-            email = written
             problems.append((written, PROBLEMS[type(error)], False))
-        emails.setdefault(email.casefold(), email)
-    if not emails:
-        raise NoInvitees()
+        else:
+            emails.setdefault(email.casefold(), email)
     if problems:
         raise InvalidInvitees(**failure_of(problems))
     return _sort(db, actor, emails)

@@ -72,15 +72,16 @@ def send_invitations(
     """
     _take_allowance(session, actor, post, len(invitees.emails), now=now)
     keys = [email.casefold() for email in invitees.emails]
-    forget(session, (Invitation.inviter_id == actor.id) & Invitation.email_key.in_(keys))
+    theirs = (Invitation.inviter_id == actor.id) & Invitation.email_key.in_(keys)
+    forget(session, theirs)
     tokens = {email: make_token() for email in invitees.emails}
     rows = [
         new_invitation(actor, terms, token, email=email, now=now) for email, token in tokens.items()
     ]
-    session.add_all(rows)
-    session.flush()
+    session.bulk_save_objects(rows)  # in one statement, which returns no ids
     mail(session, actor, post, rows, tokens, now=now)
-    facts = {"role": int(terms.role), "invitation_ids": [row.id for row in rows]}
+    ids = session.scalars(select(Invitation.id).where(theirs).order_by(Invitation.id)).all()
+    facts = {"role": int(terms.role), "invitation_ids": ids}
     _record(session, actor, "invitations_sent", facts, now)
     notify_changed(session, actor.realm_id, actor.id, now=now)
 

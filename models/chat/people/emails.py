@@ -1,5 +1,7 @@
 """Real email addresses: which are valid, and which an organization permits."""
 
+from collections.abc import Mapping
+
 from disposable_email_domains import blocklist
 from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import bindparam, select
@@ -53,7 +55,21 @@ def as_stored(email: str) -> str:
 
 
 def check_email_allowed(db: Db, realm: RealmView, email: str) -> None:
-    """Require that an account of the realm may have that (valid) address.
+    """Raise what `check_email_allowed_by` raises."""
+    check_email_allowed_by(find_domains(db, realm), realm, email)
+
+
+def find_domains(db: Db, realm: RealmView) -> dict[str, bool]:
+    """Return the domains to which the realm restricts addresses, each with whether its subdomains
+    are permitted.
+    """
+    if not realm.emails_restricted_to_domains:
+        return {}
+    return {domain: below for domain, below in db.execute(_DOMAINS, {"realm_id": realm.id})}
+
+
+def check_email_allowed_by(domains: Mapping[str, bool], realm: RealmView, email: str) -> None:
+    """Require that an account of the realm, which has these domains, may have that (valid) address.
 
     If domains are restricted, only their addresses may, without a `+`, which would make many
     addresses of one. Otherwise addresses of disposable providers may not, unless the realm permits
@@ -66,10 +82,10 @@ def check_email_allowed(db: Db, realm: RealmView, email: str) -> None:
         return
     if "+" in local:
         raise EmailContainsPlus()
-    for allowed, allow_subdomains in db.execute(_DOMAINS, {"realm_id": realm.id}):
-        if domain == allowed or (allow_subdomains and domain.endswith(f".{allowed}")):
-            return
-    raise EmailNotAllowed(email=email)
+    labels = domain.split(".")
+    above = (".".join(labels[start:]) for start in range(1, len(labels)))
+    if domain not in domains and not any(domains.get(each) for each in above):
+        raise EmailNotAllowed(email=email)
 
 
 def is_disposable(domain: str) -> bool:

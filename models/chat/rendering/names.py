@@ -8,7 +8,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Text,
+    TypeDecorator,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
 
 from models.chat.access.channels import readable_channel_ids
 from models.chat.access.membership import belongs
@@ -106,6 +116,16 @@ def _some(names: set[str]) -> list[str]:
     return sorted(names)[:MOST_NAMES]
 
 
+class _Lowered(TypeDecorator[str]):
+    """A text in lower case by the database's own lower(), so that its index can be used."""
+
+    impl = Text
+    cache_ok = True
+
+    def bind_expression(self, bindparam: BindParameter[str]) -> ColumnElement[str]:
+        return func.lower(bindparam)
+
+
 def _find_users(
     db: Db, author: Actor, mentions: Iterable[str]
 ) -> tuple[dict[int, str], dict[str, list[int]]]:
@@ -120,18 +140,16 @@ def _find_users(
             ids.append(int(match[2]))
     users: dict[int, str] = {}
     by_name: dict[str, list[int]] = defaultdict(list)
-    if not names and not ids:
+    conditions: list[ColumnElement[bool]] = []
+    if ids:
+        conditions.append(User.id.in_(ids))
+    if names:
+        lowered = bindparam(None, names, type_=_Lowered(), expanding=True, unique=True)
+        conditions.append(and_(func.lower(User.full_name).in_(lowered), User.is_active))
+    if not conditions:
         return users, by_name
     wanted = select(User.id, User.full_name).where(
-        User.realm_id == author.realm_id,
-        or_(
-            User.id.in_(ids),
-            # The database's own lower() on both sides, so that its index can be used.
-            and_(
-                func.lower(User.full_name).in_([func.lower(name) for name in names]),
-                User.is_active,
-            ),
-        ),
+        User.realm_id == author.realm_id, or_(*conditions)
     )
     if not sees_everybody(db, author):
         wanted = wanted.where(User.id.in_(known_to(author.id)))

@@ -26,7 +26,9 @@ def repeated(unit: str) -> Callable[[int], str]:
 
 
 def counted(form: str, *, start: str = "") -> Callable[[int], str]:
-    """`form` again and again, with a running number in place of `%d`."""
+    """`form` again and again, with a running number in place of `%d`; cut where not even one has
+    room.
+    """
 
     def fill(size: int) -> str:
         parts, length = [start], len(start)
@@ -34,7 +36,7 @@ def counted(form: str, *, start: str = "") -> Callable[[int], str]:
             part = form.replace("%d", str(number))
             length += len(part)
             if length > size:
-                return "".join(parts)[:size]
+                return ("".join(parts) or part)[:size]
             parts.append(part)
         raise AssertionError
 
@@ -47,6 +49,12 @@ def nested(opening: str, closing: str) -> Callable[[int], str]:
         return opening * depth + closing * depth
 
     return fill
+
+
+def table(size: int) -> str:
+    """A header and a row, as wide as a table may be."""
+    columns = min(size // 5, 200)
+    return ("|a" * columns + "\n" + "|-" * columns + "\n" + "|" * size)[:size]
 
 
 TEXTS: Mapping[str, Callable[[int], str]] = {
@@ -97,7 +105,7 @@ TEXTS: Mapping[str, Callable[[int], str]] = {
     "nested lists": lambda size: "".join("  " * n + "- a\n" for n in range(450))[:size],
     "numbered": counted("%d. a\n"),
     "headings": repeated("#\n"),
-    "table cells": lambda size: ("|a" * 200 + "\n" + "|-" * 200 + "\n" + "|" * size)[:size],
+    "table cells": table,
     "table rows": lambda size: ("|a|b\n|-|-\n" + "|1|2\n" * (size // 5 + 1))[:size],
     "table candidates": repeated("|a\n|-\n"),
     "maths": repeated("$$a$$ "),
@@ -136,6 +144,7 @@ TEXTS: Mapping[str, Callable[[int], str]] = {
     "at signs": repeated("a@"),
     "address": lambda size: "a" * max(size - 12, 1) + "@acme.example",
     "domain": lambda size: ("a@" + "b." * size)[: max(size - 3, 2)] + "com",
+    "addresses": counted("a%d@x.xn--bcher-kva.example,"),
     "labels": lambda size: ("a@" + "xn--a." * size)[: max(size - 3, 2)] + "com",
     "dashed labels": repeated("xn--"),
     "mixed scripts": repeated("a\u0431\u03b3\u6f22\u0639"),

@@ -153,14 +153,15 @@ class Judge:
         if cost.held > HELD_S:
             faults.append("a write waits for Python")
         if cost.seconds > SMALL_S:
-            whole = min(cost.seconds, self._least(make, 1.0))
+            whole = min(cost.seconds - cost.linkifying, self._least(make, 1.0))
             quarter, half = self._least(make, 0.25), self._least(make, 0.5)
             if whole > SMALL_S and whole > 4 * LINEAR * quarter and whole > 2 * LINEAR * half:
                 faults.append(f"grows by {whole / quarter:.1f} from a quarter")
         return faults
 
     def _least(self, make: Make, part: float) -> float:
-        return min(self._measure(make, part)[1].seconds for _ in range(3))
+        costs = [self._measure(make, part)[1] for _ in range(3)]
+        return min(cost.seconds - cost.linkifying for cost in costs)
 
     def _measure(self, make: Make, part: float) -> tuple[int, Cost]:
         request = make(part)

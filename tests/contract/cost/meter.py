@@ -21,6 +21,7 @@ from sqlalchemy import Engine, event
 
 import logs
 import server.serving.engine
+from models.chat.rendering.links import Linkifiers
 from models.database import Database
 from server.serving.request_log import RequestLog
 from tests.contract.cost.weighing import take_bytes
@@ -33,10 +34,12 @@ tells of, for it may name what was made there."""
 @dataclass
 class Cost:
     """`seconds`, `turn` (the longest on the event loop) and `held` (of Python, in a transaction
-    that writes) are of processor time. `within`: functions that such a transaction called.
+    that writes) are of processor time. `linkifying`: what linkifiers take of `seconds`, which end
+    by the clock and not with the text. `within`: functions that a transaction that writes called.
     """
 
     seconds: float = 0.0
+    linkifying: float = 0.0
     turn: float = 0.0
     held: float = 0.0
     statements: int = 0
@@ -51,6 +54,7 @@ class Cost:
         """Of two tries of one request, what it cannot be cheaper than."""
         return Cost(
             min(self.seconds, other.seconds),
+            min(self.linkifying, other.linkifying),
             min(self.turn, other.turn),
             min(self.held, other.held),
             min(self.statements, other.statements),
@@ -110,7 +114,7 @@ class Meter:
         event.listen(writer, "begin", self._begin)
         event.listen(writer, "commit", self._end)
         event.listen(writer, "rollback", self._end)
-        run = Handle._run
+        run, has_time = Handle._run, Linkifiers._has_time
         meter = self
 
         def timed(handle: Any) -> Any:
@@ -121,7 +125,14 @@ class Meter:
                 spent = time.thread_time() - started
                 meter._cost.turn = max(meter._cost.turn, spent)
 
+        def noted(linkifiers: Linkifiers) -> bool:
+            before = linkifiers._spent_s
+            is_left = has_time(linkifiers)
+            meter._cost.linkifying += linkifiers._spent_s - before
+            return is_left
+
         Handle._run = timed  # type: ignore[method-assign]
+        Linkifiers._has_time = noted  # type: ignore[method-assign]
         restore = [_watch(function, self._called) for function in forbidden()]
         configured, requests = structlog.get_config(), server.serving.engine.requests
         logs.configure("info", stream=self._log)
@@ -132,6 +143,7 @@ class Meter:
             structlog.configure(**configured)
             server.serving.engine.requests = requests
             Handle._run = run  # type: ignore[method-assign]
+            Linkifiers._has_time = has_time  # type: ignore[method-assign]
             for undo in restore:
                 undo()
             for engine in (reader, writer):

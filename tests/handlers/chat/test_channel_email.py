@@ -255,6 +255,19 @@ def test_hostile_structure_is_read_at_once(raw: bytes) -> None:
     assert time.process_time() - started < 2 * chat_mail.CPU_S
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "Content-Type: message/rfc822\n\n",
+        "Content-Type: multipart/mixed; boundary=q{n}\n\n--q{n}\n",
+    ],
+)
+def test_a_mail_of_a_thousand_parts_in_parts_is_unreadable(part: str) -> None:
+    nested = "".join(part.format(n=n) for n in range(1500))
+    with pytest.raises(UnreadableMail):
+        read_mail(f"{nested}\n\nwords".encode())
+
+
 def test_a_mail_with_large_attachments_is_read() -> None:
     attachment = (
         b"--q\nContent-Type: a/b\nContent-Transfer-Encoding: base64\n\n" + b"YWJj\n" * 4_000_000

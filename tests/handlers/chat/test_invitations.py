@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from models.chat.identity.passwords import is_password
 from models.chat.invitations.sending import PER_USER
@@ -165,6 +165,29 @@ class TestSendInvitations:
         )
         assert invite(chat, " , \n") == bad("You must specify at least one email address.")
         assert len(invites(chat)) == 1
+
+    def test_many_addresses_need_no_more_statements_than_one(
+        self, chat: ChatClient, as_cordelia: ChatClient, chat_database: Database
+    ) -> None:
+        as_cordelia.patch("/realm", emails_restricted_to_domains=True)
+        as_cordelia.post("/realm/domains", domain="acme.example", allow_subdomains=True)
+        as_cordelia.post("/realm/domains", domain="b.example", allow_subdomains=False)
+        executed: list[str] = []
+
+        def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+            executed.append(statement)
+
+        writer = chat_database._writer
+        event.listen(writer, "before_cursor_execute", note)
+        try:
+            assert invite(chat, "a@acme.example") == DONE
+            of_one = len(executed)
+            assert invite(chat, "b@acme.example,c@x.y.acme.example,d@b.example") == DONE
+            assert len(executed) == 2 * of_one
+        finally:
+            event.remove(writer, "before_cursor_execute", note)
+        outside = ["e@x.b.example", "Outside your domain.", False]
+        assert invite(chat, f"{FRIEND},{outside[0]}")["errors"] == [outside]
 
     def test_an_address_that_one_may_not_see_is_like_any(
         self, chat: ChatClient, cast: Cast, chat_database: Database

@@ -706,5 +706,18 @@ class TestRenderText:
             "@Othello</span></p>",
         }
 
+    def test_a_text_of_many_names_has_no_statement_compiled_for_it(
+        self, chat: ChatClient, chat_database: Database
+    ) -> None:
+        compiled = []
+        for many in (2, 100):
+            names = " ".join(f"@**name {n}** @**|{n + 1000}**" for n in range(many))
+            answer = chat.post("/messages/render", content=f"{names} @**oTHELLO** @**|5**")
+            assert answer["rendered"].count("@Othello</span>") == 2
+            reader = chat_database._reader
+            assert reader is not None
+            compiled.append(len(reader._compiled_cache or ()))
+        assert compiled[0] == compiled[1] > 0
+
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/messages/render", {"content": "x"}).status_code == 401

@@ -2,6 +2,7 @@
 
 import pytest
 
+from models.chat.invitations.invitees import read_addresses
 from models.chat.people.emails import as_stored, check_email, is_disposable
 from models.chat.people.errors import InvalidEmail
 
@@ -35,3 +36,18 @@ def test_no_address_is_refused_or_left_as_it_is() -> None:
 )
 def test_throw_away_domains_have_one_spelling(domain: str) -> None:
     assert is_disposable(check_email(f"x@{domain}").rpartition("@")[2].lower())
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Guil <guil@acme.example>", "guil@acme.example"),
+        ("<<a@b.example>>", "<a@b.example>"),
+        ("a> <b@c.example", "a> <b@c.example"),
+        ("<a@b.example", "<a@b.example"),
+        ("<<<", "<<<"),
+    ],
+)
+def test_an_invitee_is_a_bare_address_or_has_a_name(text: str, written: str) -> None:
+    (address,) = read_addresses(text)
+    assert address[0] == written
