@@ -2,7 +2,7 @@
 
 import typing
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import orjson
 from sqlalchemy import (
@@ -31,34 +31,31 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.sql.visitors import InternalTraversal
+from sqlalchemy.sql.operators import OperatorType
 
 T = TypeVar("T")
 
 
-class ByDialect(ColumnElement[T]):
-    """An expression in the words of each database, which read the same tables."""
+class ByDialect(FunctionElement[T]):
+    """An expression in the words of each database. Both read the same tables."""
 
     inherit_cache = True
-    _traverse_internals = [  # noqa: RUF012
-        ("sqlite", InternalTraversal.dp_clauseelement),
-        ("postgresql", InternalTraversal.dp_clauseelement),
-    ]
-    _is_implicitly_boolean = True
 
     def __init__(self, *, sqlite: ColumnElement[T], postgresql: ColumnElement[T]) -> None:
-        self.sqlite = sqlite
-        self.postgresql = postgresql
+        super().__init__(sqlite, postgresql)
         self.type = sqlite.type
 
-    @property
-    def _from_objects(self) -> list[FromClause]:
-        return self.sqlite._from_objects
+    def self_group(self, against: OperatorType | None = None) -> Self:
+        """Return the expression as it is: it has brackets already. A condition with `= 1` behind it
+        is none that SQLite finds by an index.
+        """
+        return self
 
 
 @compiles(ByDialect)
 def _by_dialect(element: ByDialect[Any], compiler: SQLCompiler, **options: Any) -> str:
-    expression = getattr(element, compiler.dialect.name)
+    sqlite, postgresql = element.clauses
+    expression = sqlite if compiler.dialect.name == "sqlite" else postgresql
     return f"({compiler.process(expression, **options)})"
 
 
