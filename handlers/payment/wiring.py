@@ -1,7 +1,6 @@
 """Puts the payment service together: documents, handlers, database, adapters, chores."""
 
 from datetime import datetime
-from typing import cast
 
 from adapters.chain.gateway import RpcChainGateway
 from handlers.composition import service_from_settings
@@ -38,7 +37,8 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
             counted=_counted,
             announced=policy_headers,
         )
-    service = service_from_settings(
+    adapters.polls.tail.database = database
+    return service_from_settings(
         settings,
         "payment",
         base_path="/v1",
@@ -53,8 +53,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         list_failures=failures.list_failures,
         gauges=find_gauges,
     )
-    adapters.polls.serve(lambda: cast(Database, service.database))
-    return service
 
 
 def find_gauges(database: Database, now: datetime) -> list[Gauge]:
