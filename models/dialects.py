@@ -32,6 +32,7 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.sql.operators import OperatorType
+from sqlalchemy.types import TypeEngine
 
 T = TypeVar("T")
 
@@ -123,17 +124,20 @@ def _each(listed: BindParameter[Any]) -> FromClause:
     return _Each(listed).table_valued(column("value", BigInteger), name="value")
 
 
-def id_in(ids_column: IdColumn, ids: Iterable[int]) -> ColumnElement[bool]:
-    """Return the condition that the column is one of the ids."""
-    return _is_listed(ids_column, bindparam(None, list(ids), type_=_IDS, unique=True))
+def id_in(ids_column: SQLColumnExpression[Any], ids: Iterable[int | str]) -> ColumnElement[bool]:
+    """Return the condition that the column is one of the ids, which are numbers or texts."""
+    listed = bindparam(None, list(ids), type_=_list_type(ids_column), unique=True)
+    return _is_listed(ids_column, listed)
 
 
 def bound_in(its: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
-    """The same for a statement that is built once: the parameter `name` is a list of ids, or of
-    texts.
-    """
+    """The same for a statement that is built once: the parameter `name` is the list of ids."""
+    return _is_listed(its, bindparam(name, type_=_list_type(its)))
+
+
+def _list_type(its: SQLColumnExpression[Any]) -> TypeEngine[Any]:
     is_text = isinstance(typing.cast(ColumnElement[Any], its).type, String)
-    return _is_listed(its, bindparam(name, type_=_TEXTS if is_text else _IDS))
+    return _TEXTS if is_text else _IDS
 
 
 def _is_listed(its: SQLColumnExpression[Any], listed: BindParameter[Any]) -> ColumnElement[bool]:
