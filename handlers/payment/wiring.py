@@ -79,5 +79,5 @@ def find_gauges(database: Database, now: datetime) -> list[Gauge]:
 
 
 def _counted(ctx: Context) -> tuple[tuple[str, object]]:
-    """Whose requests count together: a key's, and those without a valid key by address."""
+    """Return what requests are counted by: the key, or the address without a valid key."""
     return (("key", ctx.actor.key_id) if ctx.actor else ("address", place_of(ctx.client)),)
