@@ -1,6 +1,6 @@
 """The log of every process: structlog, one JSON object per line on standard error, no secrets.
 
-A leaf: imports nothing of ours. What a secret looks like is told by whoever sets the log up.
+A leaf: imports nothing of ours. `configure` takes the patterns of secrets.
 """
 
 import logging

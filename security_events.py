@@ -1,4 +1,4 @@
-"""Security events: what an operator wants to be told, each by a name out of one closed list.
+"""Security events: what an operator watches, each by a name out of one closed list.
 
 A leaf: imports nothing of ours. A line of the log has `event` = `security`, `name`, who asked
 (`actor`, `key`), from where (`address`) and in which request (`id`); docs/operations.md says what
@@ -73,7 +73,7 @@ _asking: ContextVar[Asker | None] = ContextVar("asking", default=None)
 
 @contextmanager
 def asking(asker: Asker) -> Iterator[None]:
-    """Whatever is told within, in this thread or task, was asked for by `asker`."""
+    """Log events within, in this thread or task, as those of `asker`."""
     token = _asking.set(asker)
     try:
         yield

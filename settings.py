@@ -100,7 +100,7 @@ def setting(
     shown: str | None = None,
     secret: bool = False,
 ) -> T:
-    """A dataclass field that knows its parser, its help text and how its default is written."""
+    """Return a dataclass field with its parser, its help text and how its default is written."""
     its = Variable(parse, help, _written(default) if shown is None else shown, secret)
     return field(default=default, repr=not secret, metadata={"variables": (its,)})
 

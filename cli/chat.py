@@ -186,8 +186,8 @@ def grant(
                 session, realms.access_realm_named(session, realm), email, rights, now=now
             )
         )
-    told = ", ".join(f"{name}={str(value).lower()}" for name, value in rights.items())
-    answer({"user_id": user_id, **rights}, as_json=as_json, text=f"User {user_id}: {told}.")
+    listed = ", ".join(f"{name}={str(value).lower()}" for name, value in rights.items())
+    answer({"user_id": user_id, **rights}, as_json=as_json, text=f"User {user_id}: {listed}.")
 
 
 @chat.command("set-realm")

@@ -92,10 +92,10 @@ def push(api: str, relay: str, user: str, as_json: bool) -> None:
 
         def post(path: str, **form: object) -> dict[str, object]:
             response = client.post(f"{api.rstrip('/')}{path}", data=form, auth=(email, key))
-            told: dict[str, object] = response.json()
-            if told.get("result") != "success":
-                raise click.ClickException(f"{path} said: {told.get('msg')}")
-            return told
+            body: dict[str, object] = response.json()
+            if body.get("result") != "success":
+                raise click.ClickException(f"{path} said: {body.get('msg')}")
+            return body
 
         try:
             public_key = client.get(relay).json()["bouncer_public_key"]

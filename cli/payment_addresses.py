@@ -78,10 +78,10 @@ def addresses(
                     f"the list took over {timeout_s:g} s; read on with"
                     f" --from {deposit.address_index}"
                 )
-            told = _told(xpub, deposit)
+            fields = _fields_of(xpub, deposit)
             if with_balances:
-                told |= balances.of(deposit)
-            click.echo(json.dumps(told) if as_json else _line(told))
+                fields |= balances.of(deposit)
+            click.echo(json.dumps(fields) if as_json else _line(fields))
 
 
 def _deposits(database: Database, project_id: str, first: int) -> Iterator[Deposit]:
@@ -141,29 +141,29 @@ class _Balances:
         return self._readers[chain_id]
 
 
-def _told(xpub: str, deposit: Deposit) -> dict[str, Any]:
-    told = asdict(deposit)
-    return told | {
+def _fields_of(xpub: str, deposit: Deposit) -> dict[str, Any]:
+    fields = asdict(deposit)
+    return fields | {
         "derivation_path": write_derivation_path(xpub, deposit.address_index),
         "counted": str(deposit.counted),
     }
 
 
-def _line(told: dict[str, Any]) -> str:
-    symbol = told["token_symbol"]
+def _line(fields: dict[str, Any]) -> str:
+    symbol = fields["token_symbol"]
     words = [
-        told["derivation_path"],
-        told["deposit_address"],
-        f"chain {told['chain_id']}",
-        told["status"],
-        f"counted {format_units(int(told['counted']))} {symbol}",
+        fields["derivation_path"],
+        fields["deposit_address"],
+        f"chain {fields['chain_id']}",
+        fields["status"],
+        f"counted {format_units(int(fields['counted']))} {symbol}",
     ]
-    if told.get("native_balance") is not None:
-        if told["balance"] is None:
+    if fields.get("native_balance") is not None:
+        if fields["balance"] is None:
             words.append("balance unreadable")
         else:
-            words.append(f"holds {format_units(int(told['balance']))} {symbol}")
-        words.append(f"gas {format_units(int(told['native_balance']), ETHER_DECIMALS)}")
-    if told.get("differs"):
+            words.append(f"holds {format_units(int(fields['balance']))} {symbol}")
+        words.append(f"gas {format_units(int(fields['native_balance']), ETHER_DECIMALS)}")
+    if fields.get("differs"):
         words.append("DIFFERS")
     return "  ".join(words)

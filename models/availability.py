@@ -1,4 +1,4 @@
-"""Whether a process can use its database now: what failed, what the log is told, who is woken.
+"""Whether a process can use its database now. Outages are logged, and their end wakes workers.
 
 An outage is one line in the log of each process when it begins and one when it is over, however
 many requests and steps of workers fail meanwhile.
@@ -15,20 +15,20 @@ QUIET_S = 1.0
 others.
 """
 FAILED_S = 3.0
-"""How long a failure counts for those who ask whether the database is ready."""
+"""How long a failure counts for readiness probes."""
 _log = structlog.get_logger("database")
 
 
 class Availability:
-    """What one process knows of one database. Thread-safe."""
+    """Whether one database is available to one process. Thread-safe."""
 
     def __init__(self) -> None:
         self.is_silent = False
-        """Nobody is to wait for an answer: the database gives none, or cannot be written to."""
+        """New statements are refused: the database does not answer, or cannot be written to."""
         self.is_failing = False
         self.is_doubtful = False
         self.doubted = threading.Event()
-        """Set when the connections had better be looked at now."""
+        """Set when the heartbeat is to check the database now."""
         self.ended = 0
         """How many outages are over."""
         self._guard = threading.Lock()
@@ -41,24 +41,24 @@ class Availability:
 
     @property
     def has_just_failed(self) -> bool:
-        """Is it no use to ask? So it is while the database is silent, and for a moment after a
-        failure that no success has followed: whether that lasts, only the next requests can tell.
+        """Return whether the database counts as unavailable: while it is silent, and for a moment
+        after a failure that no success has followed.
         """
         failed_s = time.monotonic() - self._failed_at
         return self.is_silent or (self.is_failing and failed_s < FAILED_S)
 
     def doubt(self) -> None:
-        """Have the heartbeat throw all connections away, because one leads to the wrong node."""
+        """Have the heartbeat shut all connections, because one leads to the wrong node."""
         self.is_doubtful = True
         self.doubted.set()
 
     def note_slow(self, cause: BaseException) -> None:
-        """The database is there, and has not answered in time."""
+        """Log that a statement has not ended in time."""
         _log.warning("database_slow", kind=type(cause).__name__, cause=str(cause).strip())
 
     def note_failure(self, cause: BaseException, ended: int) -> None:
-        """The database could not be used. `ended` is what it was when the attempt began, because
-        an attempt that fails after the outage in which it began says nothing new.
+        """Begin an outage. `ended` is its value when the attempt began, because an attempt that
+        fails after the outage in which it began is no new outage.
         """
         with self._guard:
             if ended != self.ended:
@@ -71,21 +71,21 @@ class Availability:
         _log.warning("database_unavailable", kind=type(cause).__name__, cause=str(cause).strip())
 
     def note_silence(self, cause: BaseException) -> None:
-        """The database does not answer its heartbeat: refuse at once until `note_answer`."""
+        """Refuse statements until `note_answer`, because the heartbeat is not answered."""
         self.is_silent = True
         self.note_failure(cause, self.ended)
 
     def note_success(self) -> None:
-        """A unit of work or a read has succeeded."""
+        """End an outage, because a unit of work or a read has succeeded."""
         if not self.is_silent and time.monotonic() - self._failed_at >= QUIET_S:
-            self._return()
+            self._end_outage()
 
     def note_answer(self) -> None:
-        """The heartbeat is answered, after it was not."""
+        """End an outage, because the heartbeat is answered again."""
         self.is_silent = False
-        self._return()
+        self._end_outage()
 
-    def _return(self) -> None:
+    def _end_outage(self) -> None:
         with self._guard:
             if not self.is_failing:
                 return

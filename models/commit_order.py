@@ -2,11 +2,12 @@
 
 A reader that asks for "id > the last one I saw" must never miss an entry. SQLite has one writer at
 a time, so there ids are in order by themselves. On PostgreSQL a sequence hands out ids before the
-commit, and a transaction with a smaller id may commit later. So who adds to a log first takes the
-log's lock, as the last thing in the transaction, and PostgreSQL gives it back when the commit is
-visible: the next writer of that log draws its ids after that. Logs do not wait for each other, and
-whoever holds a log's lock waits for nothing else, so there is no deadlock. Units that add to logs
-of two families all take their locks in the same order (`models.chat.presence.reports`).
+commit, and a transaction with a smaller id may commit later. So a transaction that adds to a log
+first takes the lock of the log, as its last step, and PostgreSQL releases the lock when the commit
+is visible: the next writer of that log draws its ids after that. Logs do not wait for each other,
+and a transaction with the lock of a log waits for nothing else, so there is no deadlock.
+Transactions that add to logs of two families all take their locks in the same order
+(`models.chat.presence.reports`).
 """
 
 from collections.abc import Iterable

@@ -38,13 +38,13 @@ NEVER_BY_ITSELF = 10**9
 """So many repetitions make a statement a prepared one."""
 _AFTER_COMMIT = "after_commit"
 AT_THE_END = "at_the_end"
-"""Key of `Session.info`: what `at_the_end` was asked for so far."""
+"""Key of `Session.info`: the calls of `at_the_end` so far."""
 _NOTIFIER = "notifier"
 _SOCKET = "socket"
 
 
 def after_commit(session: Session, call: Callable[[], None]) -> None:
-    """Have something small done once the unit of work is kept; never if it is undone."""
+    """Have something small done once the unit of work is committed; never if it is rolled back."""
     session.info.setdefault(_AFTER_COMMIT, []).append(call)
 
 
@@ -56,7 +56,7 @@ def at_the_end(
 
 
 def notify_logs(session: Session, logs: Iterable[int]) -> None:
-    """Once the unit of work is kept, say to all processes that these logs have grown."""
+    """Notify all processes, once the unit of work is committed, that these logs have grown."""
     notifier: Notifier | None = session.info.get(_NOTIFIER)
     if notifier is not None:
         named = tuple(logs)
@@ -65,7 +65,7 @@ def notify_logs(session: Session, logs: Iterable[int]) -> None:
 
 @contextmanager
 def savepoint(session: Session) -> Iterator[None]:
-    """A part of a unit of work: raising undoes it alone, with what it left for the end."""
+    """A part of a unit of work: an exception undoes it alone, with its calls of `at_the_end`."""
     calls = len(session.info.get(_AFTER_COMMIT, ()))
     lengths = {write: len(items) for write, items in session.info.get(AT_THE_END, {}).items()}
     try:
@@ -107,16 +107,18 @@ class Database:
         self.write_threads = 1 if self.dialect == "sqlite" else pool_size
         self._lock_timeout_s = lock_timeout_s
         self._read_timeout_s = read_timeout_s
-        self._pool_size = pool_size
+        self._pool_sizes = {
+            "reading": pool_size,
+            "reading_apart": 1,
+            "writing": self.write_threads,
+        }
         self._rewrites_tables = rewrites_tables
         self.availability = Availability()
         self._sockets = sockets.Sockets()
         self._heartbeat: Heartbeat | None = None
         self.notifier = Notifier(self._url, self._sockets)
         self._making = threading.Lock()
-        self._reader: Engine | None = None
-        self._apart: Engine | None = None
-        self._writer: Engine | None = None
+        self._engines: dict[str, Engine] = {}
 
     @classmethod
     def for_service(cls, service: str, settings: Settings) -> "Database":
@@ -132,7 +134,7 @@ class Database:
 
         What takes longer than the time limit of reads ends as `DatabaseUnavailable`.
         """
-        return self._connected(self._reader or self._make_reader(), self._read_timeout_s)
+        return self._connected(self._engine("reading"), self._read_timeout_s)
 
     @contextmanager
     def snapshot(self, *, may_take_long: bool = False) -> Iterator[Connection]:
@@ -142,7 +144,7 @@ class Database:
         `yield_per` to read in batches.
         """
         seconds = SNAPSHOT_TIMEOUT_S if may_take_long else self._read_timeout_s
-        with self._connected(self._reader or self._make_reader(), seconds) as connection:
+        with self._connected(self._engine("reading"), seconds) as connection:
             if self.dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
                 try:
@@ -162,7 +164,7 @@ class Database:
         connection found dead before the end is answered by exactly one more try. No connection,
         no lock in time, no statement in time: `DatabaseUnavailable`.
         """
-        writer = self._writer or self._make_writer()
+        writer = self._engine("writing")
         try:
             return self._attempt(writer, work)
         except _TryAgain:
@@ -174,8 +176,8 @@ class Database:
             raise lost.error from None
 
     def watch(self) -> None:
-        """Have a thread look every second whether the database is there, until `dispose`, so that
-        nobody waits for ever on a connection that has vanished. A file does not vanish.
+        """Check every second in a thread that the database answers, until `dispose`, so that nobody
+        waits for ever on a dead connection. SQLite needs no such check.
         """
         if self.dialect == "postgresql" and self._heartbeat is None:
             self._heartbeat = Heartbeat(self._url, self.availability, self._sockets.shut)
@@ -183,11 +185,11 @@ class Database:
 
     def reading_apart(self) -> AbstractContextManager[Connection]:
         """The same as `reading` on a connection that no request uses."""
-        return self._connected(self._apart or self._make_apart(), self._read_timeout_s)
+        return self._connected(self._engine("reading_apart"), self._read_timeout_s)
 
     def ping(self) -> None:
-        """One trivial statement, on a connection that no request uses. Raises
-        `DatabaseUnavailable`, also while requests that were made fail.
+        """Execute one trivial statement, on a connection that no request uses. Raise
+        `DatabaseUnavailable`, also while the requests of others fail.
         """
         if self.availability.has_just_failed:
             raise DatabaseUnavailable()
@@ -195,7 +197,7 @@ class Database:
             connection.execute(text("SELECT 1"))
 
     def late(self) -> Exception:
-        """What whoever has waited too long for a thread is told."""
+        """Return the error for a request that has waited too long for a thread."""
         return DatabaseUnavailable()
 
     def dispose(self) -> None:
@@ -204,17 +206,17 @@ class Database:
             self._heartbeat.stop()
             self._heartbeat = None
         self.notifier.close()
-        for engine in (self._reader, self._apart, self._writer):
-            if engine is not None:
-                engine.dispose()
+        for engine in list(self._engines.values()):
+            engine.dispose()
 
     close = dispose
 
     @contextmanager
     def _connected(self, engine: Engine, read_s: float | None) -> Iterator[Connection]:
-        """A connection of the engine's pool until the block ends. An error that is an outage ends
-        as `DatabaseUnavailable`. `read_s`: the time limit of reads; None: a unit of work, in which
-        a refusal to write is the database's fault, and not the caller's.
+        """A connection of the pool of an engine. Raise `DatabaseUnavailable` for an outage.
+
+        `read_s` is the time limit of reads; None: a unit of work, in which a refusal to write is an
+        outage, and no error of the caller.
         """
         availability, writes = self.availability, read_s is None
         ended = availability.ended
@@ -263,7 +265,7 @@ class Database:
             return result
 
     def _work(self, connection: Connection, session: Session, work: Callable[[Session], T]) -> T:
-        """All that belongs to a unit of work but its end."""
+        """Do a unit of work but for its commit."""
         try:
             if self.dialect == "sqlite":
                 sqlite.begin_writing(connection)
@@ -278,36 +280,18 @@ class Database:
             raise
         return result
 
-    def _make_reader(self) -> Engine:
-        with self._making:
-            if self._reader is None:
-                self._reader = self._create_reader(self._pool_size)
-            return self._reader
-
-    def _make_apart(self) -> Engine:
-        with self._making:
-            if self._apart is None:
-                self._apart = self._create_reader(pool_size=1)
-            return self._apart
-
-    def _make_writer(self) -> Engine:
-        with self._making:
-            if self._writer is None:
-                engine = self._create_engine(pool_size=self.write_threads)
-                if self.dialect == "sqlite":
-                    sqlite.prepare_writer(engine, rewrites_tables=self._rewrites_tables)
-                self._writer = engine
-            return self._writer
-
-    def _create_reader(self, pool_size: int) -> Engine:
-        engine = self._create_engine(
-            read_only=True, isolation_level="AUTOCOMMIT", pool_size=pool_size
-        )
-        if self.dialect == "sqlite":
-            sqlite.prepare_reader(engine)
+    def _engine(self, use: str) -> Engine:
+        """Return the engine for "reading", "reading_apart" or "writing"."""
+        engine = self._engines.get(use)
+        if engine is None:
+            with self._making:
+                engine = self._engines.get(use) or self._create_engine(use)
+                self._engines[use] = engine
         return engine
 
-    def _create_engine(self, *, read_only: bool = False, **options: Any) -> Engine:
+    def _create_engine(self, use: str) -> Engine:
+        read_only = use != "writing"
+        options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if read_only else {}
         if self.dialect == "sqlite":
             arguments: dict[str, Any] = {
                 "check_same_thread": False,
@@ -333,7 +317,7 @@ class Database:
                 # A plan for any values is thousands of times slower than one for those at hand
                 # where the data are uneven: rare and common words, small and large channels. So
                 # no read becomes a prepared statement by being repeated. Those with one plan for
-                # all values say so (models/prepared.py).
+                # all values are marked (models/prepared.py).
                 # Writers are not kept from it: each check of a foreign key would be planned anew.
                 arguments[PREPARE_THRESHOLD] = NEVER_BY_ITSELF
             if not self._prepares:
@@ -341,6 +325,7 @@ class Database:
         engine = create_engine(
             _driver(self._url),
             connect_args=arguments,
+            pool_size=self._pool_sizes[use],
             max_overflow=0,
             pool_timeout=self._lock_timeout_s,
             pool_use_lifo=True,  # the connection that was used last has the warmest caches
@@ -350,6 +335,10 @@ class Database:
         )
         if self.dialect == "postgresql":
             _follow_outages(engine, self._sockets, self.availability)
+        elif read_only:
+            sqlite.prepare_reader(engine)
+        else:
+            sqlite.prepare_writer(engine, rewrites_tables=self._rewrites_tables)
         return engine
 
 
@@ -358,8 +347,8 @@ class _TryAgain(Exception):
         self.error = error
 
 
-def _follow_outages(engine: Engine, held: sockets.Sockets, availability: Availability) -> None:
-    """Have an engine open no connections while the database is silent, and use none that was cut.
+def _follow_outages(engine: Engine, known: sockets.Sockets, availability: Availability) -> None:
+    """Have an engine open no connections while the database is silent, and use none that was shut.
 
     SQLAlchemy itself replaces all connections of a pool after one of them was found dead.
     """
@@ -370,16 +359,16 @@ def _follow_outages(engine: Engine, held: sockets.Sockets, availability: Availab
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-        record.info[_SOCKET] = held.hold(connection.fileno())
+        record.info[_SOCKET] = known.add(connection.fileno())
 
     @event.listens_for(engine, "checkout")
     def on_checkout(_: object, record: ConnectionPoolEntry, proxy: object) -> None:
-        if not held.holds(record.info[_SOCKET]):
+        if record.info[_SOCKET] not in known:
             raise DisconnectionError("the connection was cut")
 
     @event.listens_for(engine, "close")
     def on_close(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-        held.release(record.info.pop(_SOCKET))
+        known.remove(record.info.pop(_SOCKET))
 
 
 def _require_answers(availability: Availability) -> None:

@@ -2,7 +2,7 @@
 
 import typing
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import orjson
 from sqlalchemy import (
@@ -31,34 +31,32 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.sql.visitors import InternalTraversal
+from sqlalchemy.sql.operators import OperatorType
+from sqlalchemy.types import TypeEngine
 
 T = TypeVar("T")
 
 
-class ByDialect(ColumnElement[T]):
-    """An expression in the words of each database, which read the same tables."""
+class ByDialect(FunctionElement[T]):
+    """An expression in the words of each database. Both read the same tables."""
 
     inherit_cache = True
-    _traverse_internals = [  # noqa: RUF012
-        ("sqlite", InternalTraversal.dp_clauseelement),
-        ("postgresql", InternalTraversal.dp_clauseelement),
-    ]
-    _is_implicitly_boolean = True
 
     def __init__(self, *, sqlite: ColumnElement[T], postgresql: ColumnElement[T]) -> None:
-        self.sqlite = sqlite
-        self.postgresql = postgresql
+        super().__init__(sqlite, postgresql)
         self.type = sqlite.type
 
-    @property
-    def _from_objects(self) -> list[FromClause]:
-        return self.sqlite._from_objects
+    def self_group(self, against: OperatorType | None = None) -> Self:
+        """Return the expression as it is: it has brackets already. A condition with `= 1` behind it
+        is none that SQLite finds by an index.
+        """
+        return self
 
 
 @compiles(ByDialect)
 def _by_dialect(element: ByDialect[Any], compiler: SQLCompiler, **options: Any) -> str:
-    expression = getattr(element, compiler.dialect.name)
+    sqlite, postgresql = element.clauses
+    expression = sqlite if compiler.dialect.name == "sqlite" else postgresql
     return f"({compiler.process(expression, **options)})"
 
 
@@ -126,17 +124,20 @@ def _each(listed: BindParameter[Any]) -> FromClause:
     return _Each(listed).table_valued(column("value", BigInteger), name="value")
 
 
-def id_in(ids_column: IdColumn, ids: Iterable[int]) -> ColumnElement[bool]:
-    """Return the condition that the column is one of the ids."""
-    return _is_listed(ids_column, bindparam(None, list(ids), type_=_IDS, unique=True))
+def id_in(ids_column: SQLColumnExpression[Any], ids: Iterable[int | str]) -> ColumnElement[bool]:
+    """Return the condition that the column is one of the ids, which are numbers or texts."""
+    listed = bindparam(None, list(ids), type_=_list_type(ids_column), unique=True)
+    return _is_listed(ids_column, listed)
 
 
 def bound_in(its: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
-    """The same for a statement that is built once: the parameter `name` is a list of ids, or of
-    texts.
-    """
+    """The same for a statement that is built once: the parameter `name` is the list of ids."""
+    return _is_listed(its, bindparam(name, type_=_list_type(its)))
+
+
+def _list_type(its: SQLColumnExpression[Any]) -> TypeEngine[Any]:
     is_text = isinstance(typing.cast(ColumnElement[Any], its).type, String)
-    return _is_listed(its, bindparam(name, type_=_TEXTS if is_text else _IDS))
+    return _TEXTS if is_text else _IDS
 
 
 def _is_listed(its: SQLColumnExpression[Any], listed: BindParameter[Any]) -> ColumnElement[bool]:

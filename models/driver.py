@@ -1,7 +1,7 @@
-"""Statements as the driver takes them, past SQLAlchemy: what it finds, counts, and how it fails.
+"""Executes statements by the driver, past SQLAlchemy: it returns rows or counts them.
 
-A connection keeps its cursor. A new one of psycopg's looks anew for how each type of parameter and
-result is written, which takes as long as all else that it does for a statement.
+A connection keeps its cursor. A new cursor of psycopg looks up how each type of parameter and
+result is written, which takes as long as the rest of its work for a statement.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,12 +10,12 @@ from typing import Any, NoReturn, Protocol, cast
 from sqlalchemy import Connection
 
 Parameters = tuple[Any, ...] | dict[str, Any] | list[Any]
-"""As the driver of SQLite takes them, as that of PostgreSQL does, and those of several rows."""
+"""Those of SQLite's driver, those of PostgreSQL's, and those of several rows."""
 How = Mapping[str, bool]
-"""More for psycopg's `execute`."""
+"""Options of psycopg's `execute`."""
 Rows = Sequence[Sequence[object]]
 MOST_KEPT = 100
-"""Rows that a cursor may hold on to until its next statement."""
+"""The most rows that a kept cursor may have in memory until its next statement."""
 _DRIVER = "driver"
 """Key of `Connection.info`, which SQLAlchemy clears where it connects anew."""
 
@@ -30,14 +30,14 @@ class _Cursor(Protocol):
 
 
 class _Driver(Protocol):
-    """What the connections of `sqlite3` and psycopg have in common."""
+    """A connection of `sqlite3` or psycopg."""
 
     def cursor(self) -> _Cursor: ...
 
 
 class _Kept:
-    """What a connection keeps between statements: the driver's own connection, which takes
-    SQLAlchemy longer to find than SQLite to find a row, and a cursor that nobody uses.
+    """Kept for a connection between statements: the driver's own connection, which SQLAlchemy takes
+    longer to look up than SQLite a row, and a cursor that is not in use.
     """
 
     __slots__ = ("connection", "cursor")
@@ -47,19 +47,19 @@ class _Kept:
         self.cursor: _Cursor | None = None
 
     def take_cursor(self) -> _Cursor:
-        """The kept cursor, for one statement, or a new one."""
+        """Return the kept cursor, for one statement, or a new one."""
         cursor, self.cursor = self.cursor, None
         return cursor or self.connection.cursor()
 
 
 def run_plain(connection: Connection, sql: str) -> None:
-    """A statement without parameters and rows, as the database takes it."""
+    """Execute a statement without parameters and rows."""
     count(connection, sql, ())
 
 
 def fetch(connection: Connection, sql: str, parameters: Parameters, how: How) -> Rows:
-    """Every row."""
-    if _is_heard(connection):
+    """Return every row."""
+    if _has_listeners(connection):
         return connection.exec_driver_sql(sql, parameters).fetchall()
     kept = _kept_by(connection)
     cursor = kept.take_cursor()
@@ -76,8 +76,8 @@ def fetch(connection: Connection, sql: str, parameters: Parameters, how: How) ->
 def fetch_some(
     connection: Connection, sql: str, parameters: Parameters, how: How, size: int
 ) -> Iterator[Rows]:
-    """Every row, so many at a time."""
-    if _is_heard(connection):
+    """Yield every row, `size` at a time."""
+    if _has_listeners(connection):
         with connection.exec_driver_sql(sql, parameters) as result:
             yield from result.partitions(size)
         return
@@ -91,8 +91,8 @@ def fetch_some(
 
 
 def count(connection: Connection, sql: str, parameters: Parameters, *, many: bool = False) -> int:
-    """How many rows a statement changed, or one for several rows together."""
-    if _is_heard(connection):
+    """Return how many rows a statement has changed. `many`: `parameters` are of several rows."""
+    if _has_listeners(connection):
         counting = {"preserve_rowcount": True}
         return connection.exec_driver_sql(sql, parameters, execution_options=counting).rowcount
     kept = _kept_by(connection)
@@ -105,9 +105,9 @@ def count(connection: Connection, sql: str, parameters: Parameters, *, many: boo
     return cursor.rowcount
 
 
-def _is_heard(connection: Connection) -> bool:
-    """Does somebody listen to its statements? Whether anybody ever did, as SQLAlchemy itself asks,
-    is seen sooner.
+def _has_listeners(connection: Connection) -> bool:
+    """Return whether statements have listeners. `_has_events`, which SQLAlchemy also checks first,
+    is faster to read.
     """
     engine = connection.engine
     return bool(
@@ -126,5 +126,5 @@ def _kept_by(connection: Connection) -> _Kept:
 
 
 def _fail(connection: Connection, sql: str, error: Exception) -> NoReturn:
-    """Raise what SQLAlchemy makes of it. A dead connection it throws away with its whole pool."""
+    """Raise the error as SQLAlchemy's. It replaces a pool whose connection is dead."""
     connection._handle_dbapi_exception(error, sql, None, None, None)

@@ -1,10 +1,10 @@
-"""The base of every failure the domain can name. Knows no status numbers: callers map them."""
+"""The base of every error of the domain. It has no status number: callers map errors to those."""
 
 from typing import Any, ClassVar
 
 
 class DomainError(Exception):
-    """A rule said no.
+    """A rule is violated.
 
     A subclass is named for what is wrong, carries a stable `code`, and a `sentence`; the keyword
     facts it was raised with fill the sentence's placeholders and are attributes of `facts`. Never

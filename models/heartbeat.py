@@ -1,9 +1,9 @@
-"""Asks PostgreSQL once a second whether it is there, on a connection and a thread of its own.
+"""Queries PostgreSQL once a second, on a connection and in a thread of its own.
 
-A connection that vanished without a word tells nobody, and a thread that waits for an answer on it
-would wait for ever. So when the heartbeat is not answered in time, all connections of the process
-are cut: whoever waits fails at once, and nobody begins anything until the heartbeat is answered on
-a new connection.
+A dead connection may report no error, and a thread that waits for an answer on it would wait for
+ever. So when the heartbeat is not answered in time, all connections of the process are shut:
+statements under way fail at once, and new ones are refused until the heartbeat is answered on a new
+connection.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ BEAT_S = 1.0
 ANSWER_S = 3.0
 """The longest that the heartbeat may take. With `BEAT_S` it is how long a request can hang."""
 PAUSE_S = 0.5
-"""Between two tries to reach a database that is away."""
-_ASK = b"SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
+"""Between two attempts to connect to an unavailable database."""
+_QUERY = b"SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
 """True at a replica, and where an operator or a host with a full disk allows no writes."""
 
 
@@ -87,7 +87,7 @@ class Heartbeat:
 
 
 def ask(connection: psycopg.Connection[tuple[object, ...]], seconds: float) -> None:
-    """Return when the database has answered. Raises `Silent`, `ReadOnly` and psycopg.Error.
+    """Return when the database has answered. Raise `Silent`, `ReadOnly` and psycopg.Error.
 
     The driver itself waits for an answer as long as it takes.
     """
@@ -95,7 +95,7 @@ def ask(connection: psycopg.Connection[tuple[object, ...]], seconds: float) -> N
 
     ends_at = time.monotonic() + seconds
     pgconn = connection.pgconn
-    pgconn.send_query(_ASK)
+    pgconn.send_query(_QUERY)
     waiting = select.poll()
     while True:
         leaves = select.POLLOUT if pgconn.flush() else 0

@@ -1,8 +1,8 @@
 """Idempotency keys: one row per (owner, key), holding the answer the key got.
 
-Each service has a table of its own and says whose the keys are. The primary key decides who is
-first. The loser of a race waits on it until the winner's transaction ends and then reads the
-winner's row, so "in progress" is only answered after the lock timeout.
+Each service has a table of its own. The primary key decides which request is first. The loser of a
+race waits on it until the winner's transaction ends and then reads the winner's row, so "in
+progress" is only answered after the lock timeout.
 """
 
 from dataclasses import dataclass
@@ -31,8 +31,7 @@ class IdempotencyKeys:
     """The keys of one service.
 
     `table` has the columns `owner`, key, operation, fingerprint, status, body and created_at; its
-    primary key is (owner, key). `reused` and `in_progress` are what the service calls the two
-    refusals.
+    primary key is (owner, key). `reused` and `in_progress` are the service's two errors.
     """
 
     def __init__(
@@ -62,11 +61,11 @@ class IdempotencyKeys:
         fingerprint: str,
         now: datetime,
     ) -> StoredAnswer | None:
-        """Take the key for this transaction, or return the answer it already has.
+        """Claim the key for this transaction, or return the answer it already has.
 
-        After None, the same transaction must call `keep` or roll back. Raises `reused` for another
-        fingerprint and `in_progress` when the first request holds the key longer than the lock
-        timeout (PostgreSQL; SQLite has one writer).
+        After None, the same transaction must call `keep` or roll back. Raise `reused` for another
+        fingerprint and `in_progress` when the first request takes longer than the lock timeout
+        (PostgreSQL; SQLite has one writer).
         """
         row = {
             self._owner: owner,

@@ -1,10 +1,10 @@
-"""Tells the processes that share one database which of its logs have grown.
+"""Notifies the processes that share one database of logs that have grown.
 
-A log is known by a number: an organization's, a project's. PostgreSQL carries the word from process
-to process by NOTIFY, which a thread sends after the commit: NOTIFY within a transaction would make
-all commits of the database wait for each other. On SQLite each process looks at `data_version`,
-which costs microseconds. What gets lost on the way (a process killed between its commit and its
-word) is found by the look that every follower takes each second.
+A log has a number: an organization's, a project's. PostgreSQL passes notifications between the
+processes by NOTIFY, which a thread executes after the commit: NOTIFY within a transaction would
+make all commits of the database wait for each other. On SQLite each process polls `data_version`,
+which costs microseconds. A notification can get lost (a process is killed after its commit), so
+every follower reads the logs once a second without one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 CHANNEL = "specd_log"
 LOOK_S = 1.0
-"""PostgreSQL: the longest that word which got lost stays unnoticed."""
+"""PostgreSQL: the longest that a log is not read after a notification got lost."""
 SQLITE_LOOK_S = 0.01
 PAUSE_S = 1.0
 """Between two tries to reach a database that is away."""
 MOST_NAMED = 500
-"""Logs that one notification names; it names none where there are more, which means any."""
+"""The most logs that one notification names. It names none where more have grown: any may have."""
 
 Logs = frozenset[int] | None
 """The logs that have grown; None: any of them may have."""
@@ -39,10 +39,10 @@ _log = structlog.get_logger("notifier")
 
 
 class Notifier:
-    """Word of new entries, sent and followed in threads that start on first use, after a fork."""
+    """Sends and receives notifications, in threads that start on first use, after a fork."""
 
     def __init__(self, url: URL, sockets: Sockets | None = None) -> None:
-        """`sockets`: where its connections can be cut."""
+        """`sockets`: those of its connections are added, so that they can be shut."""
         self._url = url
         self._sockets = sockets or Sockets()
         self._is_sqlite = url.get_backend_name() == "sqlite"
@@ -58,7 +58,7 @@ class Notifier:
         self._calls: list[Callable[[Logs], None]] = []
 
     def notify(self, logs: Iterable[int]) -> None:
-        """Say that a commit has added to these logs. Returns at once and never fails."""
+        """Notify all processes that a commit has added to these logs; return at once."""
         if self._is_sqlite:
             self._was_notified = True
             self._grown.set()
@@ -72,7 +72,7 @@ class Notifier:
     def follow(self, call: Callable[[Logs], None]) -> None:
         """Call `call(logs)` in a thread of its own whenever logs may have grown, until `close`.
 
-        The first call comes at once. `call` must not raise. Asked for again, it changes nothing.
+        The first call comes at once. `call` must not raise. To follow twice changes nothing.
         """
         if call in self._calls:
             return
@@ -84,7 +84,7 @@ class Notifier:
                 self._follower.start()
 
     def close(self) -> None:
-        """Stop both threads. What was told and is not sent yet is not sent any more."""
+        """Stop both threads. Notifications that are not sent yet are dropped."""
         with self._guard:
             self._stopping.set()
             self._grown.set()
@@ -98,7 +98,7 @@ class Notifier:
             self._sender = self._follower = None
             self._calls = []
 
-    def _hand(self, logs: Logs) -> None:
+    def _call_followers(self, logs: Logs) -> None:
         for call in self._calls:
             call(logs)
 
@@ -118,7 +118,7 @@ class Notifier:
                     version = None  # locked for a moment: look again
                 if version != seen or self._was_notified:
                     seen, self._was_notified = version, False
-                    self._hand(None)
+                    self._call_followers(None)
                 self._grown.wait(SQLITE_LOOK_S)
                 self._grown.clear()
         finally:
@@ -128,33 +128,33 @@ class Notifier:
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
-        with closing(connect(self._url, "specd news")) as connection:
-            held = self._sockets.hold(connection.fileno())
+        with closing(connect(self._url, "specd notifications")) as connection:
+            added = self._sockets.add(connection.fileno())
             try:
                 yield connection
             finally:
-                self._sockets.release(held)
+                self._sockets.remove(added)
 
     def _follow_postgresql(self) -> None:
         import psycopg
 
         stopping = self._stopping
-        is_heard = True
+        is_listening = True
         while not stopping.is_set():
             try:
                 with self._connected() as connection:
                     connection.execute(f"LISTEN {CHANNEL}")
-                    is_heard = True
+                    is_listening = True
                     while not stopping.is_set():
-                        heard = [
+                        payloads = [
                             notice.payload
                             for notice in connection.notifies(timeout=LOOK_S, stop_after=1)
                         ]
-                        self._hand(_named(heard[0]) if heard else None)
+                        self._call_followers(_logs_of(payloads))
             except psycopg.Error as error:
-                if is_heard:
-                    _log.warning("news_not_heard", error=type(error).__name__)
-                is_heard = False
+                if is_listening:
+                    _log.warning("notifications_not_received", error=type(error).__name__)
+                is_listening = False
                 stopping.wait(PAUSE_S)
 
     def _send(self) -> None:
@@ -165,31 +165,34 @@ class Notifier:
         is_sent = True
         with ExitStack() as stack:
             while not stopping.is_set():
-                told: set[int] = set()
-                for logs in self._waiting():
+                grown: set[int] = set()
+                for logs in self._take_outgoing():
                     if logs is None:
                         break
-                    told.update(logs)
-                if not told:
+                    grown.update(logs)
+                if not grown:
                     continue
-                payload = "" if len(told) > MOST_NAMED else ",".join(map(str, sorted(told)))
+                payload = "" if len(grown) > MOST_NAMED else ",".join(map(str, sorted(grown)))
                 try:
                     connection = connection or stack.enter_context(self._connected())
                     connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
                     is_sent = True
                 except psycopg.Error as error:
                     if is_sent:
-                        _log.info("news_not_told", error=type(error).__name__)
+                        _log.info("notification_not_sent", error=type(error).__name__)
                     is_sent, connection = False, None
                     stack.close()
 
-    def _waiting(self) -> list[Iterable[int] | None]:
-        """Everything told so far; waits for the first."""
-        told = [self._outgoing.get()]
+    def _take_outgoing(self) -> list[Iterable[int] | None]:
+        """Wait for the first outgoing notification, and take all that there are."""
+        taken = [self._outgoing.get()]
         while not self._outgoing.empty():
-            told.append(self._outgoing.get())
-        return told
+            taken.append(self._outgoing.get())
+        return taken
 
 
-def _named(payload: str) -> Logs:
-    return frozenset(map(int, payload.split(","))) if payload else None
+def _logs_of(payloads: Sequence[str]) -> Logs:
+    """Return the logs of notifications that arrived together; without one, any may have grown."""
+    if not payloads or "" in payloads:
+        return None
+    return frozenset(map(int, ",".join(payloads).split(",")))

@@ -21,26 +21,26 @@ RACES = frozenset({UNIQUE_VIOLATION, "40001", "40P01"})  # and serialization fai
 SLOW: Mapping[str, str] = {
     "40001": "The unit lost a race, ran again, and lost again.",
     "40P01": "The same for a deadlock.",
-    "55P03": "Somebody else held the lock for too long.",
+    "55P03": "Another unit has kept the lock for too long.",
     "57014": "The statement took longer than its time limit.",
 }
-"""SQLSTATEs of a database that is there and did not answer in time."""
+"""SQLSTATEs of a database that is available and did not answer in time."""
 AWAY: Mapping[str, str] = {
     "08": "The connection failed, or a proxy on the way reports that it did.",
     "25006": "The node takes no writes, because it was demoted or an operator made it read-only.",
-    "25P03": "The server ended a transaction that it heard nothing of for too long.",
+    "25P03": "The server ended a transaction that was idle for too long.",
     "25P04": "The server ended a transaction that took too long.",
     "53": "The server lacks memory, disk (53100) or free connections (53300).",
-    "57P": "The server is starting, stopping or recovering, or somebody ended the session.",
+    "57P": "The server is starting, stopping or recovering, or the session was ended.",
     "58": "The server's operating system failed it, as a disk does that cannot be read.",
 }
-"""SQLSTATEs, or how they begin, of a database that cannot serve anybody now. All others are errors
-of ours, and an error without one comes from the connection itself.
+"""SQLSTATEs, or how they begin, of an unavailable database. All others are errors of ours, and an
+error without one comes from the connection itself.
 """
 
 
 def is_lock_timeout(error: DBAPIError) -> bool:
-    """Did this statement give up waiting for somebody else's lock?"""
+    """Return whether the statement was not granted a lock in time."""
     return (
         getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE
         or getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == SQLITE_BUSY
@@ -48,12 +48,12 @@ def is_lock_timeout(error: DBAPIError) -> bool:
 
 
 def is_read_only(error: BaseException | None) -> bool:
-    """Did a write come to where only reads are possible?"""
+    """Return whether the database takes no writes."""
     return getattr(getattr(error, "orig", None), "sqlstate", None) == READ_ONLY
 
 
 def is_outage(error: BaseException) -> bool:
-    """Is the database away, full or busy, rather than asked something wrong?
+    """Return whether the database is unavailable, full or busy, and the statement is right.
 
     SQLite reports "no such table" as the same class as "locked", so its codes decide. psycopg sorts
     SQLSTATEs into classes that cut across outages, so these decide too.
@@ -68,7 +68,7 @@ def is_outage(error: BaseException) -> bool:
 
 
 def is_lost_race(error: DBAPIError) -> bool:
-    """Would the same unit, run again, see what the winner wrote?"""
+    """Return whether the same unit, run again, would see what the winner wrote."""
     return (
         getattr(error.orig, "sqlstate", None) in RACES
         or getattr(error.orig, "sqlite_errorcode", None) in SQLITE_UNIQUE
@@ -76,9 +76,7 @@ def is_lost_race(error: DBAPIError) -> bool:
 
 
 def raise_outage(error: Exception, availability: Availability, ended: int) -> None:
-    """Raise the failure callers know for an outage, which is noted; whatever else went wrong is a
-    bug.
-    """
+    """Raise `DatabaseUnavailable` for an outage, and note it; return for any other error."""
     if not is_outage(error):
         return
     cause = getattr(error, "orig", None) or error

@@ -3,7 +3,7 @@
 SQLAlchemy looks a statement's text up by its whole tree and describes every column that comes back,
 each time: 15 to 200 us for what the driver does in 3 to 40. What many requests run is a `Query` or
 a `Change` at the top of its module. Values and rows go through the types of their columns, errors
-come out as SQLAlchemy's, and who listens to its statements hears of these too.
+come out as SQLAlchemy's, and its event listeners are called for these statements too.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence

@@ -13,17 +13,16 @@ from sqlalchemy import ColumnElement, Select, Table, delete, literal, select, tu
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 Forget = Callable[[Session, datetime, int], bool]
-"""Forgets up to so many rows that are older than then; says whether there were any."""
+"""Deletes up to so many rows that are older than a time; returns whether there were any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """How long the rows of one table are kept.
 
-    `setting` is the field of `Settings` that says it in seconds; None where it is not a matter of
-    time. `forget` deletes one batch in the
-    caller's unit of work; rows that somebody else holds are skipped, so that any number of workers
-    share the work.
+    `setting` is the field of `Settings` with the seconds; None where it is not a matter of time.
+    `forget` deletes one batch in the caller's unit of work. It skips rows that are locked, so that
+    any number of workers share the work.
     """
 
     table: str
@@ -42,7 +41,7 @@ class Policy:
 def older_than(
     age: InstrumentedAttribute[Any], setting: str, *, only: ColumnElement[bool] | None = None
 ) -> Rule:
-    """The rule that rows go by the time in `age`, which an index leads to; `only`: those rows."""
+    """Return the rule that rows go by the time in `age`, which has an index; `only`: those rows."""
     table = cast(Table, age.class_.__table__)
     column = table.c[age.key]
 
@@ -57,7 +56,7 @@ def older_than(
 
 
 def first_in_first_out(age: InstrumentedAttribute[Any], setting: str) -> Rule:
-    """The same for a table that is only appended to: its oldest rows have its lowest ids.
+    """Return the same for a table that is only appended to: its oldest rows have its lowest ids.
 
     The primary key leads to them, so that a table that is written all the time needs no index on
     time. A row whose clock was ahead goes late, never early.

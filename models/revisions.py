@@ -1,4 +1,4 @@
-"""Which migrations a database has had. Asked at each start and each readiness probe, so it goes
+"""Which migrations a database has had. Each start and each readiness probe checks it, so it does
 without Alembic, whose import and reading of the history take longer than the start of a command.
 """
 
@@ -15,13 +15,13 @@ _TABLE = "alembic_version"
 
 
 def is_current(url: str, service: str) -> bool:
-    """Is every migration applied? Changes nothing. Raises `DatabaseUnavailable`."""
+    """Return whether every migration is applied. Raise `DatabaseUnavailable`."""
     with closing(Database(url)) as database:
         return has_all_migrations(database, service)
 
 
 def has_all_migrations(database: Database, service: str) -> bool:
-    """The same of a database that is open, on a connection that no request uses."""
+    """Return the same of a database that is open, on a connection that no request uses."""
     newest = newest_migration(service)
     with database.reading_apart() as connection:
         if not inspect(connection).has_table(_TABLE):
@@ -31,8 +31,8 @@ def has_all_migrations(database: Database, service: str) -> bool:
 
 
 def newest_migration(service: str) -> str:
-    """The number of a service's last migration, such as `0007`: one file has one number, and one
-    number one file. Raises ValueError for an unknown service.
+    """Return the number of a service's last migration, such as `0007`: one file has one number, and
+    one number one file. Raise ValueError for an unknown service.
     """
     numbers = [
         path.name[:NUMBER_LENGTH] for path in history_of(service).glob("versions/[0-9]*_*.py")
@@ -41,7 +41,7 @@ def newest_migration(service: str) -> str:
 
 
 def history_of(service: str) -> Path:
-    """The folder of a service's migrations. Raises ValueError for an unknown service."""
+    """Return the folder of a service's migrations. Raise ValueError for an unknown service."""
     folder = HISTORIES / service
     if not folder.is_dir():
         raise ValueError(f"there is no service named {service}")

@@ -1,9 +1,9 @@
-"""Seals secrets that must be read again, so that a dump of the database holds none in clear.
+"""Encrypts secrets that must be read again, so that no dump of the database has one in clear.
 
 AES-256-GCM under a key derived (HKDF-SHA-256, RFC 5869) from a secret of the service. `label` tells
 the services apart. `purpose` says what a sealed text is and whose; it is authenticated, so a text
-that was moved to another row, or is used for something else, does not open. docs/decisions tells
-why.
+that was moved to another row, or is used for something else, does not open. docs/decisions has
+the reasons.
 """
 
 import base64
@@ -30,14 +30,14 @@ class SealedTexts:
         )
 
     def seal(self, text: str, *, purpose: str) -> str:
-        """The text, sealed: URL-safe letters that say nothing, other ones every time."""
+        """Return the sealed text in URL-safe characters, other ones every time."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         sealed = nonce + self._cipher.encrypt(nonce, text.encode("utf-8"), purpose.encode("utf-8"))
         return PREFIX + base64.urlsafe_b64encode(sealed).decode("ascii").rstrip("=")
 
     def open(self, sealed: str, *, purpose: str) -> str | None:
-        """What was sealed for that purpose; None for anything else, such as what a secret sealed
-        that is neither the present nor the previous one.
+        """Return the text that was sealed for that purpose; None for anything else, such as one
+        that was sealed under an older secret.
         """
         for cipher in self._ciphers:
             opened = _open(cipher, sealed, purpose)
@@ -47,11 +47,11 @@ class SealedTexts:
         return None
 
     def opens(self, sealed: str, *, purpose: str) -> bool:
-        """Was it sealed for that purpose under the present or the previous secret?"""
+        """Return whether one of the two secrets sealed it for that purpose."""
         return any(_open(cipher, sealed, purpose) is not None for cipher in self._ciphers)
 
     def is_present(self, sealed: str, *, purpose: str) -> bool:
-        """Was it sealed for that purpose under the present secret?"""
+        """Return whether the present secret sealed it for that purpose."""
         return _open(self._cipher, sealed, purpose) is not None
 
 

@@ -1,8 +1,8 @@
 """Whether a machine has the secret that a service's database was written under.
 
-The first machine that asks seals a word under its secret and keeps it in the table `secret_check`
-of the service. A machine whose secrets do not open the word is told so before it makes, opens or
-signs anything.
+The first machine seals a text under its secret and stores it in the table `secret_check` of the
+service. A machine whose secrets do not open the text is refused before it makes, opens or signs
+anything.
 """
 
 from functools import partial
@@ -15,11 +15,11 @@ from models.dialects import upsert
 from models.sealing import SealedTexts
 
 PURPOSE = "secret_check"
-_WORD = "specd"
+_TEXT = "specd"
 
 
 def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:
-    """Do the secrets of this machine open what the others seal?"""
+    """Return whether the secrets of this machine open what the others seal."""
     with database.reading() as reader:
         sealed = reader.execute(select(table.c.sealed)).scalar()
     if sealed is None:
@@ -28,8 +28,8 @@ def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:
 
 
 def renew(session: Session, table: Table, texts: SealedTexts) -> None:
-    """From now on the database belongs to the present secret alone."""
-    sealed = texts.seal(_WORD, purpose=PURPOSE)
+    """Accept only the present secret from now on."""
+    sealed = texts.seal(_TEXT, purpose=PURPOSE)
     made = upsert(table).values(id=1, sealed=sealed)
     session.connection().execute(
         made.on_conflict_do_update(index_elements=[table.c.id], set_={"sealed": sealed})
@@ -37,7 +37,7 @@ def renew(session: Session, table: Table, texts: SealedTexts) -> None:
 
 
 def _find_or_make(session: Session, table: Table, texts: SealedTexts) -> str:
-    sealed = texts.seal(_WORD, purpose=PURPOSE)
+    sealed = texts.seal(_TEXT, purpose=PURPOSE)
     made = upsert(table).values(id=1, sealed=sealed).on_conflict_do_nothing()
     session.connection().execute(made)
     return str(session.connection().execute(select(table.c.sealed)).scalar_one())

@@ -26,49 +26,49 @@ PARAMETERS: Mapping[str, Any] = {
     "keepalives_interval": 1,
     "keepalives_count": 3,
     "tcp_user_timeout": 5000,
-    # A demoted node that is a replica now is no database to us, not even for reads.
+    # A node that was demoted to a replica is not used, not even for reads.
     "target_session_attrs": "primary",
 }
 """Parameters of libpq for every connection of a server or a worker."""
 
 
 class Sockets:
-    """The sockets of the connections to one database, each held by a descriptor of our own, so that
-    no other file can have come to its number when it is shut.
+    """The sockets of the connections to one database. Each has a descriptor of our own, which no
+    other file can get before it is shut.
     """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._sockets: set[socket.socket] = set()
 
-    def hold(self, descriptor: int) -> socket.socket:
-        """Hold the socket of a connection that was opened; `release` what this returns."""
-        held = socket.socket(fileno=os.dup(descriptor))
+    def add(self, descriptor: int) -> socket.socket:
+        """Add the socket of a connection that was opened, and return it for `remove`."""
+        added = socket.socket(fileno=os.dup(descriptor))
         with self._guard:
-            self._sockets.add(held)
-        return held
+            self._sockets.add(added)
+        return added
 
-    def release(self, held: socket.socket) -> None:
-        """The connection is closed."""
+    def remove(self, closed: socket.socket) -> None:
+        """Remove the socket of a connection that is closed."""
         with self._guard:
-            self._sockets.discard(held)
-            held.close()
+            self._sockets.discard(closed)
+            closed.close()
 
-    def holds(self, held: socket.socket) -> bool:
+    def __contains__(self, added: socket.socket) -> bool:
         """Return whether the connection is neither closed nor shut."""
-        return held in self._sockets
+        return added in self._sockets
 
     def shut(self) -> None:
         """Have every statement under way, and every later one, fail at once."""
         with self._guard:
-            for held in self._sockets:
+            for each in self._sockets:
                 with suppress(OSError):  # the other end has closed it
-                    held.shutdown(socket.SHUT_RDWR)
+                    each.shutdown(socket.SHUT_RDWR)
             self._sockets.clear()
 
 
 def connect(url: URL, name: str) -> psycopg.Connection[tuple[object, ...]]:
-    """A connection in autocommit, past SQLAlchemy. Raises psycopg.Error."""
+    """Return a connection in autocommit, past SQLAlchemy. Raise psycopg.Error."""
     import psycopg
 
     address = url.set(drivername="postgresql").render_as_string(hide_password=False)

@@ -1,4 +1,4 @@
-"""Connections to SQLite: what each one is told first, how units of work begin, when reads end."""
+"""Connections to SQLite: their pragmas, how units of work begin, and the time limit of reads."""
 
 import time
 
@@ -9,17 +9,17 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from models.driver import run_plain
 
 STEPS_PER_LOOK = 100_000
-"""Steps of SQLite's machine, about a millisecond, between two looks at the time."""
+"""Steps of SQLite's virtual machine, about a millisecond, between two checks of the time."""
 _EVERYWHERE = ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
 _DEADLINE = "deadline"
 """Key of `Connection.info`."""
 
 
 def prepare_reader(engine: Engine) -> None:
-    """Have the connections of an engine change nothing, and give up when their time is over, which
+    """Have the connections of an engine change nothing, and interrupt reads at the time limit that
     `limit_reading` sets.
     """
-    _tell(engine, *_EVERYWHERE, "PRAGMA query_only = ON")
+    _execute_pragmas(engine, *_EVERYWHERE, "PRAGMA query_only = ON")
     event.listen(engine, "connect", _watch_deadline)
 
 
@@ -31,10 +31,12 @@ def prepare_writer(engine: Engine, *, rewrites_tables: bool) -> None:
     that `rewrites_tables` could need as much memory as the table takes.
     """
     store = "FILE" if rewrites_tables else "MEMORY"
-    _tell(engine, *_EVERYWHERE, "PRAGMA journal_mode = WAL", f"PRAGMA temp_store = {store}")
+    _execute_pragmas(
+        engine, *_EVERYWHERE, "PRAGMA journal_mode = WAL", f"PRAGMA temp_store = {store}"
+    )
 
 
-def _tell(engine: Engine, *pragmas: str) -> None:
+def _execute_pragmas(engine: Engine, *pragmas: str) -> None:
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
         for pragma in pragmas:
@@ -42,7 +44,7 @@ def _tell(engine: Engine, *pragmas: str) -> None:
 
 
 class _Deadline:
-    """When SQLite gives up the reading under way; it calls this now and then."""
+    """When SQLite interrupts the read under way; it calls this now and then."""
 
     ends_at = float("inf")
 
@@ -56,7 +58,7 @@ def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) ->
 
 
 def limit_reading(connection: Connection, seconds: float) -> None:
-    """Have a connection of `prepare_reader` give up what it reads so many seconds from now."""
+    """Have a connection of `prepare_reader` interrupt its reads after so many seconds."""
     deadline: _Deadline = connection.info[_DEADLINE]
     deadline.ends_at = time.monotonic() + seconds
 

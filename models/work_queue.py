@@ -1,8 +1,9 @@
 """Work that workers share: rows of a table, each due at a time.
 
-Who claims a row counts an attempt and moves its time on by a lease, so a worker that dies gives it
-back. What came of an attempt counts only while the claim holds. Of two workers that look at the
-same moment the second skips what the first has locked (PostgreSQL), or waits (SQLite).
+A worker that claims a row counts an attempt and moves the time of the row on by a lease. So the row
+of a worker that dies is due again. The outcome of an attempt counts only while the claim is valid.
+Of two workers that look at the same moment the second skips the rows that the first has locked
+(PostgreSQL), or waits (SQLite).
 """
 
 import random
@@ -20,7 +21,7 @@ Columns = TypeVar("Columns", bound=tuple[Any, ...])
 
 
 class Claim(Protocol):
-    """A row, and which of its attempts is ours."""
+    """A claimed row, and the number of the attempt."""
 
     @property
     def id(self) -> int: ...
@@ -74,13 +75,13 @@ class WorkQueue:
         locked = query.with_for_update(skip_locked=True, of=self._table)
         return locked.where(self._is_due).order_by(*order)
 
-    def held(self, claim: Claim) -> Select[*tuple[Any, ...]]:
-        """Return the query for a claimed row; it finds none where the claim holds no longer."""
-        return select(*self._table.c).where(self._is_held(claim))
+    def claimed(self, claim: Claim) -> Select[*tuple[Any, ...]]:
+        """Return the query for a claimed row; it finds none where the claim is no longer valid."""
+        return select(*self._table.c).where(self._is_claimed(claim))
 
-    def is_held(self, session: Session, claim: Claim) -> bool:
-        """Return whether the claim holds; the row is locked until the unit ends."""
-        locked = self.held(claim).with_for_update()
+    def is_valid(self, session: Session, claim: Claim) -> bool:
+        """Return whether the claim is valid; the row is locked until the unit ends."""
+        locked = self.claimed(claim).with_for_update()
         return session.connection().execute(locked).first() is not None
 
     def claim(
@@ -89,27 +90,27 @@ class WorkQueue:
         """Claim rows that this unit has locked."""
         self._count(session, ids, 1, next_try_at=until, **more)
 
-    def give_back(self, session: Session, ids: Collection[int], *, now: datetime) -> None:
-        """Undo claims that came to nothing: the rows are due at once."""
+    def release(self, session: Session, ids: Collection[int], *, now: datetime) -> None:
+        """Release claims that were not used: the rows are due at once."""
         self._count(session, ids, -1, next_try_at=now)
 
     def change(self, session: Session, claim: Claim, **values: Any) -> bool:
-        """Change a claimed row; False where the claim holds no longer."""
-        changed = update(self._table).where(self._is_held(claim)).values(values)
+        """Change a claimed row; False where the claim is no longer valid."""
+        changed = update(self._table).where(self._is_claimed(claim)).values(values)
         return session.connection().execute(changed).rowcount == 1
 
-    def put_off(self, session: Session, claim: Claim, *, now: datetime, **more: Any) -> bool:
-        """Have a claimed row tried again after a pause; False where it is to be given up."""
+    def reschedule(self, session: Session, claim: Claim, *, now: datetime, **more: Any) -> bool:
+        """Schedule a claimed row again after a pause; False where it is to be given up."""
         later = next_try(claim.attempts, self.pauses, self.jitter, now)
         if later is not None:
             self.change(session, claim, next_try_at=later, **more)
         return later is not None
 
-    def is_spent(self, row: Claim) -> bool:
+    def is_exhausted(self, row: Claim) -> bool:
         """Return whether a row was claimed as often as it may be."""
         return row.attempts > len(self.pauses)
 
-    def _is_held(self, claim: Claim) -> ColumnElement[bool]:
+    def _is_claimed(self, claim: Claim) -> ColumnElement[bool]:
         columns = self._table.c
         return self._is_open & (columns.id == claim.id) & (columns.attempts == claim.attempts)
 

@@ -26,16 +26,16 @@ from workers import posting
 from workers.webhook_lanes import Lanes
 
 LOOK_S = 0.25
-"""The longest that a message which is due is waited with."""
+"""The longest that a message which is due waits for a step."""
 AT_ONCE = 32
-"""Messages that are taken in one step."""
+"""Messages that are claimed in one step."""
 UNSIGNED_S = 60.0
 """How long a worker that cannot sign for a bot leaves it to others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a request came to, after so many seconds."""
+    """The outcome of a request, after so many seconds."""
 
     outcome: Outcome
     seconds: float
@@ -55,12 +55,14 @@ class Posting(posting.Posting[Request, Ended]):
     async def post(self, job: Request) -> Ended:
         try:
             headers = job.headers(self._clock.now())
-            came = await self._sender.post(job.taken.url, headers, job.body)
+            received = await self._sender.post(job.taken.url, headers, job.body)
         except Exception:
             self._log.exception("bot_not_called", bot=job.taken.bot_id)
             return Ended(Outcome(job.taken, job.message, failure="internal_error"), 0.0)
-        outcome = Outcome(job.taken, job.message, came.status, came.failure, came.answer)
-        return Ended(outcome, came.duration_ms / 1000)
+        outcome = Outcome(
+            job.taken, job.message, received.status, received.failure, received.answer
+        )
+        return Ended(outcome, received.duration_ms / 1000)
 
 
 class BotWebhooks:
@@ -71,7 +73,7 @@ class BotWebhooks:
         self._vault, self._posting = vault, posting
         self._lanes = Lanes()
         self._unsigned: dict[int, float] = {}
-        """Bot that this process cannot sign for -> when it looks again, on the monotonic clock."""
+        """Bot that this process cannot sign for -> when it tries again, on the monotonic clock."""
         self._woken = threading.Event()
         self._log = structlog.get_logger("bot_webhooks")
 
@@ -82,75 +84,75 @@ class BotWebhooks:
         return self.try_at_once()
 
     def try_at_once(self) -> bool:
-        """Write down what has ended, and begin what is due; False when there was nothing."""
+        """Record what has ended, and begin what is due; False when there was nothing."""
         ended = self._posting.take_ended()
-        for one in ended:
-            taken = one.outcome.taken
+        for each in ended:
+            outcome, claim = each.outcome, each.outcome.taken
             self._lanes.end(
-                str(taken.bot_id), taken.id, is_taken=one.outcome.is_success, seconds=one.seconds
+                str(claim.bot_id), claim.id, is_taken=outcome.is_success, seconds=each.seconds
             )
-            self._settle(one.outcome)
+            self._settle(outcome)
         return self._begin() or bool(ended)
 
     def close(self) -> None:
-        """Let what is under way end, and write down what came of it."""
-        for one in self._posting.finish():
-            self._settle(one.outcome)
+        """Let the requests under way end, and record their outcomes."""
+        for ended in self._posting.finish():
+            self._settle(ended.outcome)
         self._posting.close()
 
     def _begin(self) -> bool:
         now = self._clock.now()
-        taken = self._take(now)
+        claims = self._claim(now)
         requests: list[Request] = []
-        for one in taken:
-            secret = open_secret(self._vault, one.bot_id, one.sealed_secret)
+        for claim in claims:
+            secret = open_secret(self._vault, claim.bot_id, claim.sealed_secret)
             if secret is None:
-                self._give_back_unsigned(one, now)
+                self._release_unsigned(claim, now)
                 continue
             with self._database.reading() as reader:
-                request = find_request(reader, secret, one)
+                request = find_request(reader, secret, claim)
             if request is None:
-                self._settle(Outcome(one, None))
+                self._settle(Outcome(claim, None))
                 continue
             requests.append(request)
-            self._lanes.begin(str(one.bot_id), one.id)
+            self._lanes.begin(str(claim.bot_id), claim.id)
         self._posting.begin(requests, self._woken.set)
-        return bool(taken)
+        return bool(claims)
 
-    def _give_back_unsigned(self, taken: Claim, now: datetime) -> None:
-        """Leave the bot whose secret does not open here to processes where it does."""
-        self._log.warning("bot_not_signed", alert=True, bot=taken.bot_id)
-        self._unsigned[taken.bot_id] = time.monotonic() + UNSIGNED_S
-        self._database.run(lambda session: queue.QUEUE.give_back(session, [taken.id], now=now))
+    def _release_unsigned(self, claim: Claim, now: datetime) -> None:
+        """Leave a bot whose secret this process cannot open to processes that can."""
+        self._log.warning("bot_not_signed", alert=True, bot=claim.bot_id)
+        self._unsigned[claim.bot_id] = time.monotonic() + UNSIGNED_S
+        self._database.run(lambda session: queue.QUEUE.release(session, [claim.id], now=now))
 
-    def _take(self, now: datetime) -> list[Claim]:
-        """As many messages as there is room for; the others are given back in the same unit."""
+    def _claim(self, now: datetime) -> list[Claim]:
+        """Claim as many messages as there is capacity for."""
         moment = time.monotonic()
-        self._unsigned = {one: at for one, at in self._unsigned.items() if at > moment}
-        spared = {*self._unsigned, *(int(bot_id) for bot_id in self._lanes.full())}
+        self._unsigned = {bot_id: at for bot_id, at in self._unsigned.items() if at > moment}
+        excluded = {*self._unsigned, *(int(bot_id) for bot_id in self._lanes.full())}
 
-        def take(session: Session) -> list[Claim]:
-            room = self._lanes.room()
-            kept, left = [], []
-            for one in queue.take_some(session, spared=spared, limit=AT_ONCE, now=now):
-                if room.left(str(one.bot_id), is_failing=one.attempts > 1) > 0:
-                    room.use(str(one.bot_id), 1, is_failing=one.attempts > 1)
-                    kept.append(one)
+        def claim_some(session: Session) -> list[Claim]:
+            capacity = self._lanes.capacity()
+            claims, released = [], []
+            for claim in queue.take_some(session, spared=excluded, limit=AT_ONCE, now=now):
+                if capacity.left(str(claim.bot_id), is_failing=claim.attempts > 1) > 0:
+                    capacity.use(str(claim.bot_id), 1, is_failing=claim.attempts > 1)
+                    claims.append(claim)
                 else:
-                    left.append(one.id)
-            if left:
-                queue.QUEUE.give_back(session, left, now=now)
-            return kept
+                    released.append(claim.id)
+            if released:
+                queue.QUEUE.release(session, released, now=now)
+            return claims
 
-        return queue.QUEUE.try_run(self._database, take, now=now) or []
+        return queue.QUEUE.try_run(self._database, claim_some, now=now) or []
 
     def _settle(self, outcome: Outcome) -> None:
-        """One unit for each: what one bot says holds up no other."""
+        """Handle each outcome in a unit of its own, so that no bot delays another."""
         now = self._clock.now()
         try:
             with self._database.reading() as reader:
-                said = answers.prepare(reader, outcome)
-            self._database.run(lambda session: answers.settle(session, outcome, said, now=now))
+                prepared = answers.prepare(reader, outcome)
+            self._database.run(lambda session: answers.settle(session, outcome, prepared, now=now))
         except Exception:
-            # The lease ends, and somebody tries again.
-            self._log.warning("bot_not_heard", bot=outcome.taken.bot_id, exc_info=True)
+            # The claim expires, and another attempt follows.
+            self._log.warning("bot_answer_not_handled", bot=outcome.taken.bot_id, exc_info=True)

@@ -39,7 +39,7 @@ class ChainBooks:
             )
 
     def is_awaited(self) -> bool:
-        """Whether somebody waits for news of this chain (see `receivers.is_awaited`)."""
+        """Return whether somebody waits for blocks of this chain (see `receivers.is_awaited`)."""
         with self._database.reading() as books:
             return receivers.is_awaited(books, self._chain_id)
 

@@ -30,7 +30,7 @@ Why no payment is missed, whatever interleaves and whatever single nodes say
 
 Why nothing else is counted: an invoice notes the checkpoint of the moment when its address was
 handed out, in a transaction that no watcher's overtakes, and the chain's newest block if that is
-above it. What these blocks and those below them hold is not its. If a reorganisation takes the
+above it. No transfer in these blocks or below is its payment. If a reorganisation takes the
 checkpoint away, the last block that both branches share takes its place, and on the new branch what
 is dated long before the checkpoint was.
 
@@ -157,7 +157,7 @@ class ChainWatcher:
         return more
 
     def is_awaited(self) -> bool:
-        """Whether somebody waits for news of this chain."""
+        """Return whether somebody waits for blocks of this chain."""
         return self._books.is_awaited()
 
     @property

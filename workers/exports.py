@@ -39,7 +39,7 @@ REST = 0.5  # of the time a batch took
 SWEEP_EVERY = timedelta(seconds=10)
 
 Listener = Callable[[int, int], None]
-"""Is told the rows done and the rows there are."""
+"""Called with the rows that are done and the number of all rows."""
 
 
 class Stopped(Exception):

@@ -36,13 +36,13 @@ class Leadership:
         now = self._clock.now()
         if self._renew_at is not None and now < self._renew_at:
             return True
-        held = self._database.run(
+        is_leader = self._database.run(
             lambda session: leases.try_hold(
                 session, name=self._name, holder=self.holder, now=now, ttl_s=self._ttl_s
             )
         )
-        self._renew_at = now + timedelta(seconds=self._ttl_s / 3) if held else None
-        return held
+        self._renew_at = now + timedelta(seconds=self._ttl_s / 3) if is_leader else None
+        return is_leader
 
     def release(self) -> None:
         """Let another process lead at once; without a database the lease lapses by itself."""

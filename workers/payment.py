@@ -108,7 +108,7 @@ def webhooks(context: WorkerContext) -> Worker:
     vault = open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
     posting = Posting(sender, vault, context.clock)
     worker = WebhookWorker(context.database, context.clock, posting)
-    # A step waits for news by itself.
+    # A step waits for notifications by itself.
     return Worker("webhooks", worker.try_round, poll_s=0.0, close=worker.close)
 
 

@@ -1,11 +1,11 @@
-"""How many requests a worker has under way, and for whom there is room.
+"""How many requests a worker has under way, and how many more it can send to whom.
 
-A receiver that is slow, or that failed last, travels in the slow lane: it has one request at a
-time, and all of them together have half of the room. So however many hang, there is room for those
-who answer at once.
+A receiver that is slow, or that failed last, is in the slow lane: it has one request at a time, and
+all of the lane together have half of the capacity. So however many hang, there is capacity for
+those that answer at once.
 
-One that answers at once gets room for one more request with each such answer, so that a backlog
-leaves as fast as it is taken. What it has beyond its share comes out of one half of the room: the
+One that answers at once may have one more request with each such answer, so that a backlog is sent
+as fast as it is taken. What it has beyond its share comes out of one half of the capacity: the
 other half stays for the shares of others.
 """
 
@@ -40,7 +40,7 @@ class Lanes:
         self._under_way[endpoint_id][event_id] = time.monotonic()
 
     def end(self, endpoint_id: str, event_id: int, *, is_taken: bool, seconds: float) -> None:
-        """A request has ended after so many seconds, and is written down."""
+        """A request has ended after so many seconds, and is recorded."""
         its = self._under_way[endpoint_id]
         its.pop(event_id, None)
         if not its:
@@ -56,7 +56,7 @@ class Lanes:
             self._widths.pop(endpoint_id, None)
 
     def note_failing(self, endpoint_ids: Collection[str]) -> None:
-        """These failed when somebody asked them last."""
+        """These endpoints failed at their last request."""
         self._slow.update(endpoint_ids)
 
     @property
@@ -64,19 +64,19 @@ class Lanes:
         """Requests under way."""
         return sum(map(len, self._under_way.values()))
 
-    def spared(self) -> Collection[str]:
-        """The endpoints that have no room now, as far as is known."""
-        room = self.room()
-        return {one for one in self._slow if room.left(one, is_failing=True) == 0}
+    def full_slow(self) -> Collection[str]:
+        """Return the slow endpoints that have no capacity left."""
+        capacity = self.capacity()
+        return {id_ for id_ in self._slow if capacity.left(id_, is_failing=True) == 0}
 
     def full(self) -> Collection[str]:
-        """The same with those that answer at once, and have as many requests as they may."""
-        room = self.room()
+        """Return all endpoints that have no capacity left."""
+        capacity = self.capacity()
         known = {*self._under_way, *self._slow}
-        return {one for one in known if room.left(one, is_failing=False) == 0}
+        return {id_ for id_ in known if capacity.left(id_, is_failing=False) == 0}
 
-    def room(self) -> "LaneCapacity":
-        """What is left now."""
+    def capacity(self) -> "LaneCapacity":
+        """Return the capacity that is left now."""
         late = time.monotonic() - SLOW_S
         slow = self._slow | {
             name for name, its in self._under_way.items() if min(its.values()) < late
@@ -86,7 +86,7 @@ class Lanes:
 
 
 class LaneCapacity:
-    """What is left for one unit of work (`models.payment.webhooks.rounds.Capacity`)."""
+    """The capacity left for one unit of work (`models.payment.webhooks.rounds.Capacity`)."""
 
     def __init__(
         self, under_way: dict[str, set[int]], slow: set[str], widths: Mapping[str, int]

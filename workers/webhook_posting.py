@@ -28,16 +28,23 @@ class Posting(posting.Posting[Message, Attempt]):
         await self._sender.close()
 
     def can_sign(self, message: Message) -> bool:
-        """Does a secret of the endpoint open? None does where the service's secret was replaced and
-        this process knows another one. Thread-safe.
+        """Return whether a secret of the endpoint can be opened. None can where the service's
+        secret was replaced and this process has another one. Thread-safe.
         """
-        opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
-        return bool(opened)
+        return bool(signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed))
 
     async def post(self, job: Message) -> Attempt:
         at = self._clock.now()
         try:
-            reply = _reply(at, await self._send(job, at))
+            received = await self._send(job, at)
+            reply = Reply(
+                at,
+                received.duration_ms,
+                received.status,
+                received.failure,
+                received.answer,
+                received.retry_after,
+            )
         except Exception:
             self._log.exception("webhook_not_posted", endpoint=job.endpoint_id)
             reply = Reply(at, 0, None, "internal_error", "")
@@ -48,7 +55,3 @@ class Posting(posting.Posting[Message, Attempt]):
         body = signing.write_message(message.type, message.at, orjson.Fragment(message.data))
         headers = signing.sign(written_id(message.event_id), body, opened, now=at)
         return await self._sender.post(message.url, headers, body)
-
-
-def _reply(at: datetime, came: Received) -> Reply:
-    return Reply(at, came.duration_ms, came.status, came.failure, came.answer, came.retry_after)

@@ -1,9 +1,9 @@
 """The worker that posts events to webhook endpoints. Several share the endpoints by claims.
 
 Two threads work together. The worker's own thread talks to the database, in rounds: one transaction
-writes down what came of all requests that ended since the last one, keeps claims, and chooses what
-leaves next (models/payment/webhooks/rounds.py). The other thread posts. So no transaction is open
-while a receiver is waited for, and one commit serves many requests.
+records all requests that have ended since the last one, renews claims, and chooses what is sent
+next (models/payment/webhooks/rounds.py). The other thread posts. So no transaction is open while a
+receiver is waited for, and one commit serves many requests.
 """
 
 import threading
@@ -24,18 +24,18 @@ from workers.webhook_lanes import Lanes
 from workers.webhook_posting import Posting
 
 CLAIM_S = 10.0
-"""How long an endpoint is left to a worker that says nothing any more."""
+"""How long a claim lasts that its worker does not renew."""
 LOOK_S = 0.5
-"""The longest that a message which is due again is waited with."""
+"""The longest that a message which is due again waits for a round."""
 SOON_S = 5.0
-"""An endpoint whose next message is due so soon is not given back."""
+"""An endpoint whose next message is due so soon is not released."""
 ENDPOINTS_AT_ONCE = 64
-"""That are claimed in one round: others may want some."""
+"""The most that are claimed in one round: others may claim some."""
 UNSIGNED_S = 60.0
 """How long a worker that cannot sign for an endpoint leaves it to others."""
-TRIES_TO_NOTE = 50
-TOLD_EVERY_S = 60.0
-"""The log tells that often what has become of attempts, where there were any."""
+TRIES_TO_RECORD = 50
+LOGGED_EVERY_S = 60.0
+"""How often the outcomes of attempts are logged, where there were any."""
 
 
 class WebhookWorker:
@@ -49,109 +49,112 @@ class WebhookWorker:
         self._holder = uuid.uuid4().hex
         self._lanes = Lanes()
         self._woken = threading.Event()
-        self._held: dict[str, float] = {}
+        self._claims: dict[str, float] = {}
         """Endpoint -> the moment at which its claim must be renewed, on the monotonic clock."""
         self._due: dict[str, datetime] = {}
-        """Endpoint that is held -> when its next message is due."""
+        """Endpoint that is claimed -> when its next message is due."""
         self._unsigned: dict[str, float] = {}
-        """Endpoint that this process cannot sign for -> when it looks again, on that clock."""
+        """Endpoint that this process cannot sign for -> when it tries again, on that clock."""
         self._ended: list[Attempt] = []
-        """What is still to be written down."""
+        """Attempts that are not recorded yet."""
         self._tries: Counter[tuple[int, str]] = Counter()
         self._counts: Counter[str] = Counter()
-        """Outcome -> attempts that the log has not told of."""
-        self._told_at = time.monotonic()
+        """Outcome -> attempts that are not logged yet."""
+        self._logged_at = time.monotonic()
         self._log = structlog.get_logger("webhooks")
 
     def try_round(self) -> bool:
         """Wait until there may be something to do, and do it; False when there was nothing."""
-        self._database.notifier.follow(self._hear)
-        self._woken.wait(self._patience())
+        self._database.notifier.follow(self._wake)
+        self._woken.wait(self._wait_s())
         self._woken.clear()
-        if time.monotonic() - self._told_at >= TOLD_EVERY_S:
-            self._tell()
+        if time.monotonic() - self._logged_at >= LOGGED_EVERY_S:
+            self._log_counts()
         return self.try_at_once()
 
     def try_at_once(self) -> bool:
         """One round; False when there was nothing to do."""
         now, moment = self._clock.now(), time.monotonic()
         self._ended += self._posting.take_ended()
-        self._unsigned = {one: at for one, at in self._unsigned.items() if at > moment}
-        wanted = {endpoint_id for endpoint_id, at in self._due.items() if at <= now}
-        if self._lanes.room().left("", is_failing=False):
+        self._unsigned = {id_: at for id_, at in self._unsigned.items() if at > moment}
+        claimed = {endpoint_id for endpoint_id, at in self._due.items() if at <= now}
+        if self._lanes.capacity().left("", is_failing=False):
             with self._database.reading() as reader:
-                wanted.update(
+                claimed.update(
                     queue.find_work(
                         reader,
                         holder=self._holder,
-                        spared={*self._lanes.spared(), *self._unsigned},
+                        excluded={*self._lanes.full_slow(), *self._unsigned},
                         limit=ENDPOINTS_AT_ONCE,
                         now=now,
                     )
                 )
-        kept = {one for one, at in self._held.items() if at <= moment and one not in wanted}
-        if not (wanted or kept or self._ended):
+        due = {id_ for id_, at in self._claims.items() if at <= moment}
+        renewed = due - claimed
+        if not (claimed or renewed or self._ended):
             return False
         plan = Plan(
             holder=self._holder,
-            wanted=frozenset(wanted),
-            kept=frozenset(kept),
+            claimed=frozenset(claimed),
+            renewed=frozenset(renewed),
             ended=tuple(self._ended),
             until=now + timedelta(seconds=self._claim_s),
             soon=now + timedelta(seconds=SOON_S),
         )
-        done = self._database.run(
-            lambda session: rounds.play(session, plan, self._lanes.room(), now=now)
+        result = self._database.run(
+            lambda session: rounds.run(session, plan, self._lanes.capacity(), now=now)
         )
-        self._give_back_unsigned(done, moment)
-        self._settle(plan, done, moment)
+        self._release_unsigned(result, moment)
+        self._finish_round(plan, result, moment)
         return True
 
     def close(self) -> None:
-        """Let what is under way end, write down what came of it, give all claims back."""
+        """Let the requests under way end, record them, and release all claims."""
         ended = (*self._ended, *self._posting.finish())
         now = self._clock.now()
         if ended:
             self._counts += self._database.run(
-                lambda session: rounds.note(session, self._holder, ended, now=now)
+                lambda session: rounds.record(session, self._holder, ended, now=now)
             )
-        if self._held:
+        if self._claims:
             self._database.run(
-                lambda session: queue.release(session, self._held, holder=self._holder)
+                lambda session: queue.release(session, self._claims, holder=self._holder)
             )
         self._posting.close()
-        self._tell()
+        self._log_counts()
 
-    def _give_back_unsigned(self, done: Round, moment: float) -> None:
-        """Leave the endpoints whose secrets do not open here to processes where they do. What is
-        due to them stays due: nothing was tried.
+    def _release_unsigned(self, result: Round, moment: float) -> None:
+        """Leave the endpoints whose secrets this process cannot open to processes that can. Their
+        messages stay due: nothing was tried.
         """
-        by_endpoint = {message.endpoint_id: message for message in done.messages}
+        by_endpoint = {message.endpoint_id: message for message in result.messages}
         unsigned = {
-            name for name, message in by_endpoint.items() if not self._posting.can_sign(message)
+            id_ for id_, message in by_endpoint.items() if not self._posting.can_sign(message)
         }
         if not unsigned:
             return
         self._database.run(lambda session: queue.release(session, unsigned, holder=self._holder))
-        done.messages = [one for one in done.messages if one.endpoint_id not in unsigned]
+        result.messages = [each for each in result.messages if each.endpoint_id not in unsigned]
         for endpoint_id in unsigned:
             self._log.warning("webhook_not_signed", alert=True, endpoint=endpoint_id)
-            done.held.pop(endpoint_id, None)
-            self._held.pop(endpoint_id, None)
+            result.claims.pop(endpoint_id, None)
+            self._claims.pop(endpoint_id, None)
             self._due.pop(endpoint_id, None)
             self._unsigned[endpoint_id] = moment + UNSIGNED_S
 
-    def _tell(self) -> None:
-        """Have the log say what became of the attempts since it did so last."""
+    def _log_counts(self) -> None:
+        """Log the outcomes of the attempts since the last time."""
         if self._counts:
             self._log.info("webhooks_posted", **self._counts)
-        self._counts, self._told_at = Counter(), time.monotonic()
+        self._counts, self._logged_at = Counter(), time.monotonic()
 
-    def _settle(self, plan: Plan, done: Round, moment: float) -> None:
-        """Remember what a round has come to, and have its messages leave."""
-        unnoted = {(attempt.event_id, attempt.endpoint_id) for attempt in done.unnoted}
-        self._tries = Counter({key: self._tries[key] + 1 for key in unnoted})
-        self._ended = [one for one in done.unnoted if self._tries[one.key] < TRIES_TO_NOTE]
+    def _finish_round(self, plan: Plan, result: Round, moment: float) -> None:
+        """Remember the result of a round, and send its messages."""
+        unrecorded = {attempt.key for attempt in result.unrecorded}
+        self._tries = Counter({key: self._tries[key] + 1 for key in unrecorded})
+        self._ended = [
+            each for each in result.unrecorded if self._tries[each.key] < TRIES_TO_RECORD
+        ]
         for attempt in plan.ended:
             if attempt not in self._ended:
                 reply = attempt.reply
@@ -161,29 +164,29 @@ class WebhookWorker:
                     is_taken=reply.is_taken,
                     seconds=reply.duration_ms / 1000,
                 )
-        self._lanes.note_failing(done.failing)
+        self._lanes.note_failing(result.failing)
         renewed_at = moment + self._claim_s / 3
-        looked_at = {*plan.wanted, *(attempt.endpoint_id for attempt in plan.ended)}
-        for endpoint_id in looked_at | (plan.kept - done.held.keys()):
-            self._held.pop(endpoint_id, None)
+        locked = {*plan.claimed, *(attempt.endpoint_id for attempt in plan.ended)}
+        for endpoint_id in locked | (plan.renewed - result.claims.keys()):
+            self._claims.pop(endpoint_id, None)
             self._due.pop(endpoint_id, None)
-        for endpoint_id, due_at in done.held.items():
-            self._held[endpoint_id] = renewed_at
+        for endpoint_id, due_at in result.claims.items():
+            self._claims[endpoint_id] = renewed_at
             if due_at is not None:
                 self._due[endpoint_id] = due_at
-        for message in done.messages:
+        for message in result.messages:
             self._lanes.begin(message.endpoint_id, message.event_id)
-        self._posting.begin(done.messages, self._woken.set)
-        self._counts += done.counts
+        self._posting.begin(result.messages, self._woken.set)
+        self._counts += result.counts
 
-    def _hear(self, logs: Logs) -> None:
+    def _wake(self, logs: Logs) -> None:
         self._woken.set()
 
-    def _patience(self) -> float:
-        """Seconds to wait for news: none while something is to be done at once."""
+    def _wait_s(self) -> float:
+        """Return the seconds to wait for a notification: 0 while there is something to do."""
         if self._ended:
             return 0.05
         now, moment = self._clock.now(), time.monotonic()
         waits = [(at - now).total_seconds() for at in self._due.values()]
-        waits += [at - moment for at in self._held.values()]
+        waits += [at - moment for at in self._claims.values()]
         return max(0.0, min([LOOK_S, *waits]))

@@ -33,17 +33,17 @@ def make_small(
     """
     still = target.with_name(target.name + ".still")
     try:
-        told = json.loads(_run(source, target, width, height, "still" if only_still else "all"))
+        result = json.loads(_run(source, target, width, height, "still" if only_still else "all"))
     except NotAPicture:
         target.unlink(missing_ok=True)
         still.unlink(missing_ok=True)
         raise
-    is_animated: bool = told["is_animated"]
+    is_animated: bool = result["is_animated"]
     return Picture(
         target,
         still if is_animated and not only_still else None,
-        told["width"],
-        told["height"],
+        result["width"],
+        result["height"],
         is_animated,
     )
 

@@ -1,7 +1,5 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
-from typing import cast
-
 from adapters.file_store.wiring import ARRIVING
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
@@ -62,6 +60,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         list_failures=failures.list_failures,
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
-    adapters.polls.serve(lambda: cast(Database, service.database))
+    adapters.polls.tail.database = database
     adapters.polls.clock = clock
     return service

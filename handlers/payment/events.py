@@ -25,7 +25,7 @@ def _begin(
     invoice_id: str | None = None,
     limit: int,
 ) -> _Begun:
-    """How to look for the events that are asked for, and what is there already."""
+    """Return the query for the requested events, and its first page."""
     look = partial(
         event_list.list_events,
         wanted=EventFilter(ctx.actor.project_id, frozenset(type_ or ()), invoice_id),
@@ -43,17 +43,17 @@ async def list_events(
     look, page = begun
     if not page.events and wait_s:
         page = await _wait(ctx, look, wait_s)
-    told = [_event(row) for row in page.events]
+    events = [_event(row) for row in page.events]
     return {
-        "data": told,
+        "data": events,
         "has_more": page.has_more,
-        "next_cursor": told[-1]["id"] if told else after,
+        "next_cursor": events[-1]["id"] if events else after,
     }
 
 
 async def _wait(ctx: Context, look: Callable[[Connection], EventPage], seconds: float) -> EventPage:
-    """The first events that come; none if none do, or if the server stops. Each look begins with
-    a look at the key.
+    """Return the first new events; none if none come, or if the server stops. Each look checks the
+    key again.
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + seconds

@@ -24,8 +24,8 @@ from server.response import Response, encode
 
 def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:
     """List webhook endpoints of the project."""
-    found = endpoints.list_endpoints(ctx.session, project_id=ctx.actor.project_id)
-    return {"data": [render_endpoint(endpoint) for endpoint in found]}
+    listed = endpoints.list_endpoints(ctx.session, project_id=ctx.actor.project_id)
+    return {"data": [render_endpoint(endpoint) for endpoint in listed]}
 
 
 async def create_webhook_endpoint(
@@ -103,8 +103,8 @@ def rotate_webhook_secret(ctx: Context, *, id_: str, body: dict[str, Any]) -> Re
     sealed = signing_secrets.rotate(
         ctx.session, ctx.adapters.webhooks.vault, row.id, grace=grace, now=ctx.now
     )
-    told = render_endpoint(endpoints.view_of(row)) | {"secret": sealed}
-    return _opened(ctx, Response(200, encode(told)))
+    body = render_endpoint(endpoints.view_of(row)) | {"secret": sealed}
+    return _opened(ctx, Response(200, encode(body)))
 
 
 async def test_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
@@ -126,40 +126,36 @@ def list_webhook_deliveries(
     ctx: Context, *, id_: str, cursor: str | None = None, limit: int
 ) -> dict[str, Any]:
     """List attempts to deliver events to a webhook endpoint."""
-    page = deliveries.list_attempts(
+    rows, has_more = deliveries.list_attempts(
         ctx.session,
         project_id=ctx.actor.project_id,
         endpoint_id=id_,
         before=None if cursor is None else deliveries.read_id(cursor),
         limit=limit,
     )
-    told = [_attempt(row) for row in page.attempts]
+    attempts = [_attempt(row) for row in rows]
     return {
-        "data": told,
-        "has_more": page.has_more,
-        "next_cursor": told[-1]["id"] if page.has_more else None,
+        "data": attempts,
+        "has_more": has_more,
+        "next_cursor": attempts[-1]["id"] if has_more else None,
     }
 
 
 def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> dict[str, Any]:
     """Send an event once more."""
-    reopened = deliveries.redeliver(
+    state = deliveries.redeliver(
         ctx.session,
         project_id=ctx.actor.project_id,
         endpoint_id=id_,
         event_id=read_id(event_id),
         now=ctx.now,
     )
-    return {
-        "webhook_endpoint_id": id_.lower(),
-        "event_id": written_id(reopened.event_id),
-        "state": reopened.state,
-    }
+    return {"webhook_endpoint_id": id_.lower(), "event_id": event_id, "state": state}
 
 
 async def _find_problem(ctx: Context, url: str) -> str | None:
-    """Why nothing may be posted to the address. A request that is repeated by its key is answered
-    as before, whatever the name leads to by now.
+    """Return why nothing may be posted to the address; None: it may. A request that is repeated by
+    its key is answered as before, whatever the name resolves to by now.
     """
     try:
         await ctx.adapters.webhooks.sender.check(url)
@@ -169,13 +165,13 @@ async def _find_problem(ctx: Context, url: str) -> str | None:
 
 
 def _opened(ctx: Context, response: Response) -> Response:
-    """The answer with the secret in clear. It is stored and repeated as it is sealed."""
-    told = orjson.loads(response.body)
-    if "secret" in told:
-        (told["secret"],) = signing_secrets.open_sealed(
-            ctx.adapters.webhooks.vault, told["id"], [told["secret"]]
+    """Return the answer with the secret in clear. It is stored and repeated as it is sealed."""
+    body = orjson.loads(response.body)
+    if "secret" in body:
+        (body["secret"],) = signing_secrets.open_sealed(
+            ctx.adapters.webhooks.vault, body["id"], [body["secret"]]
         )
-        response.body = encode(told)
+        response.body = encode(body)
     return response
 
 

@@ -1,7 +1,6 @@
 """Puts the payment service together: documents, handlers, database, adapters, chores."""
 
 from datetime import datetime
-from typing import cast
 
 from adapters.chain.gateway import RpcChainGateway
 from handlers.composition import service_from_settings
@@ -38,7 +37,8 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
             counted=_counted,
             announced=policy_headers,
         )
-    service = service_from_settings(
+    adapters.polls.tail.database = database
+    return service_from_settings(
         settings,
         "payment",
         base_path="/v1",
@@ -53,8 +53,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         list_failures=failures.list_failures,
         gauges=find_gauges,
     )
-    adapters.polls.serve(lambda: cast(Database, service.database))
-    return service
 
 
 def find_gauges(database: Database, now: datetime) -> list[Gauge]:
@@ -81,5 +79,5 @@ def find_gauges(database: Database, now: datetime) -> list[Gauge]:
 
 
 def _counted(ctx: Context) -> tuple[tuple[str, object]]:
-    """Whose requests count together: a key's, and those without a valid key by address."""
+    """Return what requests are counted by: the key, or the address without a valid key."""
     return (("key", ctx.actor.key_id) if ctx.actor else ("address", place_of(ctx.client)),)

@@ -1,4 +1,4 @@
-"""Checkout sessions: the shopper's secret way to one invoice's page. Only token hashes are kept."""
+"""Checkout sessions: a secret link to the page of one invoice. Only token hashes are kept."""
 
 import re
 import secrets
@@ -15,6 +15,7 @@ from models.payment import lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView, find_any_invoice
 from models.payment.tables import CheckoutSession, Invoice, Project
+from models.rows import row_of
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -84,10 +85,10 @@ def create_checkout_session(
     success_url: str | None = None,
     cancel_url: str | None = None,
 ) -> tuple[CheckoutSession, str]:
-    """A new session and its token, which is not kept. It never outlives the invoice.
+    """Return a new session and its token, which is not kept. It never outlives the invoice.
 
     The invoice's row is locked while it is checked once more: between the caller's read and this
-    write the chain was asked, and a cancel or a payment may have come in. Raises
+    write the chain was read, and a cancel or a payment may have come in. Raise
     `InvoiceDoesNotExist`, `InvoiceNotPayable`.
     """
     invoice = session.scalars(
@@ -116,36 +117,21 @@ def create_checkout_session(
 
 
 def find_checkout(connection: Connection, token: str, now: datetime) -> CheckoutView | None:
-    """The page behind a token, expired or not (`session_expires_at`); None for no such token."""
+    """Return what the page of a token shows, also of an expired one (`session_expires_at`); None:
+    there is no such token.
+    """
     if _TOKEN.fullmatch(token) is None:
         return None
     checkout = connection.execute(_BY_TOKEN, {"token_sha256": _hash(token)}).first()
     if checkout is None:
         return None
     invoice = find_any_invoice(connection, invoice_id=checkout.invoice_id, now=now)
-    if invoice is None:
-        return None
-    return CheckoutView(
+    assert invoice is not None  # a foreign key
+    return row_of(
+        CheckoutView,
+        invoice,
         invoice_id=invoice.id,
         merchant=checkout.merchant,
-        external_order_id=invoice.external_order_id,
-        status=invoice.status,
-        exception=invoice.exception,
-        amount=invoice.amount,
-        amount_paid=invoice.amount_paid,
-        amount_pending=invoice.amount_pending,
-        amount_remaining=invoice.amount_remaining,
-        amount_overpaid=invoice.amount_overpaid,
-        decimals=invoice.decimals,
-        token_symbol=invoice.token_symbol,
-        token_address=invoice.token_address,
-        chain_id=invoice.chain_id,
-        chain_name=invoice.chain_name,
-        deposit_address=invoice.deposit_address,
-        payment_uri=invoice.payment_uri,
-        confirmations=invoice.confirmations,
-        confirmations_required=invoice.confirmations_required,
-        expires_at=invoice.expires_at,
         success_url=checkout.success_url,
         cancel_url=checkout.cancel_url,
         session_expires_at=checkout.expires_at,

@@ -28,6 +28,7 @@ from models.payment.tables import (
 )
 from models.prepared import Change, Query
 from models.reader import Db
+from models.rows import row_of
 
 _method = table_of(PaymentMethod)
 _invoice = table_of(Invoice)
@@ -35,7 +36,7 @@ _head = table_of(ChainHead)
 _wallet = table_of(Wallet)
 
 # Locked until the unit of work ends, so that the invoice is stored before a watcher moves the
-# checkpoint: a reorganisation that it then finds is one that it can tell this invoice of.
+# checkpoint: a reorganisation that it finds later then concerns this invoice too.
 _its_head = (
     select(
         _head.c.chain_id,
@@ -225,24 +226,16 @@ def create_invoice(
         newest = None
     (after,) = _NEXT_ADDRESS.one(session, {"its_xpub": xpub})
     index = after - 1
-    view = InvoiceView(
+    view = row_of(
+        InvoiceView,
+        order,
         id=str(uuid.uuid4()),
-        external_order_id=order.external_order_id,
-        attempt_no=order.attempt_no,
         status=lifecycle.UNPAID,
         exception=lifecycle.NONE,
-        payment_method_id=order.payment_method_id,
-        amount=order.amount,
         amount_paid=0,
         amount_pending=0,
-        chain_id=order.chain_id,
-        chain_name=order.chain_name,
-        token_address=order.token_address,
-        token_symbol=order.token_symbol,
-        decimals=order.decimals,
         deposit_address=derive_deposit_address(xpub, index),
         address_index=index,
-        confirmations_required=order.confirmations_required,
         created_at=now,
         updated_at=now,
         expires_at=now + lifetime,
@@ -250,6 +243,9 @@ def create_invoice(
         paid_at=None,
         canceled_at=None,
         xpub=xpub,
+        expiry_final=False,
+        payments=(),
+        warnings=(),
     )
     row = {name: getattr(view, name) for name in INVOICE_NAMES}
     row |= {
@@ -268,7 +264,7 @@ def create_invoice(
 
 
 def _find_warnings(session: Session, order: Order, now: datetime) -> tuple[AttemptWarning, ...]:
-    """Return what to know of earlier attempts that are paid or can still become so, newest first.
+    """Return warnings of earlier attempts that are paid or can still become so, newest first.
 
     That the clock has expired one is no end: its payment may be in a block that is not read yet.
     """

@@ -1,4 +1,4 @@
-"""The invoice's state machine: the only doors through which a status changes.
+"""The state machine of an invoice: every way in which a status changes.
 
     create ──> unpaid ───────────── total >= amount ────────────> processing
                 │  ^                                               │  ^   │
@@ -46,7 +46,7 @@ PENDING, CONFIRMED, ORPHANED = PAYMENT_STATUSES = ("pending", "confirmed", "orph
 
 
 class InvoiceFacts(Protocol):
-    """What the rules need to know of an invoice; the table's row fits."""
+    """The fields of an invoice that the rules need; the row of the table has them."""
 
     @property
     def amount(self) -> int: ...
@@ -65,7 +65,7 @@ class InvoiceFacts(Protocol):
 
 
 class PaymentFacts(Protocol):
-    """What the rules need to know of a payment; the table's row fits."""
+    """The fields of a payment that the rules need; the row of the table has them."""
 
     @property
     def amount(self) -> int: ...
@@ -89,8 +89,6 @@ class Settlement:
     exception: str
     amount_paid: int
     amount_pending: int
-    amount_remaining: int
-    amount_overpaid: int
     paid_at: datetime | None
 
 
@@ -137,35 +135,32 @@ def settle(
             exception = REORGED
         else:
             exception = PARTIAL if total else NONE
-    received = amount_paid + amount_pending
     return Settlement(
         status=status,
         exception=exception,
         amount_paid=amount_paid,
         amount_pending=amount_pending,
-        amount_remaining=max(0, invoice.amount - received),
-        amount_overpaid=max(0, received - invoice.amount),
         paid_at=(invoice.paid_at or now) if status == PAID else None,
     )
 
 
 def is_late(invoice: InvoiceFacts, payment: PaymentFacts) -> bool:
-    """Did the chain date this payment after the expiry, or was the invoice canceled?"""
+    """Return whether the payment's block is after the expiry, or the invoice was canceled."""
     return invoice.canceled_at is not None or payment.block_timestamp > invoice.expires_at
 
 
 def is_confirmed(invoice: InvoiceFacts, payment: PaymentFacts, *, head_number: int) -> bool:
-    """Does the payment's block, itself counted, have the confirmations the method asks for?"""
+    """Return whether the payment has enough confirmations, of which its block is the first."""
     return head_number - payment.block_number + 1 >= invoice.confirmations_required
 
 
 def is_past(invoice: InvoiceFacts, at: datetime | None) -> bool:
-    """Is `at` after the invoice's expiry? The expiry itself still counts as on time."""
+    """Return whether `at` is after the expiry of the invoice, which itself is on time."""
     return at is not None and at > invoice.expires_at
 
 
 def status_at(invoice: InvoiceFacts, now: datetime) -> str:
-    """The status a reader is told: the clock expires an unpaid invoice even when no worker runs."""
+    """Return the status for readers: the clock expires an unpaid invoice without any worker."""
     return EXPIRED if invoice.status == UNPAID and now > invoice.expires_at else invoice.status
 
 
@@ -174,7 +169,7 @@ def _was_paid(invoice: InvoiceFacts) -> bool:
 
 
 def _lost(invoice: InvoiceFacts, payments: list[PaymentFacts]) -> int:
-    """The on-time atoms that reorganisations took away and no later block brought back.
+    """Return the on-time atoms that reorganisations took away and no later block brought back.
 
     A transaction that was dropped several times counts once.
     """

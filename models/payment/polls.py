@@ -7,6 +7,7 @@ filters want.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from models.log_tail import LogTail
-from models.notifier import Logs, Notifier
+from models.notifier import Logs
 from models.payment.event_list import find_heads
 from models.payment.event_log import log_of
 
@@ -23,11 +24,12 @@ Woken = asyncio.Future[None]
 """Done as soon as the project may have an event that was not there when it was made."""
 
 
-class Polls(LogTail[list[str]]):
-    """The polls of one process, by the ids of projects."""
+class Polls:
+    """The polls of one process, by the ids of projects. `tail.database` is set before the first."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.tail = LogTail(self._watched, self._read)
+        self._lock = threading.Lock()
         self._waiting: dict[str, set[Woken]] = defaultdict(set)
         self._heads: dict[str, int] = {}
 
@@ -35,32 +37,26 @@ class Polls(LogTail[list[str]]):
     def joined(self, project_id: str) -> Iterator[Woken]:
         """Whoever has joined and then finds nothing in the log is woken by what comes."""
         woken: Woken = asyncio.get_running_loop().create_future()
-        with self._guard:
+        with self._lock:
             self._waiting[project_id].add(woken)
-        self._follow()
+        self.tail.follow()
         try:
             yield woken
         finally:
-            with self._guard:
+            with self._lock:
                 self._waiting[project_id].discard(woken)
                 if not self._waiting[project_id]:
                     del self._waiting[project_id]
                     self._heads.pop(project_id, None)
 
-    def _forget(self) -> None:
-        self._heads = {}
-
     def _watched(self, logs: Logs) -> list[str]:
-        return [p for p in self._waiting if logs is None or log_of(p) in logs]
+        with self._lock:
+            return [p for p in self._waiting if logs is None or log_of(p) in logs]
 
-    def _find(
-        self, db: Connection, watched: list[str], notifier: Notifier
-    ) -> Iterator[Callable[[], None]]:
+    def _read(self, db: Connection, watched: list[str]) -> Iterator[Callable[[], None]]:
         """Find the projects whose newest event is another than at the last look."""
         heads = find_heads(db, watched)
-        with self._guard:
-            if self._notifier is not notifier:
-                return
+        with self._lock:
             heads = {p: head for p, head in heads.items() if p in self._waiting}
             grown = [p for p, head in heads.items() if self._heads.get(p) != head]
             self._heads |= heads

@@ -8,23 +8,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Select, func, literal, or_, select, update
+from sqlalchemy import Connection, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.dialects import id_in
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import PENDING, UNPAID
-from models.payment.tables import Invoice, Payment, PaymentMethod
+from models.payment.tables import UNREAD, Invoice, Payment, PaymentMethod
 from models.ranges import IndexRange, aside
 from models.rows import columns_of, read_rows, row_of
 from models.types import to_ms
 
-NEVER_LOOKED_AT = -1
-"""`Invoice.catch_up_block` of an invoice that no watcher has seen yet."""
-
 _MONITORED = IndexRange([Invoice.chain_id], [Invoice.monitoring_ends_at])
 _EXPIRING = IndexRange([Invoice.chain_id], [Invoice.expires_at])
-PARAMETERS = 500
-"""Values in one IN list: well below every database's limit of bound parameters."""
+READ_ANEW_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +58,13 @@ class Newcomer:
 
     @property
     def is_anchored(self) -> bool:
-        """Whether it is known which blocks were there before the address was handed out."""
+        """Return whether it is known which blocks were there before the address was handed out."""
         return self.creation_block is not None and self.creation_head is None
 
     @property
     def start(self) -> int:
         """The first block to read."""
-        if self.catch_up_block != NEVER_LOOKED_AT:
+        if self.catch_up_block != UNREAD:
             return self.catch_up_block
         return self.receiver.after_block + 1
 
@@ -104,8 +101,8 @@ def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[s
 
 
 def is_awaited(reader: Connection, chain_id: int) -> bool:
-    """Whether somebody waits for news of this chain: an invoice may still be paid in time, a
-    payment is not confirmed yet, or an invoice has blocks to catch up with.
+    """Return whether somebody waits for blocks of this chain: an invoice may still be paid in time,
+    a payment is not confirmed yet, or an invoice has blocks to catch up with.
     """
     waits = (
         # Literals, or neither database uses the partial indexes.
@@ -129,39 +126,32 @@ def find_receivers(
     reads that week for the invoices that were open in it. Served by (chain_id, monitoring_ends_at),
     so closed invoices cost nothing.
     """
-    return read_rows(Receiver, reader.execute(_watched(chain_id, since).limit(limit)))
+    query = select(*_RECEIVER).where(
+        Invoice.chain_id == chain_id,
+        Invoice.monitoring_ends_at >= since,
+        Invoice.catch_up_block.is_(None),
+    )
+    return read_rows(Receiver, reader.execute(query.limit(limit)))
 
 
 def match_receivers(
     reader: Connection, chain_id: int, *, since: datetime, addresses: Collection[str]
 ) -> list[Receiver]:
-    """Those of the invoices read together that own one of `addresses` (EIP-55)."""
-    wanted = sorted(addresses)
-    return [
-        receiver
-        for start in range(0, len(wanted), PARAMETERS)
-        for receiver in read_rows(
-            Receiver,
-            reader.execute(
-                select(*_RECEIVER).where(
-                    Invoice.chain_id == chain_id,
-                    Invoice.deposit_address.in_(wanted[start : start + PARAMETERS]),
-                    # Their addresses lead to them, not that they are watched, as many are.
-                    aside(Invoice.monitoring_ends_at) >= to_ms(since),
-                    Invoice.catch_up_block.is_(None),
-                )
-            ),
-        )
-    ]
+    """Return those of the joined invoices that own one of `addresses` (EIP-55)."""
+    query = select(*_RECEIVER).where(
+        Invoice.chain_id == chain_id,
+        id_in(Invoice.deposit_address, sorted(addresses)),
+        # The index of addresses finds them. Too many invoices are monitored.
+        aside(Invoice.monitoring_ends_at) >= to_ms(since),
+        Invoice.catch_up_block.is_(None),
+    )
+    return read_rows(Receiver, reader.execute(query))
 
 
 def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[Newcomer]:
     """Up to `limit` invoices that have to catch up with the checkpoint (a partial index)."""
     rows = reader.execute(
-        select(
-            *_RECEIVER,
-            *columns_of(Newcomer, Invoice),
-        )
+        select(*_RECEIVER, *columns_of(Newcomer, Invoice))
         .where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None))
         .limit(limit)
     )
@@ -181,13 +171,12 @@ def anchor(session: Session, anchors: Mapping[str, int]) -> None:
 
 def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: int | None) -> None:
     """Newcomers are read up to before `next_block`; None: they join the others."""
-    for start in range(0, len(invoice_ids), PARAMETERS):
-        session.execute(
-            update(Invoice)
-            .where(Invoice.id.in_(invoice_ids[start : start + PARAMETERS]))
-            .values(catch_up_block=next_block)
-            .execution_options(synchronize_session=False)
-        )
+    session.execute(
+        update(Invoice)
+        .where(id_in(Invoice.id, invoice_ids))
+        .values(catch_up_block=next_block)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) -> None:
@@ -217,7 +206,7 @@ def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> N
         update(Invoice)
         .where(Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since)
         .values(
-            catch_up_block=NEVER_LOOKED_AT,
+            catch_up_block=UNREAD,
             creation_block=None,
             creation_time=None,
             creation_head=None,
@@ -235,7 +224,7 @@ def read_anew(
     Unpaid ones that expired before `expired_at`, and with `ended_at` all whose monitoring ended
     before that. They join the others when all their blocks were read a second time.
     """
-    start = func.coalesce(Invoice.creation_block + 1, NEVER_LOOKED_AT)
+    start = func.coalesce(Invoice.creation_block + 1, UNREAD)
     joined = Invoice.catch_up_block.is_(None)
     due = [
         (
@@ -249,31 +238,20 @@ def read_anew(
     ]
     if ended_at is not None:
         over = _MONITORED.rows(chain_id, before=(to_ms(ended_at),))
-        due.append((2, _MONITORED, over & joined & _not_read_anew()))
+        # Literal, or neither database uses the partial index.
+        is_due = Invoice.rereads < literal(2, literal_execute=True)
+        due.append((2, _MONITORED, over & joined & is_due))
     sent = 0
     for rereads, index, condition in due:
-        some = select(Invoice.id).where(condition).order_by(*index.ascending).limit(PARAMETERS)
+        some = (
+            select(Invoice.id).where(condition).order_by(*index.ascending).limit(READ_ANEW_AT_ONCE)
+        )
         rows = session.execute(
             update(Invoice)
-            .where(Invoice.id.in_(some.scalar_subquery()))
+            .where(Invoice.id.in_(some.limit(READ_ANEW_AT_ONCE).scalar_subquery()))
             .values(catch_up_block=start, rereads=rereads)
             .returning(Invoice.id)
             .execution_options(synchronize_session=False)
         )
         sent += len(rows.all())
     return sent
-
-
-def _watched(
-    chain_id: int, since: datetime
-) -> Select[str, str, str, datetime, int, datetime | None]:
-    return select(*_RECEIVER).where(
-        Invoice.chain_id == chain_id,
-        Invoice.monitoring_ends_at >= since,
-        Invoice.catch_up_block.is_(None),
-    )
-
-
-def _not_read_anew() -> ColumnElement[bool]:
-    """The invoices whose monitoring is not known to be over for good (a partial index)."""
-    return Invoice.rereads < literal(2, literal_execute=True)

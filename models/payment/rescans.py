@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 from models.dialects import greatest, least
 from models.payment import checkpoints, receivers, watching
 from models.payment.errors import ChainIsUnknown, InvoiceDoesNotExist
-from models.payment.receivers import NEVER_LOOKED_AT
-from models.payment.tables import Invoice
+from models.payment.tables import UNREAD, Invoice
 
 
 def rescan_invoice(session: Session, invoice_id: str) -> None:
@@ -48,10 +47,10 @@ def forget_chain(session: Session, chain_id: int) -> int:
 
 def _send_back(session: Session, wanted: Update, from_block: int) -> int:
     """Make invoices newcomers from `from_block` on, but not from before their first block."""
-    begin = greatest(func.coalesce(Invoice.creation_block + 1, NEVER_LOOKED_AT), from_block)
+    begin = greatest(func.coalesce(Invoice.creation_block + 1, UNREAD), from_block)
     start = case(
         # Nothing of it was read yet.
-        (Invoice.catch_up_block == NEVER_LOOKED_AT, NEVER_LOOKED_AT),
+        (Invoice.catch_up_block == UNREAD, UNREAD),
         else_=least(func.coalesce(Invoice.catch_up_block, begin), begin),
     )
     rows = session.execute(

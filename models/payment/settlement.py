@@ -1,8 +1,8 @@
-"""The doors through which an invoice's row changes: settling it with its payments, canceling it.
+"""The two functions that change the row of an invoice: one settles it, the other cancels it.
 
-Both hold the row's lock while they look and write, so that a cancel and a payment seen at the same
-time agree on one end; both append one `invoice_event` per transition in the same transaction, and
-the merchant's events.
+Both lock the row before they read and write, so that a cancel and a payment seen at the same time
+agree on one end; both append one `invoice_event` per transition in the same transaction, and the
+merchant's events.
 
 The events of one settlement, in their order: `invoice.payment_reorged` for each payment that counts
 no more, `invoice.payment_received` for each that counts now, both in the order of the chain, then
@@ -22,6 +22,7 @@ from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.dialects import id_in
 from models.payment import event_log, lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
 from models.payment.events import (
@@ -84,8 +85,6 @@ class _Moved:
         return bool(self.reorged or self.received)
 
 
-_AT_ONCE = 500
-"""Ids in one statement."""
 _RECORD = Change(insert(table_of(InvoiceEvent)))
 
 
@@ -177,10 +176,8 @@ def _change_payments(
         if (status, late, counts) != (payment.status, payment.late, payment.counted):
             changed[status, late, counts].append(payment.id)
     for (status, late, counts), ids in changed.items():
-        for start in range(0, len(ids), _AT_ONCE):
-            some = Payment.id.in_(ids[start : start + _AT_ONCE])
-            values = {"status": status, "late": late, "counted": counts}
-            session.execute(update(Payment).where(some).values(**values))
+        values = {"status": status, "late": late, "counted": counts}
+        session.execute(update(Payment).where(id_in(Payment.id, ids)).values(**values))
     return moved
 
 
@@ -230,8 +227,9 @@ def _record(
 
 
 def _kind(invoice: Invoice | InvoiceView, *, before: tuple[str, str]) -> str:
-    """What happened, in one word: the new exception when that is the news, else the new status."""
-    news = invoice.exception
-    if news != before[1] and news in (lifecycle.PARTIAL, lifecycle.LATE, lifecycle.REORGED):
-        return news
+    """Return the new exception where that changed, else the new status."""
+    exception = invoice.exception
+    unusual = (lifecycle.PARTIAL, lifecycle.LATE, lifecycle.REORGED)
+    if exception != before[1] and exception in unusual:
+        return exception
     return invoice.status

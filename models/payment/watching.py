@@ -16,10 +16,10 @@ from datetime import datetime
 from sqlalchemy import func, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.dialects import upsert
+from models.dialects import id_in, upsert
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import ORPHANED, PENDING
-from models.payment.receivers import PARAMETERS, Receiver
+from models.payment.receivers import Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
 from models.ranges import aside
@@ -57,25 +57,25 @@ class Capacity:
     least: int
 
     def takes(self, amount: int) -> bool:
-        """Is a transfer of so many atoms written down?"""
+        """Return whether a transfer of so many atoms is written down."""
         return self.left > 0 or amount >= self.least
 
 
 def record(
     session: Session, chain_id: int, observations: Iterable[Observation], *, now: datetime
 ) -> set[str]:
-    """Write what was observed; the invoices for which that is news.
+    """Write what was observed; return the invoices of new payments.
 
     A transfer is its log in its block. Seen again it changes nothing, unless its block had been
-    dropped and is back: then the row lives again. Dust is not written down for an invoice that has
-    no room for it (`Capacity`).
+    dropped and is back: then the row counts again. Dust is not written down for an invoice that has
+    no capacity left.
     """
     observations = list(observations)
-    rooms = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
+    capacities = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
     touched: set[str] = set()
     for seen in observations:
-        room = rooms.get(seen.receiver.invoice_id)
-        if room is not None and not room.takes(seen.amount):
+        capacity = capacities.get(seen.receiver.invoice_id)
+        if capacity is not None and not capacity.takes(seen.amount):
             touched |= _revive(session, chain_id, seen)
             continue
         row = upsert(Payment).values(
@@ -92,7 +92,7 @@ def record(
             late=False,  # decided by the settlement, as is every later status
             detected_at=now,
         )
-        news = session.execute(
+        written = session.execute(
             row.on_conflict_do_update(
                 index_elements=[
                     Payment.chain_id,
@@ -104,15 +104,15 @@ def record(
                 where=Payment.status == ORPHANED,
             ).returning(Payment.invoice_id)
         )
-        known = set(news.scalars())
-        if known and room is not None:
-            room.left -= 1
-        touched |= known
+        ids = set(written.scalars())
+        if ids and capacity is not None:
+            capacity.left -= 1
+        touched |= ids
     return touched
 
 
 def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
-    """Dust that was written down while there was room, and whose dropped block is back."""
+    """Count dust again that was written down before, and whose dropped block is back."""
     back = session.execute(
         update(Payment)
         .where(
@@ -137,7 +137,8 @@ def orphan(
     keep: Collection[tuple[str, str, int]] = (),
     since: datetime | None = None,
 ) -> set[str]:
-    """Mark the payments above a block as dropped, save those just read again; their invoices.
+    """Mark the payments above a block as dropped, save those just read again. Return the ids of
+    their invoices.
 
     With `since`, only those of invoices whose monitoring had not ended then.
     """
@@ -154,13 +155,12 @@ def orphan(
         for row in session.execute(living)
         if (row.block_hash, row.tx_hash, row.log_index) not in kept
     ]
-    for start in range(0, len(dropped), PARAMETERS):
-        session.execute(
-            update(Payment)
-            .where(Payment.id.in_([row.id for row in dropped[start : start + PARAMETERS]]))
-            .values(status=ORPHANED)
-            .execution_options(synchronize_session=False)
-        )
+    session.execute(
+        update(Payment)
+        .where(id_in(Payment.id, [row.id for row in dropped]))
+        .values(status=ORPHANED)
+        .execution_options(synchronize_session=False)
+    )
     return {row.invoice_id for row in dropped}
 
 
@@ -186,16 +186,9 @@ def find_maturing(session: Session, chain_id: int, *, head_number: int) -> set[s
 
 
 def find_with_payments(session: Session, invoice_ids: Sequence[str]) -> set[str]:
-    """Those of the invoices that have any payment row, dropped ones included."""
-    return {
-        invoice_id
-        for start in range(0, len(invoice_ids), PARAMETERS)
-        for invoice_id in session.scalars(
-            select(Payment.invoice_id)
-            .where(Payment.invoice_id.in_(invoice_ids[start : start + PARAMETERS]))
-            .distinct()
-        )
-    }
+    """Return those of the invoices that have any payment row, dropped ones included."""
+    paid = select(Payment.invoice_id).where(id_in(Payment.invoice_id, invoice_ids))
+    return set(session.scalars(paid.distinct()))
 
 
 def settle_touched(
@@ -206,43 +199,38 @@ def settle_touched(
     checkpoint_time: datetime,
     now: datetime,
 ) -> int:
-    """Recompute these invoices, in one order for all watchers; how many were.
+    """Recompute these invoices, in one order for all watchers; return how many.
 
-    Newcomers are left out: until one has caught up, a payment of its past may be unread, and the
-    checkpoint's time says nothing about it.
+    Newcomers are left out: until one has caught up, a payment of its past may be unread, so the
+    checkpoint's time is none of its own.
     """
-    ids = sorted(invoice_ids)
-    settled = 0
-    for start in range(0, len(ids), PARAMETERS):
-        caught_up = select(Invoice.id).where(
-            Invoice.id.in_(ids[start : start + PARAMETERS]), Invoice.catch_up_block.is_(None)
+    caught_up = select(Invoice.id).where(
+        id_in(Invoice.id, invoice_ids), Invoice.catch_up_block.is_(None)
+    )
+    ids = sorted(session.scalars(caught_up))
+    for invoice_id in ids:
+        apply_settlement(
+            session,
+            invoice_id,
+            head_number=head_number,
+            checkpoint_time=checkpoint_time,
+            now=now,
         )
-        for invoice_id in sorted(session.scalars(caught_up)):
-            apply_settlement(
-                session,
-                invoice_id,
-                head_number=head_number,
-                checkpoint_time=checkpoint_time,
-                now=now,
-            )
-            settled += 1
-    return settled
+    return len(ids)
 
 
 def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, Capacity]:
-    """Invoice -> its room; one statement for however many payments there are."""
-    rooms: dict[str, Capacity] = {}
-    ids = sorted(invoice_ids)
+    """Return the capacity of each invoice, by one statement for however many payments there are."""
     count = (
         select(func.count())
         .where(Payment.invoice_id == Invoice.id)
         .correlate(Invoice)
         .scalar_subquery()
     )
-    for start in range(0, len(ids), PARAMETERS):
-        some = Invoice.id.in_(ids[start : start + PARAMETERS])
-        for invoice_id, amount, known in session.execute(
-            select(Invoice.id, Invoice.amount, count).where(some)
-        ):
-            rooms[invoice_id] = Capacity(MOST_PAYMENTS - known, -(-amount // DUST_PART))
-    return rooms
+    rows = session.execute(
+        select(Invoice.id, Invoice.amount, count).where(id_in(Invoice.id, invoice_ids))
+    )
+    return {
+        invoice_id: Capacity(MOST_PAYMENTS - known, -(-amount // DUST_PART))
+        for invoice_id, amount, known in rows
+    }

@@ -1,4 +1,4 @@
-"""Which addresses webhooks may be posted to: none that leads inside.
+"""Which addresses webhooks may be posted to: none of a private network.
 
 An address is checked twice, when it is stored and when it is connected to. Only what every parser
 reads in the same way is accepted: a host is written in ASCII, an IPv4 address as four decimal
@@ -69,7 +69,7 @@ class Target:
 
 
 def check_url(url: str, opened: Sequence[Network]) -> Target:
-    """What a webhook's address says. Raises `AddressRefused`. A name is not resolved yet."""
+    """Return the parts of a webhook's address. Raise `AddressRefused`. No name is resolved yet."""
     found = _URL.fullmatch(url)
     if found is None or len(url) > URL_MAX:
         raise AddressRefused("is not an https address with a plain host name")
@@ -87,7 +87,7 @@ def check_url(url: str, opened: Sequence[Network]) -> Target:
 
 
 def require_open(target: Target, addresses: Iterable[Address], opened: Sequence[Network]) -> None:
-    """Raises `AddressRefused` unless each of the addresses may be connected to."""
+    """Raise `AddressRefused` unless each of the addresses may be connected to."""
     for address in addresses:
         is_opened = any(address in network for network in opened)
         if not is_opened and not is_global_unicast(address):
@@ -97,14 +97,14 @@ def require_open(target: Target, addresses: Iterable[Address], opened: Sequence[
 
 
 def is_global_unicast(address: Address) -> bool:
-    """Is it the address of one machine in the public Internet?"""
+    """Return whether it is the address of one machine in the public Internet."""
     if isinstance(address, IPv6Address) and address not in _GLOBAL_UNICAST_V6:
         return False
     return address.is_global and not any(address in network for network in _NOT_GLOBAL)
 
 
 def _parse_host(host: str) -> Address | None:
-    """The IP address that the host is; None for a name. Raises `AddressRefused` for what some
+    """Return the IP address that the host is; None for a name. Raise `AddressRefused` for what some
     resolver takes for an address and others for a name: 127.1, 0x7f000001, 2130706433.
     """
     try:
@@ -121,5 +121,5 @@ def _parse_host(host: str) -> Address | None:
 
 
 def read_address(text: str) -> Address:
-    """An address as the resolver of the system writes it, perhaps with a zone."""
+    """Return an address that the resolver of the system writes, perhaps with a zone."""
     return ip_address(text.partition("%")[0])

@@ -18,12 +18,12 @@ SECRET_BYTES = 32
 
 
 def new_secret() -> str:
-    """`whsec_` and 32 random bytes in base64."""
+    """Return `whsec_` and 32 random bytes in base64."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def write_message(type_: str, at: datetime, data: Json) -> bytes:
-    """The body: what happened, when (RFC 3339), and what there is to tell."""
+    """Return the body: the type of the event, its time (RFC 3339) and its data."""
     timestamp = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return orjson.dumps({"type": type_, "timestamp": timestamp, "data": data})
 
@@ -31,7 +31,7 @@ def write_message(type_: str, at: datetime, data: Json) -> bytes:
 def sign(
     message_id: str, body: bytes, signing: Sequence[str], *, now: datetime
 ) -> Mapping[str, str]:
-    """The headers of one attempt to deliver. `signing`: one secret, or several while one is
+    """Return the headers of one attempt to deliver. `signing`: one secret, or several while one is
     replaced.
 
     A receiver refuses a message whose `webhook-timestamp` is more than some minutes away.
@@ -50,7 +50,7 @@ def sign(
 
 
 def is_secret(text: str) -> bool:
-    """Whether it is a secret as `new_secret` makes them; others may have 24 to 64 bytes."""
+    """Return whether it is a secret as `new_secret` makes them; others may have 24 to 64 bytes."""
     try:
         return text.startswith(PREFIX) and 24 <= len(_key(text)) <= 64
     except ValueError:

@@ -90,11 +90,11 @@ class Shop:
 
     def _attempts(self) -> list[tuple[int | None, str]]:
         with self._database.reading() as reader:
-            page = deliveries.list_attempts(
+            rows, _ = deliveries.list_attempts(
                 reader, project_id=self._ada.id, endpoint_id=self._endpoint_id, before=None,
                 limit=100,
             )  # fmt: skip
-        return [(row.status_code, row.answer) for row in page.attempts]
+        return [(row.status_code, row.answer) for row in rows]
 
 
 @pytest.fixture

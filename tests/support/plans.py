@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event, inspect, text
+from sqlalchemy import Connection, event, inspect, text
 from sqlalchemy.orm import Session
 
 from models.database import Database
@@ -56,9 +56,7 @@ def watching(database: Database) -> Iterator[Ways]:
             found = set(_of_postgres(plan[0]["Plan"], indexes))
         ways.setdefault(statement, set()).update(found)
 
-    with database.reading() as connection:
-        reader = connection.engine
-    engines: tuple[Engine, ...] = (reader, database._make_writer())
+    engines = [database._engine("reading"), database._engine("writing")]
     for engine in engines:
         event.listen(engine, "before_cursor_execute", explain)
     try:

@@ -205,7 +205,7 @@ def reaches_them_by_an_index(store: Store, name: str) -> None:
 @contextmanager
 def explaining(database: Database, told: list[str], word: str = "DELETE") -> Iterator[None]:
     """Notes the plan of each DELETE; PostgreSQL may choose as if the tables were long."""
-    engine = database._writer or database._make_writer()
+    engine = database._engine("writing")
     explained = "EXPLAIN QUERY PLAN " if database.dialect == "sqlite" else "EXPLAIN "
 
     def explain(

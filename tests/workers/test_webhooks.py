@@ -124,10 +124,10 @@ class Post:
     def attempts(self, endpoint: Endpoint) -> list[tuple[int, int | None, datetime | None]]:
         """(number, status, next try) of each attempt, the oldest first."""
         with self.database.reading() as reader:
-            page = deliveries.list_attempts(
+            rows, _ = deliveries.list_attempts(
                 reader, project_id=self.ada.id, endpoint_id=endpoint.id, before=None, limit=100
             )
-        rows = reversed(page.attempts)
+        rows = reversed(rows)
         return [(row.number, row.status_code, row.next_try_at) for row in rows]
 
     def outcomes(self) -> list[str | None]:
@@ -477,47 +477,47 @@ class TestNobodyIsHeldUp:
     def test_the_slow_have_half_of_the_room(self) -> None:
         lanes = Lanes()
         lanes.note_failing([f"slow{number}" for number in range(1000)])
-        room = lanes.room()
+        capacity = lanes.capacity()
         begun = 0
         for number in range(1000):
-            left = room.left(f"slow{number}", is_failing=True)
-            room.use(f"slow{number}", left, is_failing=True)
+            left = capacity.left(f"slow{number}", is_failing=True)
+            capacity.use(f"slow{number}", left, is_failing=True)
             begun += left
         assert begun == MOST_SLOW
-        assert room.left("quick", is_failing=False) == PER_ENDPOINT
+        assert capacity.left("quick", is_failing=False) == PER_ENDPOINT
 
     def test_a_failing_one_has_one_at_a_time(self) -> None:
         lanes = Lanes()
-        assert lanes.room().left("a", is_failing=False) == PER_ENDPOINT
+        assert lanes.capacity().left("a", is_failing=False) == PER_ENDPOINT
         lanes.begin("a", 1)
         lanes.end("a", 1, is_taken=False, seconds=0.01)
-        assert lanes.room().left("a", is_failing=False) == 1
+        assert lanes.capacity().left("a", is_failing=False) == 1
         lanes.begin("a", 2)
-        assert (lanes.room().left("a", is_failing=False), list(lanes.spared())) == (0, ["a"])
+        assert (lanes.capacity().left("a", is_failing=False), list(lanes.full_slow())) == (0, ["a"])
         lanes.end("a", 2, is_taken=True, seconds=1.0)
-        assert lanes.room().left("a", is_failing=False) == PER_ENDPOINT
+        assert lanes.capacity().left("a", is_failing=False) == PER_ENDPOINT
         assert lanes.count == 0
 
     def test_one_that_answers_at_once_gets_more_until_it_no_longer_does(self) -> None:
         lanes = Lanes()
         answer(lanes, "a", PER_ENDPOINT)
-        assert lanes.room().left("a", is_failing=False) == 2 * PER_ENDPOINT
+        assert lanes.capacity().left("a", is_failing=False) == 2 * PER_ENDPOINT
         answer(lanes, "a", 1000)
-        assert lanes.room().left("a", is_failing=False) == MOST_PER_ENDPOINT
-        assert lanes.room().left("b", is_failing=False) == PER_ENDPOINT
+        assert lanes.capacity().left("a", is_failing=False) == MOST_PER_ENDPOINT
+        assert lanes.capacity().left("b", is_failing=False) == PER_ENDPOINT
         answer(lanes, "a", 1, seconds=1.0)
-        assert lanes.room().left("a", is_failing=False) == PER_ENDPOINT
+        assert lanes.capacity().left("a", is_failing=False) == PER_ENDPOINT
 
     def test_what_they_have_beyond_their_shares_leaves_half_of_the_room(self) -> None:
         lanes = Lanes()
         names = [f"quick{number}" for number in range(1000)]
         for name in names:
             answer(lanes, name, MOST_PER_ENDPOINT)
-        room = lanes.room()
+        capacity = lanes.capacity()
         begun = []
         for name in names:
-            begun.append(room.left(name, is_failing=False))
-            room.use(name, begun[-1], is_failing=False)
+            begun.append(capacity.left(name, is_failing=False))
+            capacity.use(name, begun[-1], is_failing=False)
         wide = MOST_BEYOND_SHARES // MOST_PER_ENDPOINT
         assert begun[:wide] == [MOST_PER_ENDPOINT] * wide
         others = (MOST - MOST_BEYOND_SHARES) // PER_ENDPOINT

@@ -1,4 +1,4 @@
-"""Who asks: the bearer key of a project."""
+"""Authentication by the bearer key of a project."""
 
 from handlers.payment.wire.context import Context
 from models.payment import keys
@@ -6,7 +6,7 @@ from models.payment.keys import Actor
 
 
 def authenticate(token: str, *, request: Context) -> Actor | None:
-    """The project a bearer key speaks for; None for any key that is not active."""
+    """Return the project of a bearer key; None for any key that is not active."""
     request.key_id = keys.id_of(token)
     actor = keys.find_actor(request.session, token)
     if actor is not None:

@@ -90,7 +90,7 @@ SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
     engine.RateLimited: SecurityEvent.LIMIT_HIT,
     engine.ForeignOrigin: SecurityEvent.FOREIGN_ORIGIN,
 }
-"""What the log tells of by name."""
+"""Errors that are logged as security events."""
 
 SENTENCES = {
     "unauthorized": "Send a valid API key of the project as Authorization: Bearer prk_test_...",
@@ -108,7 +108,7 @@ SENTENCES = {
 
 
 def respond(error: Exception, request_id: str) -> Response:
-    """The answer to any exception. What the table does not know is a bug of ours: 500."""
+    """Return the answer to any exception. One that the table lacks is a bug of ours: 500."""
     if isinstance(error, DomainError):
         answer = find_answer(error)
         if answer is not None:
@@ -119,23 +119,23 @@ def respond(error: Exception, request_id: str) -> Response:
 
 
 def find_answer(error: Exception) -> Answer | None:
-    """The row of the error's class, or of the nearest class it derives from."""
+    """Return the row of the error's class, or of the nearest class it derives from."""
     return next((DOMAIN[kind] for kind in type(error).__mro__ if kind in DOMAIN), None)
 
 
 def wire_status(status: int) -> int:
-    """The interface knows no 400: whatever is invalid is 422."""
+    """Return the status in the interface, which has no 400: invalid requests are 422."""
     return 422 if status == 400 else status
 
 
 def is_definitive(error: Exception) -> bool:
-    """Would the same request be refused again, whenever it comes?"""
+    """Return whether the same request would be refused again at any time."""
     answer = find_answer(error)
     return answer is not None and answer.is_definitive
 
 
 def link_of(code: str) -> tuple[str, str]:
-    """The header that leads to what to do about a code."""
+    """Return the header that links to the advice for a code."""
     return help_link("payment", code)
 
 

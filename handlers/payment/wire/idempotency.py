@@ -1,19 +1,27 @@
-"""Idempotency keys of the payment service, each of a project."""
+"""Idempotency keys of the payment service, each of a project (models/idempotency.py)."""
 
 from collections.abc import Callable
 from typing import Any
 
 from handlers.payment.wire import errors
 from handlers.payment.wire.context import Context
+from models.base import table_of
+from models.idempotency import IdempotencyKeys
 from models.json import Json
-from models.payment.idempotency import KEYS
+from models.payment.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.payment.invoice_view import InvoiceView
 from models.payment.rendering import render_invoice
+from models.payment.tables import IdempotencyKey
 from server.idempotency import IdempotentAnswers
 from server.response import Response, encode
 
 ANSWERS = IdempotentAnswers(
-    keys=KEYS,
+    keys=IdempotencyKeys(
+        table_of(IdempotencyKey),
+        owner="project_id",
+        reused=IdempotencyKeyReused,
+        in_progress=IdempotencyInProgress,
+    ),
     is_definitive=errors.is_definitive,
     respond=errors.respond,
     help_of=errors.link_of,

@@ -28,7 +28,7 @@ class KeyUses:
         try:
             database.run(lambda session: keys.note_uses(session, uses))
         except DatabaseUnavailable:
-            return  # the log is told of the outage; the uses are kept
+            return  # the outage is logged already; the uses are kept
         for key_id, at in uses.items():
             if self._uses.get(key_id) == at:
                 del self._uses[key_id]

@@ -127,7 +127,7 @@ def take_due(
     row = session.connection().execute(QUEUE.first, {"at": now}).first()
     if row is None:
         return False, None
-    if QUEUE.is_spent(row):
+    if QUEUE.is_exhausted(row):
         mark_dead(session, row, row.failure or GAVE_UP, now=now)
         return True, None
     text = vault.open(row.body, purpose=purpose_of(row.key)) if row.is_sealed else row.body
@@ -152,7 +152,7 @@ def note_failure(session: Session, claim: LeasedMail, reason: str, *, now: datet
 
     Return whether the mail is dead now. Do nothing if another worker has claimed it since.
     """
-    if QUEUE.put_off(session, claim, now=now, failure=reason):
+    if QUEUE.reschedule(session, claim, now=now, failure=reason):
         return False
     mark_dead(session, claim, reason, now=now)
     return True

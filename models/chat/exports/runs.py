@@ -82,7 +82,7 @@ def take_due(
     if row is None:
         return False, None
     run = take(session, row.id, holder, now=now)
-    if QUEUE.is_spent(row):
+    if QUEUE.is_exhausted(row):
         fail(session, run, row.failure or GAVE_UP, base=base_of(run), now=now)
         return True, None
     return True, run
@@ -118,7 +118,7 @@ def release_run(session: Session, run: Run, *, now: datetime) -> None:
 
 def try_again(session: Session, run: Run, reason: str, *, base: str, now: datetime) -> None:
     """Schedule another attempt after an error, or fail after the last one."""
-    if not QUEUE.put_off(session, run, now=now, failure=reason, holder=None):
+    if not QUEUE.reschedule(session, run, now=now, failure=reason, holder=None):
         fail(session, run, reason, base=base, now=now)
 
 

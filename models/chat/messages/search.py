@@ -25,7 +25,7 @@ from sqlalchemy import (
     text,
     true,
 )
-from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 from sqlalchemy.orm import Session
 
 from models.chat.messages.errors import BadNarrow
@@ -54,10 +54,11 @@ MERGED_PAGES = 16
 CHARACTERS_A_PAGE = 500
 """Long texts merge another page for every this many characters."""
 
-_FTS = table("message_search", column("rowid", Integer), column("message_search"))
-_VECTORS = table("message_search", column("message_id", Integer), column("vector"))
-
-_ID: ColumnElement[int] = ByDialect(sqlite=_FTS.c.rowid, postgresql=_VECTORS.c.message_id)
+_ROW_ID, _FTS = column("rowid", Integer), column("message_search", Text)
+_MESSAGE_ID, _VECTOR = column("message_id", Integer), column("vector", TSVECTOR)
+_TABLE = table("message_search", _ROW_ID, _FTS, _MESSAGE_ID, _VECTOR)
+"""With the columns of both databases: the first two are SQLite's."""
+_ID: ColumnElement[int] = ByDialect(sqlite=_ROW_ID, postgresql=_MESSAGE_ID)
 
 _INDEX_FTS = Change(
     text(
@@ -75,7 +76,7 @@ _INDEX_VECTOR = Change(
 _MERGE_FTS = Change(
     text("INSERT INTO message_search (message_search, rank) VALUES ('merge', :pages)")
 )
-_FORGET = Change(delete(_FTS).where(bound_in(_ID, "ids")))
+_FORGET = Change(delete(_TABLE).where(bound_in(_ID, "ids")))
 _MARK_STALE = Change(
     upsert(StaleSearch)
     .from_select(["message_id"], select(bound_each("ids").c.value).where(true()))
@@ -218,15 +219,15 @@ def matches(kind: str, message_id: SQLColumnExpression[int], name: str) -> Colum
     if kind == IDS:
         return bound_in(message_id, name)
     query = bindparam(name, type_=Text)
-    by_words = select(_FTS.c.rowid).where(_FTS.c.message_search.op("MATCH")(query))
+    by_words = select(_ROW_ID).where(_FTS.op("MATCH")(query))
     return ByDialect(
         sqlite=message_id.in_(by_words), postgresql=message_id.in_(_found_by_vector(query))
     )
 
 
 def _found_by_vector(query: BindParameter[str]) -> Select[int]:
-    matching = _VECTORS.c.vector.op("@@")(cast(query, TSQUERY))
-    return select(_VECTORS.c.message_id).where(matching)
+    matching = _VECTOR.op("@@")(cast(query, TSQUERY))
+    return select(_MESSAGE_ID).where(matching)
 
 
 _FIRST = Query(_found_by_vector(bindparam("query", type_=Text)).limit(FEW + 1), one_plan=False)

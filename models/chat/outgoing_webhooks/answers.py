@@ -75,7 +75,7 @@ def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -
     Do nothing if another worker has claimed the message since.
     """
     taken = outcome.taken
-    if not queue.QUEUE.is_held(session, taken):
+    if not queue.QUEUE.is_valid(session, taken):
         return
     bot = find_writer(session, taken.bot_id)
     if bot is None or not bot.is_active or bot.realm.is_deactivated or outcome.message is None:
@@ -83,7 +83,7 @@ def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -
         return
     problem = reply.problem
     if not outcome.is_success:
-        if outcome.is_retried and queue.QUEUE.put_off(session, taken, now=now):
+        if outcome.is_retried and queue.QUEUE.reschedule(session, taken, now=now):
             return
         problem = _describe(outcome)
     queue.finish(session, taken)

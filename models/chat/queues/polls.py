@@ -7,6 +7,7 @@ clients are stored together, once a second.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.log_tail import LogTail
-from models.notifier import Logs, Notifier
+from models.notifier import Logs
 from models.reader import Db
 
 WRITTEN_AT_ONCE = 500
@@ -83,13 +84,16 @@ class Waiter:
         self.wake()
 
 
-class Polls(LogTail[Mapping[int, int]]):
-    """The polls of one process. `write_down` may be called in any thread."""
+class Polls:
+    """The polls of one process. `write_down` may be called in any thread. `tail.database` and
+    `clock` are set before the first.
+    """
 
     clock: Clock
 
     def __init__(self) -> None:
-        super().__init__()
+        self.tail = LogTail(self._watched, self._read)
+        self._lock = threading.Lock()
         self._cursors: dict[int, int] = {}
         self._handed: dict[int, int] = {}
         self._waiting: dict[int, dict[int, dict[str, Waiter]]] = defaultdict(dict)
@@ -101,15 +105,15 @@ class Polls(LogTail[Mapping[int, int]]):
         of the same queue.
         """
         realm_id, queue = viewer.queue.realm_id, viewer.queue
-        self._follow()
+        self.tail.follow()
         if realm_id not in self._handed:
-            with self._guard:
+            with self._lock:
                 self._handed[realm_id] = self._cursors[realm_id] = position
-            self._database().notifier.notify((realm_id,))  # what came since `position` was read
+            self.tail.database.notifier.notify((realm_id,))  # what came since `position` was read
         if self._handed[realm_id] > position:
             return None
         waiter = Waiter(viewer, position, asyncio.get_running_loop().create_future())
-        with self._guard:
+        with self._lock:
             queues = self._waiting[realm_id].setdefault(viewer.actor.id, {})
             before = queues.get(queue.id)
             queues[queue.id] = waiter
@@ -123,7 +127,7 @@ class Polls(LogTail[Mapping[int, int]]):
         """Remove a poll. It was handed all of its events up to its `position`."""
         queue, user_id = waiter.viewer.queue, waiter.viewer.actor.id
         waiter.position = max(waiter.position, self._handed.get(queue.realm_id, 0))
-        with self._guard:
+        with self._lock:
             queues = self._waiting[queue.realm_id].get(user_id, {})
             if queues.get(queue.id) is waiter:
                 del queues[queue.id]
@@ -133,12 +137,12 @@ class Polls(LogTail[Mapping[int, int]]):
 
     def note(self, poll: Poll) -> None:
         """Have the position of a client stored soon, and how long it polls."""
-        with self._guard:
+        with self._lock:
             self._polled[poll.queue_id] = poll
 
     def write_down(self, database: Database, _: datetime) -> None:
         """Store the positions of clients; a chore of the application."""
-        with self._guard:
+        with self._lock:
             polled, self._polled = self._polled, {}
         polls = list(polled.values())
         try:
@@ -146,31 +150,27 @@ class Polls(LogTail[Mapping[int, int]]):
                 some = polls[start : start + WRITTEN_AT_ONCE]
                 database.run(partial(write_down, polls=some))
         except Exception as error:
-            with self._guard:  # what is newer by now stays
+            with self._lock:  # what is newer by now stays
                 self._polled = polled | self._polled
             if isinstance(error, DatabaseUnavailable):
                 return  # the log has one line for the outage
             raise
-        self._call_soon(self._forget_quiet)
+        self.tail.call_soon(self.forget_idle)
 
-    def _forget_quiet(self) -> None:
+    def forget_idle(self) -> None:
         """Stop following the realms without polls."""
-        with self._guard:
+        with self._lock:
             for realm_id in [r for r in self._handed if not self._waiting.get(r)]:
                 del self._handed[realm_id]
                 self._cursors.pop(realm_id, None)
                 self._waiting.pop(realm_id, None)
                 self._reaching.pop(realm_id, None)
 
-    def _forget(self) -> None:
-        self._handed, self._cursors = {}, {}
-
     def _watched(self, logs: Logs) -> Mapping[int, int]:
-        return {r: c for r, c in self._cursors.items() if logs is None or r in logs}
+        with self._lock:
+            return {r: c for r, c in self._cursors.items() if logs is None or r in logs}
 
-    def _find(
-        self, db: Connection, watched: Mapping[int, int], notifier: Notifier
-    ) -> Iterator[Callable[[], None]]:
+    def _read(self, db: Connection, watched: Mapping[int, int]) -> Iterator[Callable[[], None]]:
         for realm_id in find_grown(db, watched) if len(watched) > 1 else watched:
             after, is_cut = watched[realm_id], True
             while is_cut:
@@ -178,9 +178,9 @@ class Polls(LogTail[Mapping[int, int]]):
                 if not entries:
                     break
                 after = entries[-1].id
-                with self._guard:
-                    if self._notifier is not notifier or realm_id not in self._cursors:
-                        break  # no poll is left, or another database is served
+                with self._lock:
+                    if realm_id not in self._cursors:
+                        break  # no poll is left
                     self._cursors[realm_id] = after
                     concerned = self._concerned(realm_id, entries)
                 yield partial(self._hand_out, realm_id, entries, find_account_states(db, concerned))

@@ -62,7 +62,7 @@ def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
 
 def take_chosen(session: Session, chosen: ScheduledRow) -> bool:
     """Lock the chosen message. Return whether it was neither locked nor changed by others."""
-    unlocked = QUEUE.held(chosen).with_for_update(skip_locked=True)
+    unlocked = QUEUE.claimed(chosen).with_for_update(skip_locked=True)
     return read_row(ScheduledRow, session.connection().execute(unlocked)) == chosen
 
 

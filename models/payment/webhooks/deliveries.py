@@ -1,4 +1,4 @@
-"""What became of an endpoint's messages: the attempts as they are read, and one more by request."""
+"""The attempts to deliver to an endpoint: their list, and one more by request."""
 
 import re
 from collections.abc import Sequence
@@ -37,56 +37,42 @@ class AttemptRow:
     next_try_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptPage:
-    """Some attempts, newest first, and whether there are older ones."""
-
-    attempts: Sequence[AttemptRow]
-    has_more: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Reopened:
-    """A delivery that is to be sent once more: now, or behind an earlier event of its invoice."""
-
-    event_id: int
-    state: str
-
-
 _LISTED = IndexRange([WebhookAttempt.endpoint_id], [WebhookAttempt.id])
 _COLUMNS = columns_of(AttemptRow, WebhookAttempt)
 
 
 def written_id(attempt_id: int) -> str:
-    """The id as merchants see it."""
+    """Return the id as merchants see it."""
     return f"att_{attempt_id:016x}"
 
 
 def read_id(written: str) -> int:
-    """The id that a merchant sent; the document says how it is written."""
-    found = _ID.fullmatch(written)
-    return int(found[1], 16) if found else 0
+    """Return the id that a merchant sent; the document has its pattern."""
+    match = _ID.fullmatch(written)
+    return int(match[1], 16) if match else 0
 
 
 def list_attempts(
     db: Db, *, project_id: str, endpoint_id: str, before: int | None, limit: int
-) -> AttemptPage:
-    """The attempts before an id, newest first. Raises `WebhookEndpointDoesNotExist`."""
+) -> tuple[Sequence[AttemptRow], bool]:
+    """Return up to `limit` attempts before an id, newest first, and whether there are older ones.
+    Raise `WebhookEndpointDoesNotExist`.
+    """
     endpoint = access_endpoint(db, project_id=project_id, endpoint_id=endpoint_id)
     end = LAST if before is None else (before,)
-    asked = select(*_COLUMNS).where(_LISTED.rows(endpoint.id, before=end))
-    found = db.execute(asked.order_by(*_LISTED.descending).limit(limit + 1))
-    rows = read_rows(AttemptRow, found)
-    return AttemptPage(rows[:limit], has_more=len(rows) > limit)
+    query = select(*_COLUMNS).where(_LISTED.rows(endpoint.id, before=end))
+    newest = query.order_by(*_LISTED.descending).limit(limit + 1)
+    rows = read_rows(AttemptRow, db.execute(newest))
+    return rows[:limit], len(rows) > limit
 
 
 def redeliver(
     session: Session, *, project_id: str, endpoint_id: str, event_id: int, now: datetime
-) -> Reopened:
-    """Have an event sent once more, also one that the endpoint was never told of.
+) -> str:
+    """Send an event once more, also one that the endpoint never got; return the delivery's state.
 
-    It is due now, unless an earlier event of its invoice is on its way. The pauses between attempts
-    begin anew. Raises `WebhookEndpointDoesNotExist`, `WebhookEndpointNotEnabled`,
+    It is `DUE`, or `WAITING` behind an earlier event of its invoice. The pauses between attempts
+    begin anew. Raise `WebhookEndpointDoesNotExist`, `WebhookEndpointNotEnabled`,
     `EventDoesNotExist`.
     """
     endpoint = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
@@ -110,10 +96,10 @@ def redeliver(
         )
         session.add(row)
     elif row.closed_at is None and row.next_try_at is None:
-        return Reopened(event_id, WAITING)
+        return WAITING
     pair = (endpoint.id, invoice_id)
     is_blocked = row.closed_at is not None and invoice_id is not None and find_open(session, [pair])
     row.attempts, row.outcome, row.closed_at = 0, None, None
     row.next_try_at = None if is_blocked else now
     session.flush()
-    return Reopened(event_id, WAITING if is_blocked else DUE)
+    return WAITING if is_blocked else DUE

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import orjson
 from sqlalchemy import ColumnElement, Row, func, select
@@ -16,6 +17,7 @@ from models.payment.webhooks.tables import WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
 from models.ranges import IndexRange, aside
 from models.reader import Db
+from models.rows import columns_of, row_of
 
 ALL = "*"
 """Stands for every type of event, also for those that are added later."""
@@ -41,16 +43,7 @@ class Endpoint:
 
 
 _LISTED = IndexRange([WebhookEndpoint.project_id], [WebhookEndpoint.created_at, WebhookEndpoint.id])
-_COLUMNS = (
-    WebhookEndpoint.id,
-    WebhookEndpoint.url,
-    WebhookEndpoint.event_types,
-    WebhookEndpoint.description,
-    WebhookEndpoint.status,
-    WebhookEndpoint.disabled_reason,
-    WebhookEndpoint.created_at,
-    WebhookEndpoint.updated_at,
-)
+_COLUMNS = columns_of(Endpoint, WebhookEndpoint)
 
 
 def create_endpoint(
@@ -64,9 +57,9 @@ def create_endpoint(
     quota: int,
     now: datetime,
 ) -> tuple[Endpoint, str]:
-    """A new endpoint, told of what happens from now on, and its sealed secret.
+    """Return a new endpoint, which gets the events from now on, and its sealed secret.
 
-    `url` has been checked. Raises `TooManyWebhookEndpoints`.
+    `url` has been checked. Raise `TooManyWebhookEndpoints`.
     """
     session.execute(  # two that are created at once count each other
         select(Project.id).where(Project.id == project_id).with_for_update(key_share=True)
@@ -92,27 +85,26 @@ def create_endpoint(
 
 
 def list_endpoints(db: Db, *, project_id: str) -> Sequence[Endpoint]:
-    """All of the project, the oldest first."""
-    asked = select(*_COLUMNS).where(
-        _LISTED.rows(project_id),
-        aside(WebhookEndpoint.deleted_at).is_(None),
+    """Return all endpoints of the project, the oldest first."""
+    query = select(*_COLUMNS).where(
+        _LISTED.rows(project_id), aside(WebhookEndpoint.deleted_at).is_(None)
     )
-    rows = db.execute(asked.order_by(*_LISTED.ascending))
-    return [_view(row) for row in rows]
+    rows = db.execute(query.order_by(*_LISTED.ascending))
+    return [view_of(row) for row in rows]
 
 
 def access_endpoint(db: Db, *, project_id: str, endpoint_id: str) -> Endpoint:
-    """Raises `WebhookEndpointDoesNotExist` for an unknown id, another project's and a removed one,
-    alike.
+    """Return the endpoint. Raise `WebhookEndpointDoesNotExist` for an unknown id, another project's
+    and a removed one, alike.
     """
     row = db.execute(select(*_COLUMNS).where(*_is_this(project_id, endpoint_id))).first()
     if row is None:
         raise WebhookEndpointDoesNotExist()
-    return _view(row)
+    return view_of(row)
 
 
 def access_row(session: Session, *, project_id: str, endpoint_id: str) -> WebhookEndpoint:
-    """The endpoint's row, held against all who change it or send to it. Raises as above."""
+    """Return the row of the endpoint, locked until the unit ends. Raise as `access_endpoint`."""
     row = session.scalars(
         select(WebhookEndpoint).where(*_is_this(project_id, endpoint_id)).with_for_update()
     ).first()
@@ -131,7 +123,7 @@ def change_endpoint(
 ) -> Endpoint:
     """Set those of `url`, `event_types`, `description` and `status` that are given.
 
-    Whatever waited while it was disabled is sent once it is enabled. Raises
+    Messages that waited while it was disabled are sent once it is enabled. Raise
     `WebhookEndpointDoesNotExist`.
     """
     row = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
@@ -149,7 +141,7 @@ def change_endpoint(
 
 
 def remove_endpoint(session: Session, *, project_id: str, endpoint_id: str, now: datetime) -> None:
-    """Nothing is sent to it any more. Raises `WebhookEndpointDoesNotExist`."""
+    """Send nothing to it any more. Raise `WebhookEndpointDoesNotExist`."""
     row = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
     row.deleted_at = now
     row.status, row.url, row.description = DISABLED, "", ""
@@ -157,33 +149,23 @@ def remove_endpoint(session: Session, *, project_id: str, endpoint_id: str, now:
     session.flush()
 
 
-def view_of(row: WebhookEndpoint) -> Endpoint:
-    """The endpoint of a row."""
-    return Endpoint(
-        id=row.id,
-        url=row.url,
-        event_types=_read(row.event_types),
-        description=row.description,
-        status=row.status,
-        disabled_reason=row.disabled_reason,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
+def view_of(row: WebhookEndpoint | Row[*tuple[Any, ...]]) -> Endpoint:
+    """Return the endpoint of a row."""
+    return row_of(Endpoint, row, event_types=_read(row.event_types))
 
 
-def wants(event_types: str, event_type: str) -> bool:
-    """Is the endpoint told of events of this type? `event_types`: as stored."""
-    return bool({ALL, event_type} & set(_read(event_types)))
+def is_subscribed(endpoint: WebhookEndpoint, event_type: str) -> bool:
+    """Return whether events of this type are sent to the endpoint."""
+    return bool({ALL, event_type} & set(_read(endpoint.event_types)))
 
 
-def _view(row: Row[str, str, str, str, str, str | None, datetime, datetime]) -> Endpoint:
-    endpoint_id, url, event_types, description, status, reason, created_at, updated_at = row
-    types = _read(event_types)
-    return Endpoint(endpoint_id, url, types, description, status, reason, created_at, updated_at)
+def is_active(endpoint: WebhookEndpoint) -> bool:
+    """Return whether anything is sent to the endpoint."""
+    return endpoint.status == ENABLED and endpoint.deleted_at is None
 
 
 def _written(event_types: Sequence[str]) -> str:
-    """As stored: each once, in the order given."""
+    """Return them as stored: each once, in the order given."""
     return orjson.dumps(list(dict.fromkeys(event_types))).decode()
 
 

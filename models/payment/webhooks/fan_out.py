@@ -1,11 +1,10 @@
 """From the log of events to deliveries: each endpoint follows the log of its project.
 
-Whoever holds an endpoint's row reads on behind its cursor. The log hands out ids in the order of
-commits (models/payment/event_log.py), so nothing is passed over.
+Whoever has locked the row of an endpoint reads on behind its cursor. The log hands out ids in the
+order of commits (models/payment/event_log.py), so no event is skipped.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TypedDict, cast
 
@@ -16,7 +15,7 @@ from models.base import table_of
 from models.dialects import upsert
 from models.payment.event_list import LISTED, next_of
 from models.payment.tables import Event
-from models.payment.webhooks.endpoints import wants
+from models.payment.webhooks.endpoints import is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import for_each
 
@@ -32,24 +31,14 @@ IS_BEHIND = (
     .scalar_subquery()
     .is_not(None)
 )
-"""Of an endpoint: has the log more? Where only existence is asked for, PostgreSQL drops the order
-and may read the log of all projects.
+"""The condition that the log has more for an endpoint. PostgreSQL would drop the order from an
+EXISTS, and might then read the log of all projects.
 """
 _ADVANCE = (
     update(_ENDPOINT)
     .where(_ENDPOINT.c.id == bindparam("its_id"))
     .values(cursor=bindparam("its_cursor"))
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Follower:
-    """An endpoint that is behind the log, whose row this unit of work holds."""
-
-    id: str
-    project_id: str
-    event_types: str
-    cursor: int
 
 
 class _Row(TypedDict):
@@ -64,31 +53,38 @@ class _Row(TypedDict):
     created_at: datetime
 
 
-def advance(session: Session, followers: Collection[Follower], *, now: datetime) -> None:
-    """Write the deliveries of the next events of each of the endpoints.
+def advance(session: Session, endpoints: Iterable[WebhookEndpoint], *, now: datetime) -> None:
+    """Write the deliveries of the next events of these endpoints, whose rows are locked.
 
-    The first open one of an invoice is due at once; those behind it wait for their turn.
+    The first open delivery of an invoice is due at once. Those behind it wait for their turn.
     """
     connection = session.connection()
-    behind = _find_behind(connection, followers)
     read: dict[tuple[str, int], Sequence[tuple[int, str, str | None]]] = {}
     rows: list[_Row] = []
     cursors: list[dict[str, object]] = []
-    for each in followers:
-        if each.id not in behind:
-            continue
-        place = (each.project_id, each.cursor)
+    for endpoint in _find_behind(connection, endpoints):
+        place = (endpoint.project_id, endpoint.cursor)
         if place not in read:
-            asked = select(Event.id, Event.type, Event.invoice_id).where(
-                LISTED.rows(each.project_id, behind=(each.cursor,))
+            query = select(Event.id, Event.type, Event.invoice_id).where(
+                LISTED.rows(endpoint.project_id, behind=(endpoint.cursor,))
             )
-            found = connection.execute(asked.order_by(*LISTED.ascending).limit(EVENTS_AT_ONCE))
-            read[place] = [(event_id, type, invoice) for event_id, type, invoice in found]
-        cursors.append({"its_id": each.id, "its_cursor": read[place][-1][0]})
+            events = connection.execute(query.order_by(*LISTED.ascending).limit(EVENTS_AT_ONCE))
+            read[place] = [(event_id, type, invoice) for event_id, type, invoice in events]
+        cursors.append({"its_id": endpoint.id, "its_cursor": read[place][-1][0]})
         rows += [
-            _row(each.id, event_id, invoice_id, now)
+            _Row(
+                event_id=event_id,
+                endpoint_id=endpoint.id,
+                invoice_id=invoice_id,
+                attempts=0,
+                tried=0,
+                next_try_at=now,
+                outcome=None,
+                closed_at=None,
+                created_at=now,
+            )
             for event_id, type, invoice_id in read[place]
-            if wants(each.event_types, type)
+            if is_subscribed(endpoint, type)
         ]
     _queue_behind(session, rows)
     if rows:
@@ -97,53 +93,41 @@ def advance(session: Session, followers: Collection[Follower], *, now: datetime)
         connection.execute(_ADVANCE, cursors)
 
 
-def _find_behind(connection: Connection, followers: Collection[Follower]) -> Collection[str]:
-    """Those for which the log has more, by one statement for all."""
-    ids = sorted(each.id for each in followers)
-    if not ids:
-        return ()
-    asked = select(_ENDPOINT.c.id).where(_ENDPOINT.c.id.in_(ids), IS_BEHIND)
-    return set(connection.execute(asked).scalars())
-
-
-def _row(endpoint_id: str, event_id: int, invoice_id: str | None, now: datetime) -> _Row:
-    return _Row(
-        event_id=event_id,
-        endpoint_id=endpoint_id,
-        invoice_id=invoice_id,
-        attempts=0,
-        tried=0,
-        next_try_at=now,
-        outcome=None,
-        closed_at=None,
-        created_at=now,
-    )
+def _find_behind(
+    connection: Connection, endpoints: Iterable[WebhookEndpoint]
+) -> list[WebhookEndpoint]:
+    """Return the active ones for which the log has more, by one statement for all."""
+    active = {endpoint.id: endpoint for endpoint in endpoints if is_active(endpoint)}
+    if not active:
+        return []
+    behind = select(_ENDPOINT.c.id).where(_ENDPOINT.c.id.in_(sorted(active)), IS_BEHIND)
+    return [active[endpoint_id] for endpoint_id in connection.execute(behind).scalars()]
 
 
 def _queue_behind(session: Session, rows: list[_Row]) -> None:
-    """Have those wait that have an open delivery of their invoice before them."""
+    """Let each delivery wait that has an open one of its invoice before it."""
     pairs = {(row["endpoint_id"], row["invoice_id"]) for row in rows if row["invoice_id"]}
-    taken = find_open(session, pairs)
+    has_open = find_open(session, pairs)
     for row in rows:
         pair = (row["endpoint_id"], row["invoice_id"])
-        if pair in taken:
+        if pair in has_open:
             row["next_try_at"] = None
         elif row["invoice_id"] is not None:
-            taken.add(pair)
+            has_open.add(pair)
 
 
 def find_open(
     session: Session, pairs: Iterable[tuple[str, str | None]]
 ) -> set[tuple[str, str | None]]:
-    """Those of the pairs of an endpoint and an invoice that have an open delivery."""
-    wanted = sorted(pairs, key=str)
+    """Return those of the pairs of an endpoint and an invoice that have an open delivery."""
+    ordered = sorted(pairs, key=str)
     found: set[tuple[str, str | None]] = set()
-    for start in range(0, len(wanted), EVENTS_AT_ONCE):
-        some = wanted[start : start + EVENTS_AT_ONCE]
-        asked = (
+    for start in range(0, len(ordered), EVENTS_AT_ONCE):
+        some = ordered[start : start + EVENTS_AT_ONCE]
+        query = (
             select(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
             .select_from(for_each(some, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
             .where(_DELIVERY.c.closed_at.is_(None))
         )
-        found.update((row[0], row[1]) for row in session.connection().execute(asked.distinct()))
+        found.update((row[0], row[1]) for row in session.connection().execute(query.distinct()))
     return found

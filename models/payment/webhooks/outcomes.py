@@ -1,4 +1,4 @@
-"""What came of attempts, written down: taken, tried again later, or given up."""
+"""Record what came of attempts: taken, scheduled again, or given up."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ _MAKE_DUE = update(_DELIVERY).where(_is_its).values(next_try_at=bindparam("new_n
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What one request came to. `status_code` is None where no answer came; then `failure` says
-    why. `answer`: the first bytes of the body, readable. `retry_after`: what the receiver asked.
+    why. `answer`: the first bytes of the body, readable. `retry_after`: the header of the answer.
     """
 
     at: datetime
@@ -57,7 +57,7 @@ class Reply:
 
 
 def is_success(status_code: int | None) -> bool:
-    """Does an answer of this status take a message?"""
+    """Return whether an answer of this status takes a message."""
     return status_code is not None and 200 <= status_code < 300
 
 
@@ -75,7 +75,7 @@ class Attempt:
         return (self.event_id, self.endpoint_id)
 
 
-def note_attempts(
+def record_attempts(
     session: Session,
     endpoints: Mapping[str, WebhookEndpoint],
     attempts: Sequence[Attempt],
@@ -83,13 +83,14 @@ def note_attempts(
     holder: str,
     now: datetime,
 ) -> Counter[str]:
-    """Write down what came of these attempts; `endpoints` are their rows, held by this unit.
+    """Record these attempts; return how many were taken, failed, given up. `endpoints`: their rows,
+    locked by this unit.
 
-    A message that was taken is not sent again, whoever sends to the endpoint by now. What failed is
-    planned by who holds the endpoint. Returns how many were taken, failed, given up.
+    A message that was taken is not sent again, whoever claims the endpoint by now. Only the worker
+    that claims the endpoint schedules a failed message again.
     """
     rows = _find_rows(session, attempts)
-    noted, told = [], []
+    noted, inserted = [], []
     closed: set[tuple[str, str]] = set()
     counts: Counter[str] = Counter()
     for attempt in attempts:
@@ -97,22 +98,21 @@ def note_attempts(
         if endpoint is None or row is None or endpoint.deleted_at is not None:
             continue
         row.tried += 1
-        is_planned = row.closed_at is None and endpoint.claimed_by == holder
         if row.closed_at is None and attempt.reply.is_taken:
             row.close(TAKEN, now)
-        elif is_planned:
-            row.plan(attempt.reply, now)
+        elif row.closed_at is None and endpoint.claimed_by == holder:
+            row.schedule_retry(attempt.reply, now)
         if row.closed_at == now and row.invoice_id is not None:
             closed.add((row.endpoint_id, row.invoice_id))
-        _judge(session, endpoint, attempt.reply, now)
+        _update_endpoint(session, endpoint, attempt.reply, now)
         counts["taken" if attempt.reply.is_taken else row.outcome or "failed"] += 1
         noted.append(row.values())
-        told.append(_told(attempt, row))
+        inserted.append(_attempt_row(attempt, row))
     session.flush()
     if noted:
         session.connection().execute(_NOTE, noted)
-        session.connection().execute(insert(_ATTEMPT), told)
-    call_next(session, closed, now=now)
+        session.connection().execute(insert(_ATTEMPT), inserted)
+    schedule_next(session, closed, now=now)
     return counts
 
 
@@ -131,13 +131,13 @@ class _Row:
         self.attempts += 1
         self.outcome, self.closed_at, self.next_try_at = outcome, now, None
 
-    def plan(self, reply: Reply, now: datetime) -> None:
+    def schedule_retry(self, reply: Reply, now: datetime) -> None:
         later = schedule.next_try(self.attempts + 1, now)
         if later is None:
             self.close(GIVEN_UP, now)
             return
         self.attempts += 1
-        self.next_try_at = max(later, asked_pause(reply, now) or later)
+        self.next_try_at = max(later, requested_pause(reply, now) or later)
 
     def values(self) -> dict[str, object]:
         return {
@@ -151,21 +151,21 @@ class _Row:
         }
 
 
-def asked_pause(reply: Reply, now: datetime) -> datetime | None:
-    """The time before which the receiver wants nothing: `Retry-After` of a 429 or a 503."""
+def requested_pause(reply: Reply, now: datetime) -> datetime | None:
+    """Return the time of `Retry-After` of a 429 or a 503, before which nothing is sent."""
     if reply.status_code not in (429, 503) or reply.retry_after is None:
         return None
     return schedule.read_retry_after(reply.retry_after, now)
 
 
-def call_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: datetime) -> None:
-    """For each endpoint and invoice without a due delivery: the oldest that waits is due now."""
-    wanted = sorted(pairs)
-    if not wanted:
+def schedule_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: datetime) -> None:
+    """Make the oldest waiting delivery due for each endpoint and invoice that has none due."""
+    ordered = sorted(pairs)
+    if not ordered:
         return
     open_ones = (
         select(_DELIVERY.c.endpoint_id, func.min(_DELIVERY.c.event_id))
-        .select_from(for_each(wanted, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
+        .select_from(for_each(ordered, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
         .where(_DELIVERY.c.closed_at.is_(None))
         .group_by(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
         .having(func.count(_DELIVERY.c.next_try_at) == 0)
@@ -179,7 +179,7 @@ def call_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: dateti
 
 
 def give_up_forgotten(session: Session, endpoint_id: str, *, now: datetime) -> None:
-    """Give up what is due but whose event is no longer kept."""
+    """Give up the due deliveries whose event is no longer kept."""
     its = select(Event.id).where(Event.id == _DELIVERY.c.event_id)
     is_lost = its.correlate(_DELIVERY).scalar_subquery().is_(None)
     closed = session.connection().execute(
@@ -188,16 +188,18 @@ def give_up_forgotten(session: Session, endpoint_id: str, *, now: datetime) -> N
         .values(next_try_at=None, outcome=GIVEN_UP, closed_at=now)
         .returning(_DELIVERY.c.invoice_id)
     )
-    call_next(session, {(endpoint_id, row[0]) for row in closed.all() if row[0]}, now=now)
+    schedule_next(session, {(endpoint_id, row[0]) for row in closed.all() if row[0]}, now=now)
 
 
-def _judge(session: Session, endpoint: WebhookEndpoint, reply: Reply, now: datetime) -> None:
-    """What the endpoint's own state makes of a reply."""
+def _update_endpoint(
+    session: Session, endpoint: WebhookEndpoint, reply: Reply, now: datetime
+) -> None:
+    """Note on the endpoint whether it fails, pauses, or is disabled by a reply."""
     if reply.is_taken:
         endpoint.failing_since = None
         return
     endpoint.failing_since = endpoint.failing_since or now
-    endpoint.paused_until = asked_pause(reply, now) or endpoint.paused_until
+    endpoint.paused_until = requested_pause(reply, now) or endpoint.paused_until
     if endpoint.status != ENABLED:
         return
     is_gone = reply.status_code == 410
@@ -212,13 +214,13 @@ def _find_rows(session: Session, attempts: Sequence[Attempt]) -> dict[tuple[int,
     if not attempts:
         return {}
     keys = sorted({attempt.key for attempt in attempts})
-    found = for_each(keys, _DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
-    asked = select(*columns_of(_Row, _DELIVERY)).select_from(found)
-    rows = read_rows(_Row, session.connection().execute(asked))
+    source = for_each(keys, _DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
+    query = select(*columns_of(_Row, _DELIVERY)).select_from(source)
+    rows = read_rows(_Row, session.connection().execute(query))
     return {(row.event_id, row.endpoint_id): row for row in rows}
 
 
-def _told(attempt: Attempt, row: _Row) -> dict[str, object]:
+def _attempt_row(attempt: Attempt, row: _Row) -> dict[str, object]:
     reply = attempt.reply
     return {
         "endpoint_id": attempt.endpoint_id,

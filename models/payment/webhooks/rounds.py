@@ -1,18 +1,19 @@
-"""One round of a worker, as one unit of work: what has ended is written down, then what leaves next
-is chosen. Nothing here waits for anybody but the database.
+"""One round of a worker, as one unit of work: it records the attempts that have ended, and chooses
+the messages that are sent next. It waits for nothing but the database.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from models.payment.webhooks import outcomes, queue
+from models.payment.webhooks import fan_out, outcomes, queue
+from models.payment.webhooks.endpoints import is_active
 from models.payment.webhooks.outcomes import Attempt
-from models.payment.webhooks.queue import Message, Outlook
+from models.payment.webhooks.queue import Message, Schedule
 from models.payment.webhooks.tables import WebhookEndpoint
 
 
@@ -20,101 +21,111 @@ class Capacity(Protocol):
     """How much a worker can send at once. Made anew for each unit of work."""
 
     def under_way(self, endpoint_id: str) -> Collection[int]:
-        """The events that are on their way to the endpoint."""
+        """Return the events that are being sent to the endpoint."""
         ...
 
     def left(self, endpoint_id: str, *, is_failing: bool) -> int:
-        """How many more messages may leave to it now."""
+        """Return how many more messages may be sent to it now."""
         ...
 
     def use(self, endpoint_id: str, count: int, *, is_failing: bool) -> None:
-        """So many leave."""
+        """Count so many messages as sent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a worker wants of a round: endpoints to look at, claims to keep, what has ended."""
+    """The input of a round: endpoints to claim, claims to renew, attempts that have ended."""
 
     holder: str
-    wanted: frozenset[str]
-    kept: frozenset[str]
+    claimed: frozenset[str]
+    renewed: frozenset[str]
     ended: Sequence[Attempt]
     until: datetime
     soon: datetime
-    """An endpoint whose next message is due before then is not given back."""
+    """An endpoint whose next message is due before then is not released."""
 
 
 @dataclass(slots=True)
 class Round:
-    """What came of it. `held` are the endpoints that are the worker's until `Plan.until`, with the
-    time when their next message is due where they were looked at; `failing` those whose last
-    message was not taken; `unnoted` what could not be written down,
-    because another worker is at the endpoint.
+    """The result of a round. `claims` are the endpoints that the worker claims until `Plan.until`,
+    with the time when their next message is due, which is not known of those that were only
+    renewed; `failing` those that did not take their last message; `unrecorded` the attempts that
+    could not be recorded, because another worker has locked the endpoint.
     """
 
     messages: list[Message] = field(default_factory=list)
-    held: dict[str, datetime | None] = field(default_factory=dict)
+    claims: dict[str, datetime | None] = field(default_factory=dict)
     failing: set[str] = field(default_factory=set)
-    unnoted: list[Attempt] = field(default_factory=list)
+    unrecorded: list[Attempt] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def play(session: Session, plan: Plan, room: Capacity, *, now: datetime) -> Round:
-    """One round."""
-    done = Round()
-    if plan.kept:
-        kept = queue.renew(session, plan.kept, holder=plan.holder, until=plan.until)
-        done.held.update(dict.fromkeys(kept))
-    names = {*plan.wanted, *(attempt.endpoint_id for attempt in plan.ended)}
-    rows = queue.hold(session, names, holder=plan.holder, until=plan.until, now=now)
-    notable = [attempt for attempt in plan.ended if attempt.endpoint_id in rows]
-    done.unnoted = [attempt for attempt in plan.ended if attempt.endpoint_id not in rows]
-    done.counts = outcomes.note_attempts(session, rows, notable, holder=plan.holder, now=now)
-    mine = {name: row for name, row in rows.items() if row.claimed_by == plan.holder}
-    queue.follow_log(session, mine.values(), now=now)
-    just_ended = {(one.endpoint_id, one.event_id) for one in notable}
-    outlooks = queue.look_out(session, mine, now=now)
-    for name, row in mine.items():
-        _choose(session, row, outlooks[name], room, plan, done, just_ended, now)
-    done.messages = queue.add_secrets(session, done.messages, now=now)
-    return done
+def run(session: Session, plan: Plan, capacity: Capacity, *, now: datetime) -> Round:
+    """Return the result of one round."""
+    result = Round()
+    if plan.renewed:
+        renewed = queue.renew(session, plan.renewed, holder=plan.holder, until=plan.until)
+        result.claims.update(dict.fromkeys(renewed))
+    ids = {*plan.claimed, *(attempt.endpoint_id for attempt in plan.ended)}
+    rows = queue.claim(session, ids, holder=plan.holder, until=plan.until, now=now)
+    result.unrecorded = [attempt for attempt in plan.ended if attempt.endpoint_id not in rows]
+    result.counts = _record(session, rows, plan.ended, plan.holder, now)
+    mine = {id_: row for id_, row in rows.items() if row.claimed_by == plan.holder}
+    fan_out.advance(session, mine.values(), now=now)
+    schedules = queue.find_schedules(session, mine, now=now)
+    for id_, row in mine.items():
+        _choose(session, row, schedules[id_], capacity, plan, result, now)
+    result.messages = queue.add_secrets(session, result.messages, now=now)
+    return result
 
 
-def note(session: Session, holder: str, ended: Sequence[Attempt], *, now: datetime) -> Counter[str]:
-    """Write down what has ended, and give back all claims of the holder's that it was about.
+def record(
+    session: Session, holder: str, ended: Sequence[Attempt], *, now: datetime
+) -> Counter[str]:
+    """Record attempts, and let the holder's claims of their endpoints expire.
 
-    Returns how many were taken, failed, given up.
+    Return how many were taken, failed, given up.
     """
-    names = {attempt.endpoint_id for attempt in ended}
-    rows = queue.hold(session, names, holder=holder, until=now, now=now)
-    notable = [attempt for attempt in ended if attempt.endpoint_id in rows]
-    return outcomes.note_attempts(session, rows, notable, holder=holder, now=now)
+    ids = {attempt.endpoint_id for attempt in ended}
+    rows = queue.claim(session, ids, holder=holder, until=now, now=now)
+    return _record(session, rows, ended, holder, now)
+
+
+def _record(
+    session: Session,
+    rows: Mapping[str, WebhookEndpoint],
+    ended: Sequence[Attempt],
+    holder: str,
+    now: datetime,
+) -> Counter[str]:
+    locked = [attempt for attempt in ended if attempt.endpoint_id in rows]
+    return outcomes.record_attempts(session, rows, locked, holder=holder, now=now)
 
 
 def _choose(
     session: Session,
     row: WebhookEndpoint,
-    outlook: Outlook,
-    room: Capacity,
+    schedule: Schedule,
+    capacity: Capacity,
     plan: Plan,
-    done: Round,
-    just_ended: Collection[tuple[str, int]],
+    result: Round,
     now: datetime,
 ) -> None:
-    """What leaves to one endpoint, and whether it is kept or given back."""
+    """Choose the messages that are sent to one endpoint; keep its claim or release it."""
     is_failing = row.failing_since is not None
     if is_failing:
-        done.failing.add(row.id)
-    under_way = {one for one in room.under_way(row.id) if (row.id, one) not in just_ended}
-    limit = room.left(row.id, is_failing=is_failing) if outlook.is_due else 0
+        result.failing.add(row.id)
+    just_ended = {attempt.event_id for attempt in plan.ended if attempt.endpoint_id == row.id}
+    under_way = {*capacity.under_way(row.id)} - just_ended
+    limit = capacity.left(row.id, is_failing=is_failing) if schedule.is_due else 0
     messages = queue.pick(session, row, under_way=under_way, limit=limit, now=now)
-    room.use(row.id, len(messages), is_failing=is_failing)
-    done.messages += messages
-    due_at = outlook.next_due_at if queue.is_served(row) else None
+    capacity.use(row.id, len(messages), is_failing=is_failing)
+    result.messages += messages
+    due_at = schedule.next_due_at if is_active(row) else None
     if row.paused_until is not None and due_at is not None:
         due_at = max(due_at, row.paused_until)
     if messages or under_way or (due_at is not None and due_at <= plan.soon):
-        done.held[row.id] = due_at
+        result.claims[row.id] = due_at
         return
     row.claimed_by = row.claimed_until = None

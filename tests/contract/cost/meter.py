@@ -76,12 +76,11 @@ class RolledBack(Database):
     written: Counter[str] | None = None
     """Where the bytes that each table takes are noted, if they are weighed."""
 
-    def _make_writer(self) -> Engine:
-        is_new = self._writer is None
-        writer = super()._make_writer()
-        if is_new:
-            event.listen(writer, "commit", self._before_commit)
-        return writer
+    def _create_engine(self, use: str) -> Engine:
+        engine = super()._create_engine(use)
+        if use == "writing":
+            event.listen(engine, "commit", self._before_commit)
+        return engine
 
     def _before_commit(self, connection: Any) -> None:
         raw = connection.connection.dbapi_connection
@@ -105,7 +104,7 @@ class Meter:
         """Listen to the engines, the event loop and the functions that are `FORBIDDEN`."""
         with self._database.reading() as connection:
             reader = connection.engine
-        writer = self._database._make_writer()
+        writer = self._database._engine("writing")
         gc.collect()
         gc.freeze()  # a collection of what the tests hold is no request's fault
         for engine in (reader, writer):

@@ -1,11 +1,10 @@
 """Operations of the tag events."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import make_url, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from handlers.chat import events as operations
@@ -17,7 +16,6 @@ from models.chat.queues.polls import Polls, Waiter
 from models.chat.queues.queues import Poll
 from models.chat.tables import EventQueue
 from models.database import Database
-from models.notifier import Notifier
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
@@ -94,35 +92,6 @@ class TestGetEvents:
         polled, sent = chat.at_once(poll, send)
         (event,) = polled.json()["events"]
         assert event["message"]["id"] == sent.json()["id"]
-
-    def test_events_of_a_database_that_is_served_no_longer_wake_nobody(
-        self,
-        chat: ChatClient,
-        as_cordelia: ChatClient,
-        queues: Queues,
-        cast: Cast,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """Its events may still be on their way to the event loop when another takes its place."""
-        notify, woken = Polls._notify, []
-
-        def notify_late(polls: Polls, notifier: Notifier, found: Callable[[], None]) -> None:
-            notify(polls, Notifier(make_url("sqlite:///another.db")), found)
-            waiting = polls._waiting[cast.realm_id].get(cast.cordelia.id, {}).values()
-            woken.append([waiter for waiter in waiting if waiter.entries])
-            notify(polls, notifier, found)
-
-        monkeypatch.setattr(Polls, "_notify", notify_late)
-        send = {"type": "direct", "to": [cast.cordelia.id], "content": "Hi"}
-        for _ in range(20):  # until the poll waits before the message is there
-            place = queues.open(as_cordelia)
-            poll = as_cordelia.build("GET", "/events", place.query())
-            polled, _ = chat.at_once(poll, chat.build("POST", "/messages", send))
-            assert types(polled.json()["events"]) == ["message"]
-            if woken:
-                break
-        assert woken
-        assert not any(woken)
 
     def test_a_heartbeat_ends_a_wait_in_vain(
         self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch

@@ -42,8 +42,7 @@ def statements_of(
             seen.append(statement)
 
         chat.get("/server_settings")
-        engine = chat_database._reader
-        assert engine is not None
+        engine = chat_database._engine("reading")
         event.listen(engine, "before_cursor_execute", note)
         try:
             answer = chat.post("/messages", method="GET", **NEWEST, narrow=list(terms))

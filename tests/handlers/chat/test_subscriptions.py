@@ -402,8 +402,7 @@ class TestSubscribe:
         def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
             seen.append(statement)
 
-        engine = database._writer
-        assert engine is not None
+        engine = database._engine("writing")
         event.listen(engine, "before_cursor_execute", note)
         try:
             assert subscribe(client, *names, **form)["result"] == "success"

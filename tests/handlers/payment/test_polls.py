@@ -12,7 +12,7 @@ from tests.support.payment.factories import Merchant, make_invoice
 
 def playing(database: Database) -> Polls:
     polls = Polls()
-    polls.serve(lambda: database)
+    polls.tail.database = database
     return polls
 
 
@@ -32,7 +32,7 @@ def test_only_the_projects_own_events_wake(
 
     async def work() -> None:
         with polls.joined(ada.id) as one, polls.joined(ben.id) as other:
-            await asyncio.to_thread(polls._look, None)  # the first one knows nothing, and wakes
+            await asyncio.to_thread(polls.tail.look, None)  # the first one knows nothing, and wakes
             assert await is_true(lambda: one.done() and other.done())
             with polls.joined(ada.id) as adas, polls.joined(ben.id) as bens:
                 await asyncio.to_thread(database.run, lambda s: make_invoice(s, ben, now=now))
@@ -47,9 +47,9 @@ def test_who_leaves_leaves_nothing_behind(database: Database, ada: Merchant, now
 
     async def work() -> None:
         with polls.joined(ada.id) as one, polls.joined(ada.id) as other:
-            await asyncio.to_thread(polls._look, None)
+            await asyncio.to_thread(polls.tail.look, None)
             assert await is_true(lambda: one.done() and other.done())
-        await asyncio.to_thread(polls._look, None)
+        await asyncio.to_thread(polls.tail.look, None)
         assert (dict(polls._waiting), polls._heads) == ({}, {})
 
     asyncio.run(work())

@@ -74,7 +74,7 @@ class TestClaims:
         assert second is not None
 
         def change(session: Session, claim: outbox.LeasedMail) -> tuple[bool, bool]:
-            held = outbox.QUEUE.is_held(session, claim)
+            held = outbox.QUEUE.is_valid(session, claim)
             return held, outbox.QUEUE.change(session, claim, failure=f"attempt {claim.attempts}")
 
         assert chat_database.run(lambda session: change(session, first)) == (False, False)
@@ -82,12 +82,12 @@ class TestClaims:
         with chat_database.reading() as reader:
             assert reader.execute(select(outbox.OUTBOX.c.failure)).scalar_one() == "attempt 2"
 
-    def test_one_that_is_given_back_counts_for_nothing(
+    def test_one_that_is_released_counts_for_nothing(
         self, chat_database: Database, clock: FrozenClock
     ) -> None:
         for _ in range(2):
             taken = self.take(chat_database, clock)
             assert taken is not None
             assert taken.attempts == 1
-            back = partial(outbox.QUEUE.give_back, ids=[taken.id], now=clock.now())
+            back = partial(outbox.QUEUE.release, ids=[taken.id], now=clock.now())
             chat_database.run(back)

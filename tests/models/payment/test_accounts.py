@@ -15,7 +15,6 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.payment import settlement
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import Event, Invoice, Payment
 from tests.support.payment.factories import Merchant, make_invoice, make_payment
@@ -214,10 +213,9 @@ def test_an_event_has_a_bound_however_many_payments_there_are(
 
 
 def test_what_is_settled_for_the_first_time_is_told_once(
-    database: Database, ada: Merchant, now: datetime, monkeypatch: pytest.MonkeyPatch
+    database: Database, ada: Merchant, now: datetime
 ) -> None:
-    """Many rows change in several statements; the second settlement finds nothing to say."""
-    monkeypatch.setattr(settlement, "_AT_ONCE", 2)
+    """The second settlement finds no change."""
     invoice = database.run(lambda session: make_invoice(session, ada, now=now))
 
     def work(session: Session) -> None:

@@ -221,29 +221,31 @@ LISTS: Mapping[str, tuple[Work, set[str]]] = {
     ),
     "backlog": (lambda stage, db: backlog.find_backlog(db, now=stage.now), {SERVED, DUE, LOG}),
     "endpoints with work": (
-        lambda stage, db: queue.find_work(db, holder=HOLDER, spared=["x"], limit=5, now=stage.now),
+        lambda stage, db: queue.find_work(
+            db, holder=HOLDER, excluded=["x"], limit=5, now=stage.now
+        ),
         {SERVED, DUE, LOG},
     ),
 }
 
 
-def hold(stage: Stage, session: Session) -> Mapping[str, Any]:
-    return queue.hold(
+def claim(stage: Stage, session: Session) -> Mapping[str, Any]:
+    return queue.claim(
         session, [ENDPOINT, OTHER_ENDPOINT], holder=HOLDER, until=stage.now, now=stage.now
     )
 
 
 def pick(stage: Stage, session: Session) -> None:
-    row = hold(stage, session)[ENDPOINT]
+    row = claim(stage, session)[ENDPOINT]
     for under_way in ([], [INVOICES]):
         assert queue.pick(session, row, under_way=under_way, limit=10, now=stage.now)
 
 
-def note(stage: Stage, session: Session) -> None:
+def record(stage: Stage, session: Session) -> None:
     reply = Reply(stage.now, 5, 200, None, "")
     tried = [Attempt(ENDPOINT, INVOICES - n, "invoice.paid", reply) for n in range(3)]
-    rows = hold(stage, session)
-    outcomes.note_attempts(session, rows, tried, holder=HOLDER, now=stage.now)
+    rows = claim(stage, session)
+    outcomes.record_attempts(session, rows, tried, holder=HOLDER, now=stage.now)
 
 
 def settle(stage: Stage, session: Session) -> None:
@@ -298,22 +300,25 @@ STEPS: Mapping[str, tuple[Work, set[str]]] = {
         lambda stage, db: watched.orphan(db, CHAIN_ID, above=5_990, since=stage.now),
         {"invoice(id)", "payment(chain_id, block_number)", "payment(id)"},
     ),
-    "hold": (hold, {THE_ENDPOINT}),
+    "claim": (claim, {THE_ENDPOINT}),
     "pick": (pick, {THE_ENDPOINT, DUE, "event(id)"}),
-    "look out": (
-        lambda stage, db: queue.look_out(db, [ENDPOINT, OTHER_ENDPOINT], now=stage.now),
+    "schedules": (
+        lambda stage, db: queue.find_schedules(db, [ENDPOINT, OTHER_ENDPOINT], now=stage.now),
         {THE_ENDPOINT, DUE},
     ),
     "follow the log": (
-        lambda stage, db: queue.follow_log(db, hold(stage, db).values(), now=stage.now),
+        lambda stage, db: fan_out.advance(db, claim(stage, db).values(), now=stage.now),
         {THE_ENDPOINT, LOG, OPEN},
     ),
-    "note": (
-        note,
+    "record": (
+        record,
         {THE_ENDPOINT, OPEN, "webhook_delivery(event_id, endpoint_id)"},
     ),
     "open deliveries": (lambda stage, db: fan_out.find_open(db, PAIRS), {OPEN}),
-    "call the next": (lambda stage, db: outcomes.call_next(db, PAIRS, now=stage.now), {OPEN}),
+    "schedule the next": (
+        lambda stage, db: outcomes.schedule_next(db, PAIRS, now=stage.now),
+        {OPEN},
+    ),
     "give up what is forgotten": (
         lambda stage, db: outcomes.give_up_forgotten(db, ENDPOINT, now=stage.now),
         {DUE, "event(id)"},

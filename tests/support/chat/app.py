@@ -63,11 +63,14 @@ class ChatApp(ServiceApp):
             webhooks=self.receivers,
         )
         service = build_service(self.settings, clock=self._clock, adapters=adapters)
+        self._polls = adapters.polls
+        self._polls.tail.database = self._database  # type: ignore[assignment]
         super().__init__(service, self._database)
 
     def play(self, database: Database, clock: Clock) -> None:
         """Use these from now on."""
         self._database.target, self._clock.target = database, clock
+        self._polls.forget_idle()
 
 
 class ChatClient:

@@ -59,6 +59,7 @@ class PaymentApp(ServiceApp):
             webhooks=self.webhooks,
         )
         service = build_service(self._settings, clock=self._clock, adapters=adapters)
+        adapters.polls.tail.database = self._database  # type: ignore[assignment]
         super().__init__(service, self._database)
 
     def play(self, database: Database, clock: Clock, chain: FakeGateway) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import update
 
 from models.database import Database
-from models.payment.webhooks import backlog, outcomes, queue
+from models.payment.webhooks import backlog, fan_out, outcomes, queue
 from models.payment.webhooks.backlog import Backlog, find_backlog
 from models.payment.webhooks.outcomes import Attempt, Reply
 from models.payment.webhooks.tables import WebhookEndpoint
@@ -36,8 +36,8 @@ class Shop:
         def work(session: Any) -> list[int]:
             now = self._clock.now()
             until = now + timedelta(seconds=10)
-            rows = queue.hold(session, [self.endpoint_id], holder="w", until=until, now=now)
-            queue.follow_log(session, rows.values(), now=now)
+            rows = queue.claim(session, [self.endpoint_id], holder="w", until=until, now=now)
+            fan_out.advance(session, rows.values(), now=now)
             (row,) = rows.values()
             picked = queue.pick(session, row, under_way=[], limit=10, now=now)
             return [message.event_id for message in picked]
@@ -50,8 +50,8 @@ class Shop:
             reply = Reply(now, 7, status, None, "")
             attempt = Attempt(self.endpoint_id, event_id, "invoice.created", reply)
             until = now + timedelta(seconds=10)
-            rows = queue.hold(session, [self.endpoint_id], holder="w", until=until, now=now)
-            outcomes.note_attempts(session, rows, [attempt], holder="w", now=now)
+            rows = queue.claim(session, [self.endpoint_id], holder="w", until=until, now=now)
+            outcomes.record_attempts(session, rows, [attempt], holder="w", now=now)
 
         self._database.run(work)
 
