@@ -177,7 +177,7 @@ class TestSendInvitations:
         def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
             executed.append(statement)
 
-        writer = chat_database._writer
+        writer = chat_database._engine("writing")
         event.listen(writer, "before_cursor_execute", note)
         try:
             assert invite(chat, "a@acme.example") == DONE

@@ -714,9 +714,7 @@ class TestRenderText:
             names = " ".join(f"@**name {n}** @**|{n + 1000}**" for n in range(many))
             answer = chat.post("/messages/render", content=f"{names} @**oTHELLO** @**|5**")
             assert answer["rendered"].count("@Othello</span>") == 2
-            reader = chat_database._reader
-            assert reader is not None
-            compiled.append(len(reader._compiled_cache or ()))
+            compiled.append(len(chat_database._engine("reading")._compiled_cache or ()))
         assert compiled[0] == compiled[1] > 0
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
