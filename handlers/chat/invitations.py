@@ -97,7 +97,10 @@ async def send_invitations(
     notify_referrer_on_join: bool,
     **offered: Any,
 ) -> Response:
-    """Invite people by mail. `offered`: the parameters of `_terms` that were sent."""
+    """Invite people by mail.
+
+    `offered`: the parameters of `_terms` that were sent.
+    """
     addresses = await ctx.read(lambda _db: read_addresses(invitee_emails))  # for up to 55 ms
 
     def send(session: Session) -> list[Problem]:
@@ -116,7 +119,10 @@ async def send_invitations(
 
 
 def create_invitation_link(ctx: Context, **offered: Any) -> Response:
-    """Create a reusable invitation link. `offered`: the parameters of `_terms` that were sent."""
+    """Create a reusable invitation link.
+
+    `offered`: the parameters of `_terms` that were sent.
+    """
     terms = _terms(ctx, ctx.session, by_link=True, tells_inviter=False, **offered)
     link = sending.make_link(ctx.session, ctx.actor, _post(ctx), terms, now=ctx.now)
     require_within(ctx.session, ctx.settings, INVITATIONS, ctx.actor.id)

@@ -46,7 +46,10 @@ def _find(
 async def update_own_presence(
     ctx: Context, found: dict[str, Any] | None, *, status: Status, ping_only: bool, **query: Any
 ) -> Response:
-    """Update your presence. `query`: the other parameters that were sent."""
+    """Update your presence.
+
+    `query`: the other parameters that were sent.
+    """
     if found is None:
         await ctx.write(
             lambda session: reports.note_report(session, ctx.actor, status, now=ctx.now)

@@ -48,7 +48,10 @@ def create_profile_field(
 
 
 def update_profile_field(ctx: Context, *, field_id: int, **changes: Any) -> Response:
-    """Change a custom profile field. `changes`: the fields of `FieldChanges` that were sent."""
+    """Change a custom profile field.
+
+    `changes`: the fields of `FieldChanges` that were sent.
+    """
     profile_field_changes.update_profile_field(
         ctx.session, ctx.actor, field_id, FieldChanges(**changes), now=ctx.now
     )

@@ -35,7 +35,10 @@ def create_user_group(
     subgroups: list[int] | None = None,
     **settings: GroupValue | None,
 ) -> Response:
-    """Create a user group. `settings`: the group settings that were sent."""
+    """Create a user group.
+
+    `settings`: the group settings that were sent.
+    """
     group = groups.create_group(
         ctx.session,
         ctx.actor,
@@ -103,7 +106,7 @@ def update_user_group_members(
 def get_user_group_membership(
     ctx: Context, *, user_group_id: int, user_id: int, direct_member_only: bool
 ) -> Response:
-    """Get whether a user is in a user group."""
+    """Ask whether a user is in a user group."""
     is_member = members.access_membership(
         ctx.session, ctx.actor, user_group_id, user_id, direct_only=direct_member_only
     )

@@ -5,9 +5,9 @@ models/chat/exports/runs.py is the worker's part.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -31,6 +31,7 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.links import Link, find_link, make_link
 from models.chat.tables import DataExport, Message, Realm, User
 from models.reader import Db
+from models.rows import columns_of, read_rows
 
 REQUESTED, STARTED, SUCCEEDED = "requested", "started", "succeeded"
 FAILED, DELETED = "failed", "deleted"
@@ -38,8 +39,22 @@ LIMIT, LIMIT_PERIOD = 5, timedelta(days=7)
 
 EXPORTS = table_of(DataExport)
 _BY_ID = select(*EXPORTS.c).where(EXPORTS.c.id == bindparam("export_id"))
+
+
+class _Export(NamedTuple):
+    """An export that an administrator requested."""
+
+    id: int
+    acting_user_id: int
+    export_type: str
+    state: str
+    requested_at: datetime
+    ended_at: datetime | None
+    deleted_at: datetime | None
+
+
 _REQUESTED = (
-    select(*EXPORTS.c)
+    select(*columns_of(_Export, EXPORTS))
     .where(EXPORTS.c.realm_id == bindparam("of_realm_id"), EXPORTS.c.acting_user_id.is_not(None))
     .order_by(EXPORTS.c.id)
 )
@@ -130,7 +145,7 @@ def find_exports(
     """Return the exports that administrators requested, oldest first. With `links_for` their
     addresses are links for that actor, which work once; else they need a key.
     """
-    rows = db.execute(_REQUESTED, {"of_realm_id": realm_id})
+    rows = read_rows(_Export, db.execute(_REQUESTED, {"of_realm_id": realm_id}))
     return [_record(row, base=base, links_for=links_for, now=now) for row in rows]
 
 
@@ -227,7 +242,7 @@ def _is_administrators_key(db: Db, host: str, email: str, api_key: str) -> bool:
 
 
 def _record(
-    row: Row[*tuple[Any, ...]], *, base: str, links_for: tuple[Vault, Actor] | None, now: datetime
+    row: _Export, *, base: str, links_for: tuple[Vault, Actor] | None, now: datetime
 ) -> dict[str, Any]:
     url = None
     if row.state == SUCCEEDED:

@@ -90,7 +90,7 @@ PLACES = {
     "models.chat.identity.jwt_sign_in": "signed token",
     "models.chat.devices": "device",
     "models.chat.common.outbox": "email link",
-    "models.chat.common.webhook_secrets": NONE + "seals what the service signs with",
+    "models.chat.outgoing_webhooks.hooks": NONE + "seals what the service signs with",
     "models.chat.accounts.resealing": NONE + "seals again what others sealed",
     "models.sealing": NONE + "the nonce of a cipher",
     "models.secret_checks": NONE + "seals a word that everybody knows",

@@ -302,7 +302,7 @@ def test_the_shown_pages_are_given(player: Player, operation_id: str) -> None:
 def test_the_page_at_the_end_of_an_authorization_is_as_shown() -> None:
     responses = operation_of("complete_vendor_authorization")["responses"]
     shown = responses["200"]["content"]["text/html"]["examples"]["page"]["value"]
-    assert shown.encode() == calls.CLOSE
+    assert shown == calls.CLOSE
 
 
 def parameters() -> Iterator[Any]:
