@@ -20,7 +20,10 @@ from server.response import Response
 
 
 def list_channels(ctx: Context, *, include_default: bool, **query: bool) -> Response:
-    """List the channels you can access. `query`: the fields of `ChannelQuery`."""
+    """List the channels you can access.
+
+    `query`: the fields of `ChannelQuery`.
+    """
     found = channels.find_channels(ctx.session, ctx.actor, ChannelQuery(**query))
     described = _describe(ctx, found)
     if include_default:

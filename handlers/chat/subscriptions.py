@@ -133,7 +133,7 @@ def update_subscription_setting(
 
 
 def get_subscription_status(ctx: Context, *, user_id: int, stream_id: int) -> Response:
-    """Ask whether a user is subscribed to a channel."""
+    """Get whether a user is subscribed to a channel."""
     is_subscribed = subscriptions.is_subscribed(
         ctx.session, ctx.actor, user_id=user_id, channel_id=stream_id
     )
