@@ -338,7 +338,11 @@ class Database:
         elif read_only:
             sqlite.prepare_reader(engine)
         else:
-            sqlite.prepare_writer(engine, rewrites_tables=self._rewrites_tables)
+            sqlite.prepare_writer(
+                engine,
+                lock_timeout_s=self._lock_timeout_s,
+                rewrites_tables=self._rewrites_tables,
+            )
         return engine
 
 

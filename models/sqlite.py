@@ -1,5 +1,6 @@
 """Connections to SQLite: their pragmas, how units of work begin, and the time limit of reads."""
 
+import sqlite3
 import time
 
 from sqlalchemy import Connection, Engine, event
@@ -7,9 +8,11 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from models.driver import run_plain
+from models.outages import SQLITE_BUSY
 
 STEPS_PER_LOOK = 100_000
 """Steps of SQLite's virtual machine, about a millisecond, between two checks of the time."""
+WAL_RETRY_S = 0.01
 _EVERYWHERE = ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
 _DEADLINE = "deadline"
 """Key of `Connection.info`."""
@@ -23,7 +26,7 @@ def prepare_reader(engine: Engine) -> None:
     event.listen(engine, "connect", _watch_deadline)
 
 
-def prepare_writer(engine: Engine, *, rewrites_tables: bool) -> None:
+def prepare_writer(engine: Engine, *, lock_timeout_s: float, rewrites_tables: bool) -> None:
     """Have the connections of an engine be good for units of work, which `begin_writing`.
 
     SQLite keeps how pages were before a statement, in case the statement fails. Beyond 64 KiB it
@@ -31,9 +34,27 @@ def prepare_writer(engine: Engine, *, rewrites_tables: bool) -> None:
     that `rewrites_tables` could need as much memory as the table takes.
     """
     store = "FILE" if rewrites_tables else "MEMORY"
-    _execute_pragmas(
-        engine, *_EVERYWHERE, "PRAGMA journal_mode = WAL", f"PRAGMA temp_store = {store}"
-    )
+    _execute_pragmas(engine, *_EVERYWHERE, f"PRAGMA temp_store = {store}")
+
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+        _use_wal(connection, time.monotonic() + lock_timeout_s)
+
+
+def _use_wal(connection: DBAPIConnection, ends_at: float) -> None:
+    """Set the journal mode, which the file keeps.
+
+    SQLite does not wait for its lock here: of several that open a new file at once, all but one
+    fail at once with "database is locked", whatever the busy timeout.
+    """
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != SQLITE_BUSY or time.monotonic() > ends_at:
+                raise
+        time.sleep(WAL_RETRY_S)
 
 
 def _execute_pragmas(engine: Engine, *pragmas: str) -> None:
