@@ -8,7 +8,6 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.revisions import has_all_migrations
 from server.service import Service
-from server.union import Document
 from server.wire.browsers import Origins
 from services import DOCUMENTS
 from settings import Settings
@@ -26,9 +25,7 @@ def service_from_settings(
     service = Service(
         name=name,
         documents=[
-            Document(document, specs.load(document), specs.text(document))
-            for document, service in DOCUMENTS.items()
-            if service == name
+            specs.document(document) for document, service in DOCUMENTS.items() if service == name
         ],
         handlers=f"handlers.{name}",
         database=database,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from server.errors import DocumentError
@@ -24,13 +25,14 @@ Node = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One OpenAPI document: its name, its content, and the text to publish it with byte for byte;
-    without a text, the content is published as YAML.
+    """One OpenAPI document: its name, its content, the text to publish it with byte for byte, and
+    the file it is written in. Without a text, the content is published as YAML.
     """
 
     name: str
     content: Node
     text: bytes = b""
+    path: Path | None = None
 
 
 def unite(service: str, documents: Sequence[Document]) -> Node:

@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Mapping
 
 import orjson
-import yaml
 
+from server.document.loading import dump
 from server.errors import MethodNotAllowed
 from server.response import Response
 from server.service import Service
@@ -59,9 +59,7 @@ def published(service: Service) -> dict[str, PublishedDocument]:
     found = {}
     for document in service.documents:
         address = service.addresses[document.name]
-        text = document.text or yaml.safe_dump(
-            dict(document.content), sort_keys=False, allow_unicode=True
-        ).encode("utf-8")
+        text = document.text or dump(document.content)
         as_json = orjson.dumps(document.content, option=orjson.OPT_NON_STR_KEYS)
         found[f"{address}.yaml"] = PublishedDocument(text, "application/yaml")
         found[f"{address}.json"] = PublishedDocument(as_json, "application/json")

@@ -17,7 +17,7 @@ ALLOWED = {
     "logs": set(),
     "seams": set(),
     "security_events": set(),
-    "specs": set(),
+    "specs": {"server.document.loading", "server.union"},
     "server": {"logs", "seams", "security_events"},
     "models": {"seams", "security_events", "settings"},
     "adapters": {"models", "settings"},

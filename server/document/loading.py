@@ -1,0 +1,346 @@
+"""Reads an OpenAPI document from its files, YAML or JSON, as one document that stands alone.
+
+References may point into other files (`common.yaml#/components/schemas/Error`, `pet.json`). What
+they point to becomes a component of the document, so that it can be published as one file. A
+document with `x-shared` at its root, a place for YAML anchors, is published without that, and with
+each example in place of the references to it, because many tools take neither.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+import yaml
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from server.document.structure import OBJECTS, SECTIONS, Steps, children
+from server.errors import DocumentError
+
+SHARED = "x-shared"
+REPLACES = "x-replaces"
+"""In a component: the reference whose place it takes, also in what is taken from other files."""
+_KINDS = {section: kind[1:-1] for section, kind in OBJECTS["components"].items()}
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A document as one: its content, the text that is published, and the files it is made from."""
+
+    content: dict[str, Any]
+    text: bytes
+    files: tuple[Path, ...]
+
+
+def load(path: Path) -> Loaded:
+    """Return a document with all that it refers to. Raise `DocumentError`.
+
+    The text is the file's own where that stands alone, else YAML made from the content.
+    """
+    bundle = Bundle(path)
+    content = bundle.content
+    text = path.read_bytes()
+    if bundle.source(path) != content or _has_aliases(text):
+        text = dump(content)
+    return Loaded(content, text, tuple(bundle.files))
+
+
+def load_cached(path: Path) -> Loaded:
+    """Return what `load` does, if possible as it was the last time: YAML takes 20 times as long.
+
+    The cache is a file where Python keeps the compiled modules of the same folder, by the same
+    rules: `PYTHONDONTWRITEBYTECODE` and `PYTHONPYCACHEPREFIX` hold, and a folder that cannot be
+    written is left alone. It begins with a digest of all that it was made from.
+    """
+    place = cache_of(path)
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        head, rest = place.read_bytes().split(b"\n", 1)
+        facts = json.loads(head)
+        files = tuple(Path(name) for name in facts["files"])
+        if facts["digest"] == _digest(files):
+            size = facts["size"]
+            return Loaded(json.loads(rest[size:]), rest[:size], files)
+    loaded = load(path)
+    if not sys.dont_write_bytecode:
+        _write_cache(place, path, loaded)
+    return loaded
+
+
+def cache_of(path: Path) -> Path:
+    """Return where a document's cache is."""
+    return Path(cache_from_source(str(path.with_suffix(".py")))).with_suffix(".document")
+
+
+def _write_cache(place: Path, path: Path, loaded: Loaded) -> None:
+    """Write the file whole or not at all, because several processes may start at once. Whoever may
+    read the document may read its cache.
+    """
+    files = [str(file) for file in loaded.files]
+    head = {"digest": _digest(loaded.files), "files": files, "size": len(loaded.text)}
+    unfinished = place.with_name(f"{place.name}.{os.getpid()}")
+    with suppress(OSError):
+        place.parent.mkdir(exist_ok=True)
+        mode = path.stat().st_mode & 0o666
+        descriptor = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(b"%b\n%b" % (json.dumps(head).encode(), loaded.text))
+                file.write(json.dumps(loaded.content).encode())
+            unfinished.replace(place)
+        except OSError:
+            unfinished.unlink()
+
+
+def _digest(files: tuple[Path, ...]) -> str:
+    whole = sha256(yaml.__version__.encode() + _own_digest())
+    for file in files:
+        whole.update(sha256(file.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+@cache
+def _own_digest() -> bytes:
+    return sha256(Path(__file__).read_bytes()).digest()
+
+
+class Bundle:
+    """The documents of several files as one, with where each part is from.
+
+    `content` is the document. `origins` has the steps to each part of it that another file holds,
+    with that file and the steps there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._sources: dict[Path, Any] = {}
+        self.origins: dict[Steps, tuple[Path, Steps]] = {}
+        self._registry: Registry[Any] = Registry(retrieve=self._retrieve)  # type: ignore[call-arg]
+        self._root = path.resolve().as_uri()
+        self.content = self._plain(self.source(path), "")
+        if not isinstance(self.content, dict):
+            raise DocumentError(f"{path}:1:1: a document is an object")
+        self._has_shared = SHARED in self.content
+        self._names: dict[str, str] = {}
+        """The absolute reference of what another file holds -> the reference in this document."""
+        self._waiting: list[tuple[str, str, str]] = []
+        self._inlined: list[str] = []
+        self._adopt()
+        self._point_here(self.content, "document", self._root, ())
+        self._add_components()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return tuple(self._sources)
+
+    def source(self, path: Path) -> Any:
+        """Return what a file holds. Raise `DocumentError`."""
+        path = path.resolve()
+        if path not in self._sources:
+            self._sources[path] = parse(path)
+        return self._sources[path]
+
+    def _retrieve(self, uri: str) -> Resource[Any]:
+        if urlsplit(uri).scheme != "file":
+            raise DocumentError(f"{uri}: references point into files, not to other machines")
+        return DRAFT202012.create_resource(self.source(_path_of(uri)))
+
+    def _lookup(self, absolute: str) -> tuple[Any, str]:
+        """Return a copy of what a reference points to, and the file that this is in."""
+        try:
+            found = self._registry.resolver().lookup(absolute)
+        except (Unresolvable, DocumentError) as error:
+            cause: BaseException = error
+            while cause.__cause__ is not None:
+                cause = cause.__cause__
+            raise DocumentError(f"{absolute}: points nowhere: {cause}") from error
+        return self._plain(found.contents, absolute), urldefrag(absolute)[0]
+
+    def _plain(self, node: Any, place: str) -> Any:
+        """Return a copy as JSON has it: keys are text, and no two parts are one."""
+        try:
+            return json.loads(json.dumps(node, allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise DocumentError(f"{place or self._root}: {error}") from error
+
+    def _adopt(self) -> None:
+        """Note the components that are nothing but a reference into another file, and those that
+        take the place of another file's.
+        """
+        for steps, component, _ in children(self.content.get("components"), "components"):
+            if not isinstance(component, dict):
+                continue
+            replaced = component.pop(REPLACES, None)
+            absolute = urljoin(self._root, replaced or component.get("$ref", ""))
+            if self._is_elsewhere(absolute) and absolute not in self._names:
+                section, name = map(str, steps)
+                self._names[absolute] = f"#/components/{section}/{name}"
+                if not replaced:
+                    self._waiting.append((absolute, section, name))
+
+    def _is_elsewhere(self, absolute: str) -> bool:
+        return urldefrag(absolute)[0] != self._root
+
+    def _point_here(self, node: Any, kind: str, base: str, at: Steps) -> Any:
+        """Return an object of the file `base` with references that hold in this document."""
+        reference = node.get("$ref") if isinstance(node, dict) else None
+        if isinstance(reference, str):
+            absolute = urljoin(base, reference)
+            if (kind == "example" and self._has_shared) or (
+                kind == "pathItem" and self._is_elsewhere(absolute)
+            ):
+                if absolute in self._inlined:
+                    raise DocumentError(f"{absolute}: refers to itself")
+                del node["$ref"]
+                found, base = self._lookup(absolute)
+                self._note_origin(at, absolute)
+                self._inlined.append(absolute)
+                node = self._point_here({**found, **node}, kind, base, at)
+                self._inlined.pop()
+                return node
+            if self._is_elsewhere(absolute):
+                node["$ref"] = self._name(absolute, kind)
+            else:
+                node["$ref"] = "#" + urldefrag(absolute)[1]
+        for steps, child, kind_of_child in list(children(node, kind)):
+            holder = node if len(steps) == 1 else node[steps[0]]
+            holder[steps[-1]] = self._point_here(child, kind_of_child, base, at + steps)
+        return node
+
+    def _name(self, absolute: str, kind: str) -> str:
+        """Return the reference to a component for what another file holds."""
+        if absolute not in self._names:
+            section = SECTIONS[kind]
+            file, fragment = urldefrag(absolute)
+            own_name = str(steps_of(fragment)[-1]) if fragment else _path_of(file).stem
+            first = _NO_NAME.sub("_", own_name)
+            name, number = first, 2
+            taken = self.content.get("components", {}).get(section, {}).keys() | {
+                other for _, section_, other in self._waiting if section_ == section
+            }
+            while name in taken:
+                name, number = f"{first}_{number}", number + 1
+            self._names[absolute] = f"#/components/{section}/{name}"
+            self._waiting.append((absolute, section, name))
+        return self._names[absolute]
+
+    def _add_components(self) -> None:
+        components = self.content.setdefault("components", {})
+        while self._waiting:
+            absolute, section, name = self._waiting[-1]
+            node, base = self._lookup(absolute)
+            place = ("components", section, name)
+            self._note_origin(place, absolute)
+            components.setdefault(section, {})[name] = node
+            self._waiting.pop()
+            self._point_here(node, _KINDS[section], base, place)
+        if self._has_shared:
+            del self.content[SHARED]
+            components.pop("examples", None)
+        if not components:
+            del self.content["components"]
+
+    def _note_origin(self, at: Steps, absolute: str) -> None:
+        file, fragment = urldefrag(absolute)
+        self.origins[at] = _path_of(file), steps_of(fragment)
+
+
+def steps_of(fragment: str) -> Steps:
+    """Return the steps of a JSON pointer in the fragment of a reference (RFC 6901)."""
+    pointer = unquote(fragment).split("/")[1:]
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer)
+
+
+def _path_of(uri: str) -> Path:
+    return Path(unquote(urlsplit(uri).path))
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML 1.2's core schema (section 10.3.2): `no` and `2026-01-02` are text. A key comes once.
+
+    libyaml's loader is ten times as fast; the pure one is there where the wheel lacks it.
+    """
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
+        keys = set()
+        for key, _ in node.value:
+            if key.tag != _MERGE and key.value in keys:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key.value} comes twice", key.start_mark
+                )
+            if isinstance(key, yaml.ScalarNode):
+                keys.add(key.value)
+        return super().construct_mapping(node, deep)
+
+    def construct_integer(self, node: yaml.ScalarNode) -> int:
+        text = node.value
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+
+
+_MERGE = "tag:yaml.org,2002:merge"
+for _tag, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+    ("merge", r"<<", ["<"]),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), _first
+    )
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
+
+
+def parse(path: Path) -> Any:
+    """Return what a YAML or JSON file holds. Raise `DocumentError` with the place of a mistake."""
+    try:
+        return yaml.load(path.read_bytes(), Loader=_Loader)
+    except OSError as error:
+        raise DocumentError(f"{path}: {error.strerror}") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}"
+        raise DocumentError(f"{place}: {error.problem}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise DocumentError(f"{path}: {error}") from error
+
+
+def _has_aliases(text: bytes) -> bool:
+    tokens = yaml.scan(text, Loader=_Loader)
+    return any(isinstance(token, yaml.AliasToken) for token in tokens)
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _dump_text(dumper: Any, text: str) -> Any:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _dump_text)
+
+
+def dump(content: Any) -> bytes:
+    """Return YAML that every reader reads alike, without aliases."""
+    text: str = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text.encode()

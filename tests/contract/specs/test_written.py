@@ -1,0 +1,89 @@
+"""Each document says a thing once, and is published whole."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from openapi_spec_validator import validate
+
+import specs
+from server.document.loading import load
+from services import DOCUMENTS
+from tests.support.served import documents_of
+
+
+def written(name: str) -> str:
+    return (specs.HERE / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_it_is_published_as_its_files_say(name: str) -> None:
+    document, loaded = specs.document(name), load(specs.HERE / f"{name}.yaml")
+    assert (document.content, document.text) == (loaded.content, loaded.text)
+    assert yaml.load(document.text, Loader=yaml.CSafeLoader) == document.content
+
+
+def test_a_document_of_one_file_without_shared_parts_is_published_as_it_is() -> None:
+    assert specs.text("payment") == written("payment").encode()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_document_stands_alone(name: str) -> None:
+    document = specs.load(name)
+    assert [to for to in references(document) if not to.startswith("#/components/")] == []
+    if name not in documents_of("chat"):  # whose own test does it
+        validate(document)
+
+
+def test_what_is_shared_is_written_once() -> None:
+    own, payment = specs.load("payment-events"), specs.load("payment")
+    shared = {
+        (kind, name)
+        for kind, components in own["components"].items()
+        for name in components
+        if name in payment["components"].get(kind, {})
+    }
+    assert ("schemas", "Invoice") in shared
+    for kind, name in shared - {("schemas", "ErrorCode")}:
+        assert own["components"][kind][name] == payment["components"][kind][name]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_no_example_stands_twice(name: str) -> None:
+    """Several places that show the same refer to a component, and none is left over."""
+    document = yaml.load(written(name), Loader=yaml.CSafeLoader)
+    components = document["components"].pop("examples")
+    whole = [*components.values(), *inline(document, set())]
+    texts = [orjson.dumps(example) for example in whole]
+    assert len(texts) > 20
+    assert [text for text in set(texts) if texts.count(text) > 1] == []
+    assert [key for key in components if written(name).count(f'/examples/{key}"') == 0] == []
+
+
+def inline(node: Any, seen: set[int]) -> Iterator[Any]:
+    """The examples that stand where they are shown, those of a single word or number aside; what
+    an alias stands for counts once.
+    """
+    if id(node) in seen or not isinstance(node, dict | list):
+        return
+    seen.add(id(node))
+    if isinstance(node, list):
+        for item in node:
+            yield from inline(item, seen)
+        return
+    for key, value in node.items():
+        if key == "examples" and isinstance(value, dict):
+            yield from (one for one in value.values() if isinstance(one.get("value"), dict | list))
+        else:
+            yield from inline(value, seen)
+
+
+def references(node: Any) -> list[str]:
+    if isinstance(node, Mapping):
+        own = [node["$ref"]] if isinstance(node.get("$ref"), str) else []
+        return own + [found for item in node.values() for found in references(item)]
+    if isinstance(node, list):
+        return [found for item in node for found in references(item)]
+    return []
