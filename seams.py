@@ -13,7 +13,6 @@ SEAMS = (
     "connexion:ConnexionMiddleware._build_middleware_stack",
     "connexion.middleware.abstract:AbstractRoutingAPI._add_operation_internal",
     "connexion.middleware.abstract:AbstractRoutingAPI._framework_path_and_name",
-    "connexion.middleware.abstract:AbstractRoutingAPI._handle_add_operation_error",
     "connexion.security:AbstractSecurityHandler._resolve_func",
     "connexion.spec:OpenAPISpecification._validate_spec",
     "sqlalchemy:Alias._construct",

@@ -15,7 +15,22 @@ from connexion.exceptions import ProblemException
 
 
 class DocumentError(Exception):
-    """A document or its handlers cannot be served; names the operation and the place."""
+    """A document or its handlers cannot be served; names the operation and the place.
+
+    `at`: the keys and indexes from the document's root to what is wrong, where that is known.
+    """
+
+    def __init__(self, message: str, at: Sequence[str | int] = ()) -> None:
+        super().__init__(message)
+        self.at = tuple(at)
+
+
+class DocumentErrors(DocumentError):
+    """Several of them; the message is all messages, a line each."""
+
+    def __init__(self, errors: Sequence[DocumentError]) -> None:
+        super().__init__("\n".join(map(str, errors)))
+        self.errors = tuple(errors)
 
 
 @dataclass(frozen=True, slots=True)

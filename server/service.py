@@ -13,8 +13,8 @@ from security_events import SecurityEvent
 from server.context import Context
 from server.error_docs import Failure
 from server.files import FileIntake
+from server.openapi.union import Document, unite
 from server.response import Response
-from server.union import Document, unite
 from server.wire.browsers import Origins
 
 T = TypeVar("T")

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from server.document.loading import load_cached
-from server.union import Document
+from server.openapi.loading import load_cached
+from server.openapi.union import Document
 
 HERE = Path(__file__).parent
 

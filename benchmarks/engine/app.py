@@ -9,9 +9,9 @@ from connexion import ConnexionMiddleware
 
 from benchmarks.engine.handlers import errors
 from logs import configure
+from server.openapi.union import Document
 from server.service import Service
 from server.serving.app import build_app
-from server.union import Document
 
 DOCUMENT = Path(__file__).with_name("echo.yaml")
 

@@ -1,7 +1,7 @@
 """The document, compiled at start-up: every operation becomes one immutable pipeline.
 
-connexion has loaded and checked the document and resolves each operationId through `TagResolver`;
-everything that could go wrong later for a reason known now fails here, naming operation and place.
+connexion finds each operation's function and the functions of security schemes. Everything that
+could go wrong later for a reason known now fails here, naming operation and place.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from connexion.exceptions import ResolverError
 from connexion.operations import AbstractOperation
@@ -26,7 +26,8 @@ from server.document.responses import Responses
 from server.document.routing import Router
 from server.document.schemas import Schemas
 from server.document.security import compile_security
-from server.errors import DocumentError
+from server.errors import DocumentError, DocumentErrors
+from server.openapi.naming import handler_of
 from server.phases import preparation_of
 from server.service import Service
 
@@ -35,57 +36,63 @@ NO_FIELDS: Mapping[str, Any] = {"content": {URLENCODED: {}, MULTIPART: {}}}
 """A form without fields."""
 
 
-class TagResolver(Resolver):
-    """operationId -> function: `handlers.<service>.<tag>.<operationId>`."""
-
-    def __init__(self, handlers: str, document: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.handlers = handlers
-        self.document = document
-
-    def resolve_operation_id(self, operation: AbstractOperation) -> str:
-        """Return the function's dotted name. Raise `ResolverError` without exactly one tag."""
-        tags = self.document["paths"][operation.path][operation.method].get("tags", [])
-        place = f"{operation.method.upper()} {operation.path}"
-        if not operation.operation_id:
-            raise ResolverError(f"{place}: an operation needs an operationId")
-        if len(tags) != 1:
-            raise ResolverError(f"{place} ({operation.operation_id}): needs exactly one tag")
-        return f"{self.handlers}.{tags[0]}.{operation.operation_id}"
+def skeleton(service: Service) -> dict[str, Any]:
+    """Return what connexion needs of a service's documents: operations, the functions that handle
+    them, and security. The rest is compiled here, from whatever version of OpenAPI.
+    """
+    document = service.document
+    references = Schemas(document, drop="")
+    schemes = document.get("components", {}).get("securitySchemes", {})
+    paths: dict[str, dict[str, Any]] = {}
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            handler = handler_of(service.handlers, path, method, operation)
+            paths.setdefault(path, {})[method] = {
+                "operationId": str(handler),
+                "security": operation.get("security", document.get("security", [])),
+                "responses": {"default": {"description": ""}},
+            }
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": service.name, "version": "1"},
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                name: dict(references.resolve(scheme)) for name, scheme in schemes.items()
+            }
+        },
+    }
 
 
 class CompiledAPI(OperationsOfDocument[Operation]):
-    """All operations of one document, compiled, and the router that finds them."""
+    """All operations of one service, compiled, and the router that finds them."""
 
     def __init__(self, specification: Specification, *, service: Service) -> None:
         self.service = service
-        self.document: Mapping[str, Any] = specification.raw
+        self.document: Mapping[str, Any] = service.document
         self.router: Router[Operation] = Router(strict_integers=service.malformed_path is not None)
         self.operations: dict[str, Operation] = {}
         self.requests = Schemas(self.document, drop="readOnly")
         self.answers = Schemas(self.document, drop="writeOnly")
-        try:
-            super().__init__(
-                specification,
-                base_path=service.base_path,
-                resolver=TagResolver(service.handlers, self.document),
-                pythonic_params=True,
-            )
-        except ResolverError as error:
-            raise DocumentError(f"{service.name}: {error}") from error
-        self._refuse_dead_handlers()
+        self._errors: list[DocumentError] = []
+        super().__init__(
+            specification, base_path=service.base_path, resolver=Resolver(), pythonic_params=True
+        )
+        self._find_dead_handlers()
+        if self._errors:
+            raise DocumentErrors(self._errors)
 
     def make_operation(self, operation: AbstractOperation) -> Operation:
         """Compile one operation. Raise `DocumentError`."""
         path, method = operation.path, operation.method
         raw = self.document["paths"][path][method]
-        operation_id = raw["operationId"]
+        operation_id = str(raw["operationId"])
         place = f"{self.service.name}: {operation_id} ({method.upper()} {path})"
         if operation_id in self.operations:
             raise DocumentError(f"{place}: this operationId is used twice")
         if "x-required-role" in raw and self.service.require_role is None:
             raise DocumentError(f"{place}: x-required-role needs the service's require_role")
-        declared = self._parameters(path, raw)
+        declared = self._parameters(raw)
         body = raw.get("requestBody")
         compiled = operation_of(
             self.service,
@@ -102,7 +109,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             query_parameters=self._in("query", declared, place),
             header_parameters=self._in("header", declared, place),
             body=self._body(method, None if body is None else self.requests.resolve(body), place),
-            responses=Responses(self.document, raw["responses"], self.answers, place),
+            responses=Responses(self.document, raw.get("responses", {}), self.answers, place),
         )
         check_parameters(compiled, path, place)
         check_signature(compiled, operation.function, place)
@@ -125,12 +132,9 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             ignore_foreign=self.service.ignore_foreign_bodies,
         )
 
-    def _parameters(self, path: str, raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def _parameters(self, raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         merged: dict[tuple[str, str], Mapping[str, Any]] = {}
-        for node in (
-            *self.document["paths"][path].get("parameters", ()),
-            *raw.get("parameters", ()),
-        ):
+        for node in raw.get("parameters", ()):
             parameter = self.requests.resolve(node)
             merged[parameter["name"], parameter["in"]] = parameter
         return list(merged.values())
@@ -144,7 +148,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
     def add(self, path: str, method: str, operation: Operation) -> None:
         schemas = {
             parameter["name"]: self.requests.resolve(parameter.get("schema", {}))
-            for parameter in self._parameters(path, self.document["paths"][path][method])
+            for parameter in self._parameters(self.document["paths"][path][method])
             if parameter["in"] == "path"
         }
         self.router.add(
@@ -156,28 +160,35 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             takes_slashes=any(schema.get("format") == "path" for schema in schemas.values()),
         )
 
-    def refuse(self, path: str, method: str, error: Exception) -> NoReturn:
-        if isinstance(error, (DocumentError, ResolverError)):
-            raise error
+    def refuse(self, path: str, method: str, error: Exception) -> None:
+        at = ("paths", path, method)
         place = f"{self.service.name}: {method.upper()} {path}"
-        raise DocumentError(f"{place}: {error.__class__.__name__}: {error}") from error
+        if isinstance(error, DocumentError):
+            self._errors.append(DocumentError(str(error), error.at or at))
+        elif isinstance(error, ResolverError):
+            raw = self.document["paths"][path][method]
+            name = handler_of(self.service.handlers, path, method, raw)
+            message = f"{place}: no function {name}: {error}"
+            self._errors.append(DocumentError(message, at))
+        else:
+            message = f"{place}: {error.__class__.__name__}: {error}"
+            self._errors.append(DocumentError(message, at))
 
-    def _refuse_dead_handlers(self) -> None:
-        """Raise `DocumentError` for a handler function no document names."""
+    def _find_dead_handlers(self) -> None:
+        """Note the handler functions that no document names, in modules that one names."""
         bound = {operation.function for operation in self.operations.values()}
-        tags = {
-            method["tags"][0]
-            for item in self.document["paths"].values()
-            for method in item.values()
-            if isinstance(method, Mapping) and "operationId" in method
-        }
-        for tag in sorted(tags):
-            module = importlib.import_module(f"{self.service.handlers}.{tag}")
-            for name, function in vars(module).items():
-                if is_handler(function, module.__name__) and function not in bound:
-                    raise DocumentError(
-                        f"{self.service.name}: {module.__name__}.{name} is a handler, "
-                        "but no operation of the document names it"
+        for name in sorted(
+            {operation.function.__module__ for operation in self.operations.values()}
+        ):
+            if not name.startswith(f"{self.service.handlers}."):
+                continue
+            for attribute, function in vars(importlib.import_module(name)).items():
+                if is_handler(function, name) and function not in bound:
+                    self._errors.append(
+                        DocumentError(
+                            f"{self.service.name}: {name}.{attribute} is a handler, "
+                            "but no operation of the document names it"
+                        )
                     )
 
 

@@ -1,7 +1,7 @@
 """Where the engine takes hold of connexion below its public interface.
 
 connexion loads and checks documents, and the engine replaces its other half. connexion offers no
-public method for this, so the engine overrides four private methods and calls two. They stand here
+public method for this, so the engine overrides three private methods and calls two. They stand here
 and nowhere else: whoever raises connexion's version reads this module. The start stops when
 connexion no longer has one of them (`seams.py`); an override that connexion does not call would
 leave a service without operations.
@@ -9,9 +9,9 @@ leave a service without operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from connexion import ConnexionMiddleware
 from connexion.middleware.abstract import AbstractRoutingAPI
@@ -19,24 +19,31 @@ from connexion.operations import AbstractOperation
 from connexion.security import AbstractSecurityHandler
 from connexion.spec import OpenAPISpecification
 
-from server.document.validity import is_certainly_valid
-
 Compiled = TypeVar("Compiled")
 
 
 class OperationsOfDocument(AbstractRoutingAPI[Compiled]):
     """connexion's walk through the operations of a document, with public methods to override.
 
-    For each operation, connexion calls `make_operation` (its public method) and then `add`, and
-    `refuse` when one of them raises.
+    For each operation, connexion calls `make_operation` (its public method) and then `add`.
+    `refuse` gets what they raise.
     """
+
+    def add_paths(self, paths: Any = None) -> None:
+        """Take in all operations, also those of methods that connexion does not know (`QUERY`)."""
+        for path, item in self.specification["paths"].items():
+            for method in item:
+                try:
+                    self.add_operation(path, method)
+                except Exception as error:
+                    self.refuse(path, method, error)
 
     def add(self, path: str, method: str, operation: Compiled) -> None:
         """Take in a compiled operation; `path` and `method` as the document writes them."""
         raise NotImplementedError
 
-    def refuse(self, path: str, method: str, error: Exception) -> NoReturn:
-        """Raise what stops the start because of an operation that cannot be compiled."""
+    def refuse(self, path: str, method: str, error: Exception) -> None:
+        """Note why an operation cannot be compiled."""
         raise NotImplementedError
 
     @staticmethod
@@ -48,9 +55,6 @@ class OperationsOfDocument(AbstractRoutingAPI[Compiled]):
     ) -> None:
         self.add(path, method, operation)
 
-    def _handle_add_operation_error(self, path: str, method: str, exc: Exception) -> None:
-        self.refuse(path, method, exc)
-
 
 def find_security_function(
     handler: AbstractSecurityHandler, scheme: Any
@@ -60,16 +64,17 @@ def find_security_function(
     return function
 
 
+def validate_as_connexion_does(document: Mapping[str, Any]) -> None:
+    """Raise connexion's `InvalidSpecification` for what breaks the rules of OpenAPI 3.0."""
+    OpenAPISpecification._validate_spec(dict(document))
+
+
 @contextmanager
-def documents_checked_soon() -> Iterator[None]:
-    """Within, connexion checks a document only when it is not certainly valid: to say why not."""
-    own = OpenAPISpecification._validate_spec
-
-    def check(spec: dict[str, Any]) -> None:
-        if not is_certainly_valid(spec):
-            own(spec)
-
-    OpenAPISpecification._validate_spec = staticmethod(check)
+def nothing_validated() -> Iterator[None]:
+    """Within, connexion validates no document, because what it is given is made from one that is
+    valid.
+    """
+    OpenAPISpecification._validate_spec = classmethod(lambda cls, spec: None)
     try:
         yield
     finally:

@@ -23,6 +23,8 @@ from server.service import Service
 from server.threads import Threads
 from server.wire.queries import find_violations, parse_pairs
 
+SAFE_METHODS = ("GET", "HEAD", "QUERY")
+"""Methods that change nothing (RFC 9110, section 9.2.1, and OpenAPI 3.2's QUERY)."""
 ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 
 
@@ -91,7 +93,7 @@ class Operation(ABC):
         self.header_parameters = header_parameters
         self.body = body
         self.responses = responses
-        self.readonly = method == "GET" or is_reading(function)
+        self.readonly = method in SAFE_METHODS or is_reading(function)
         self.authenticate = authenticate
         self.is_async = inspect.iscoroutinefunction(function)
         form = None if body is None else body.form

@@ -55,7 +55,8 @@ def kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
     """Return every JSON type a schema may accept, through `$ref`, `oneOf`, `anyOf` and `allOf`."""
     schema = schemas.resolve(schema)
     if "type" in schema:
-        return frozenset((schema["type"],))
+        types = schema["type"]
+        return frozenset(types if isinstance(types, list) else (types,)) - {"null"}
     branches = [*schema.get("oneOf", ()), *schema.get("anyOf", ()), *schema.get("allOf", ())]
     return frozenset().union(*(kinds_of(branch, schemas) for branch in branches))
 

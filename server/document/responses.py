@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from server.document.schemas import Schemas, Validate, lookup
+from server.document.schemas import Schemas, Validate
 from server.errors import NonConformingResponse
+from server.openapi.structure import lookup
 from server.response import JSON, Response
 
 SHORT_LIST = 100

@@ -4,6 +4,7 @@ segment, and a tree of segments for the rest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
@@ -26,23 +27,29 @@ class Route(Generic[T]):
 
 
 class _Node(Generic[T]):
-    __slots__ = ("fixed", "integer", "route", "text")
+    __slots__ = ("fixed", "integer", "mixed", "route", "text")
 
     def __init__(self) -> None:
         self.fixed: dict[str, _Node[T]] = {}
+        self.mixed: dict[str, tuple[re.Pattern[str], _Node[T]]] = {}
+        """By the segment without its parameters' names, the one with the longest text first."""
         self.integer: _Node[T] | None = None
         self.text: _Node[T] | None = None
         self.route: Route[T] | None = None
 
 
 class Router(Generic[T]):
-    """Finds the route of a path. A fixed segment wins over an integer one, that over any text."""
+    """Finds the route of a path. A fixed segment wins over one of text and parameters
+    (`{name}.json`), that over an integer, and that over any text.
+    """
 
     def __init__(self, *, strict_integers: bool = False) -> None:
         self._fixed: dict[bytes, Route[T]] = {}
         self._fixed_but_last: dict[bytes, tuple[Route[T], bool]] = {}
         """By what stands before the last segment, and whether that may be any text. Where it may be
         an integer or another text, the integer's."""
+        self._mixed_below: set[bytes] = set()
+        """What stands before a last segment of text and parameters."""
         self._root: _Node[T] = _Node()
         self._with_slashes: dict[str, Route[T]] = {}
         self._strict = strict_integers
@@ -59,13 +66,12 @@ class Router(Generic[T]):
         """Register `method` on the path template `path`; `integers` are its integer parameters.
         With `takes_slashes` its only parameter, at the end, may hold slashes as they are.
 
-        Raise `DocumentError` for a segment that mixes text and a parameter, and for a second
-        template of the same shape.
+        Raise `DocumentError` for a second template of the same shape.
         """
         names: list[str] = []
         node = self._root
         for segment in path.split("/")[1:]:
-            if segment.startswith("{") and segment.endswith("}"):
+            if _is_parameter(segment):
                 name = segment[1:-1]
                 names.append(name)
                 if name in integers:
@@ -75,16 +81,20 @@ class Router(Generic[T]):
                     node.text = node.text or _Node()
                     node = node.text
             elif "{" in segment:
-                raise DocumentError(f"{path}: a path segment is either text or one parameter")
+                names.extend(re.findall(r"{([^}]*)}", segment))
+                node = _add_mixed(node, segment, integers)
             else:
                 node = node.fixed.setdefault(segment, _Node())
         start, _, last = path.rpartition("/")
         is_fixed_but_last = [last] == [f"{{{name}}}" for name in names]
+        if "{" in last and not _is_parameter(last):
+            self._mixed_below.add(start.encode())
+            self._fixed_but_last.pop(start.encode(), None)
         if node.route is None:
             node.route = Route(path, tuple(names))
             if "%" not in path and not names:
                 self._fixed[path.encode()] = node.route
-            if "%" not in path and is_fixed_but_last:
+            if "%" not in path and is_fixed_but_last and start.encode() not in self._mixed_below:
                 takes_text = names[0] not in integers
                 if not (takes_text and start.encode() in self._fixed_but_last):
                     self._fixed_but_last[start.encode()] = node.route, takes_text
@@ -149,6 +159,14 @@ class Router(Generic[T]):
                 return found
         if segment == "":
             return None
+        for pattern, behind in node.mixed.values():
+            match = pattern.fullmatch(segment)
+            if match is not None:
+                texts.extend(match.groups())
+                found = self._walk(behind, segments, at + 1, texts)
+                if found is not None:
+                    return found
+                del texts[-len(match.groups()) :]
         for child in (node.integer, node.text):
             if child is None:
                 continue
@@ -166,3 +184,22 @@ class Router(Generic[T]):
         if digits.isascii() and digits.isdigit():
             return True
         return bool(segment) and not self._strict and node.text is None
+
+
+def _is_parameter(segment: str) -> bool:
+    """Return whether a segment of a template is one parameter and nothing else."""
+    return re.fullmatch(r"{[^{}]*}", segment) is not None
+
+
+def _add_mixed(node: _Node[T], segment: str, integers: frozenset[str]) -> _Node[T]:
+    """Return the node behind a segment of text and parameters."""
+    parts = re.split(r"{([^}]*)}", segment)
+    pattern = "".join(
+        re.escape(part) if at % 2 == 0 else "(-?[0-9]+)" if part in integers else "(.+?)"
+        for at, part in enumerate(parts)
+    )
+    shape = "{}".join(parts[::2])
+    if shape not in node.mixed:
+        node.mixed[shape] = re.compile(pattern, re.DOTALL), _Node()
+        node.mixed = dict(sorted(node.mixed.items(), key=lambda item: -len(item[0])))
+    return node.mixed[shape][1]

@@ -1,8 +1,9 @@
-"""OpenAPI 3.0 schemas, compiled once into jsonschema-rs validators.
+"""Schemas of OpenAPI, compiled once into jsonschema-rs validators.
 
-OpenAPI 3.0's dialect is JSON Schema draft 4 with `nullable` and a few annotations; `translate`
-rewrites it. Validators are compiled from the raw document, where schemas still point at each other
-by `$ref`, so that recursive schemas compile too.
+From OpenAPI 3.1 on, a schema is one of JSON Schema 2020-12, or of the dialect that the document
+names. OpenAPI 3.0's is JSON Schema draft 4 with `nullable` and without anything beside a `$ref`;
+`translate` rewrites it. Validators are compiled from the raw document, where schemas still point at
+each other by `$ref`, so that recursive schemas compile too.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import jsonschema_rs
 
 from server.errors import DocumentError, Violation
+from server.openapi.structure import OBJECTS, children, lookup, pointer_of, walk
 from server.wire.guard import pointer_step
 
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
@@ -23,13 +25,24 @@ MAX_VIOLATIONS = 20
 LARGE_WEIGHT = 1000
 HUGE_WEIGHT = 8000
 ERRORS = "x-errors"
+_REFERENCES = ("$ref", "$dynamicRef")
+SHARED = "#/components/schemas/"
 
 _ANNOTATIONS = frozenset(
     ("example", "examples", "discriminator", "xml", "externalDocs", "deprecated", "description")
 )
-_SCHEMA_MAPS = frozenset(("properties", "patternProperties"))
-_SCHEMA_LISTS = frozenset(("allOf", "anyOf", "oneOf"))
-_SCHEMAS = frozenset(("not", "items", "additionalProperties"))
+_ALTERNATIVES = frozenset(("allOf", "anyOf", "oneOf"))
+_NAMES_OF_RESOURCES = frozenset(("$id", "$anchor", "$dynamicAnchor"))
+_DIALECTS: Mapping[str, Any] = {
+    "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
+    "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
+    "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
+    "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
+}
+"""The dialects that a document or a schema may name."""
+_OPENAPI_DIALECT = re.compile(r"https://spec\.openapis\.org/oas/3\.[12]/dialect/.*")
+"""OpenAPI's own: 2020-12 with annotations of OpenAPI's."""
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")  # Python takes week dates too
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -47,24 +60,48 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def translate(schema: Any, *, drop: str) -> Any:
-    """Return an OpenAPI 3.0 schema as draft 4. `drop` is `readOnly` (requests) or `writeOnly`
-    (responses): properties with this mark are not required, and refused.
+def is_3_0(document: Mapping[str, Any]) -> bool:
+    """Return whether a document is one of OpenAPI 3.0, whose schemas are no JSON Schema yet."""
+    return str(document.get("openapi", "3.0")).startswith("3.0")
+
+
+def dialect_of(document: Mapping[str, Any], schema: Any = None) -> Any:
+    """Return the class of validators for a schema of a document. Raise `DocumentError`."""
+    if is_3_0(document):
+        return jsonschema_rs.Draft4Validator
+    named = schema.get("$schema") if isinstance(schema, Mapping) else None
+    uri = str(named or document.get("jsonSchemaDialect") or "").removesuffix("#")
+    if not uri or _OPENAPI_DIALECT.fullmatch(uri):
+        return jsonschema_rs.Draft202012Validator
+    if uri not in _DIALECTS:
+        raise DocumentError(f"the dialect {uri} is not served")
+    return _DIALECTS[uri]
+
+
+def translate(schema: Any, *, drop: str, nullable: bool = True) -> Any:
+    """Return a schema of OpenAPI as JSON Schema. `drop` is `readOnly` (requests) or `writeOnly`
+    (responses): properties with this mark are not required, and refused. `nullable`: the schema is
+    one of OpenAPI 3.0.
     """
     if not isinstance(schema, Mapping):
         return schema
-    if "$ref" in schema:
+    if "$ref" in schema and nullable:
         return {"$ref": schema["$ref"]}
     result: dict[str, Any] = {}
     for key, value in schema.items():
-        if key in _ANNOTATIONS or (key.startswith("x-") and key != ERRORS) or key == "nullable":
+        if key in _ANNOTATIONS or (key.startswith("x-") and key != ERRORS) or key == "$schema":
             continue
-        if key in _SCHEMA_MAPS:
-            value = {name: translate(item, drop=drop) for name, item in value.items()}
-        elif key in _SCHEMA_LISTS:
-            value = [translate(item, drop=drop) for item in value]
-        elif key in _SCHEMAS:
-            value = translate(value, drop=drop)
+        if key == "nullable" and nullable:
+            continue
+        child = OBJECTS["schema"].get(key, "")
+        if child.startswith("{") and isinstance(value, Mapping):
+            value = {
+                name: translate(item, drop=drop, nullable=nullable) for name, item in value.items()
+            }
+        elif child and isinstance(value, list):
+            value = [translate(item, drop=drop, nullable=nullable) for item in value]
+        elif child == "schema":
+            value = translate(value, drop=drop, nullable=nullable)
         result[key] = value
     hidden = {
         name
@@ -77,13 +114,13 @@ def translate(schema: Any, *, drop: str) -> Any:
         result["required"] = [name for name in result["required"] if name not in hidden]
         if not result["required"]:
             del result["required"]
-    return _with_null(result) if schema.get("nullable") else result
+    return _with_null(result) if nullable and schema.get("nullable") else result
 
 
 def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
     if "enum" in schema and None not in schema["enum"]:
         schema = {**schema, "enum": [*schema["enum"], None]}
-    if isinstance(schema.get("type"), str) and not _SCHEMA_LISTS & schema.keys():
+    if isinstance(schema.get("type"), str) and not _ALTERNATIVES & schema.keys():
         return {**schema, "type": [schema["type"], "null"]}
     return {"anyOf": [schema, {"type": "null"}]}
 
@@ -92,18 +129,45 @@ class Schemas:
     """Compiles the schemas of one document, for one direction."""
 
     def __init__(self, document: Mapping[str, Any], *, drop: str) -> None:
-        self._drop = drop
         self._document = document
+        self._is_3_0 = is_3_0(document)
+        self._translate = partial(translate, drop=drop, nullable=self._is_3_0)
         shared = document.get("components", {}).get("schemas", {})
-        self._shared = {name: translate(item, drop=drop) for name, item in shared.items()}
+        self._shared = {name: self._translate(item) for name, item in shared.items()}
+        self._has_resources = not self._is_3_0 and any(map(_names_a_resource, shared.values()))
+        if self._has_resources:
+            for schema in self._shared.values():
+                _point_to_defs(schema)
         self._named: dict[str, frozenset[str]] = {}
         self._compiled: dict[str, Validate] = {}
 
-    def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the schema a `$ref` points to, else the schema itself."""
-        while "$ref" in schema:
-            schema = lookup(self._document, schema["$ref"])
-        return schema
+    def resolve(self, schema: Any) -> Mapping[str, Any]:
+        """Return what a `$ref` points to, else the schema itself; from OpenAPI 3.1 on with what
+        stands beside the `$ref`. Raise `DocumentError` for references in a circle.
+        """
+        followed = []
+        while isinstance(schema, Mapping) and "$ref" in schema:
+            reference = schema["$ref"]
+            if reference in followed:
+                raise DocumentError(f"{reference} refers to itself")
+            followed.append(reference)
+            beside = {key: value for key, value in schema.items() if key != "$ref"}
+            schema = self._lookup(reference)
+            if beside and not self._is_3_0 and isinstance(schema, Mapping):
+                schema = {**schema, **beside}
+        if isinstance(schema, Mapping):
+            return schema
+        return {} if schema else {"not": {}}
+
+    def _lookup(self, reference: str) -> Any:
+        if reference.startswith("#/") or reference == "#":
+            return lookup(self._document, reference)
+        anchor = reference.removeprefix("#")
+        for name, schema in self._document.get("components", {}).get("schemas", {}).items():
+            for _, part, _ in walk(schema, "schema", (name,)):
+                if isinstance(part, Mapping) and anchor in map(part.get, _NAMES_OF_RESOURCES):
+                    return part
+        raise DocumentError(f"{reference} points nowhere")
 
     def properties(self, schema: Mapping[str, Any]) -> frozenset[str]:
         """Return the names that a schema and what it is `allOf` give to properties."""
@@ -111,27 +175,30 @@ class Schemas:
         own = frozenset(schema.get("properties", ()))
         return own.union(*(self.properties(part) for part in schema.get("allOf", ())))
 
-    def compile(self, schema: Mapping[str, Any], place: str) -> Validate:
+    def compile(self, schema: Any, place: str) -> Validate:
         """Return a function from (value, JSON pointer) to what is wrong; empty when nothing is.
 
         A schema that is but a `$ref` is compiled once. Raise `DocumentError` naming `place` for a
         schema that cannot be compiled.
         """
-        reference = schema.get("$ref")
-        if reference is None:
+        if not isinstance(schema, Mapping) or schema.keys() != {"$ref"}:
             return self._compile(schema, place)
+        reference = schema["$ref"]
         if reference not in self._compiled:
             self._compiled[reference] = self._compile(schema, place)
         return self._compiled[reference]
 
-    def _compile(self, schema: Mapping[str, Any], place: str) -> Validate:
-        translated = translate(schema, drop=self._drop)
-        root = {"allOf": [translated], "components": {"schemas": self._reachable(translated)}}
+    def _compile(self, schema: Any, place: str) -> Validate:
+        translated = self._translate(schema)
+        root = {"allOf": [translated], **self._reachable(translated)}
+        if self._has_resources:
+            _point_to_defs(translated)
+            root["$defs"] = self._shared
         try:
-            validator = jsonschema_rs.Draft4Validator(
+            validator = dialect_of(self._document, schema)(
                 root, validate_formats=True, formats=_FORMATS, mask="the value"
             )
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
+        except (ValueError, LookupError, jsonschema_rs.ReferencingError) as error:
             raise DocumentError(f"{place}: schema cannot be compiled: {error}") from error
         is_valid = validator.is_valid
 
@@ -143,37 +210,73 @@ class Schemas:
         return validate
 
     def _reachable(self, schema: Any) -> dict[str, Any]:
-        """Return the shared schemas that one schema refers to, because a document has hundreds of
-        validators and schemas, and all schemas in each validator take a gigabyte.
+        """Return the parts of the document that one schema refers to, at their places, because a
+        document has hundreds of validators and schemas, and all schemas in each validator take a
+        gigabyte.
         """
-        found: dict[str, Any] = {}
-        waiting = set(_names(schema))
+        shared: dict[str, Any] = {}
+        root: dict[str, Any] = {"components": {"schemas": shared}}
+        waiting = set(_references(schema))
+        seen = set()
         while waiting:
-            name = waiting.pop()
-            if name not in found and name in self._shared:
-                found[name] = self._shared[name]
+            reference = waiting.pop()
+            if reference in seen:
+                continue
+            seen.add(reference)
+            steps = pointer_of(reference)
+            if steps[:2] != ("components", "schemas") or len(steps) < 3:
+                waiting |= set(_references(self._add_elsewhere(root, reference)))
+            elif (name := steps[2]) not in shared and name in self._shared:
+                shared[name] = self._shared[name]
                 if name not in self._named:
-                    self._named[name] = frozenset(_names(found[name]))
+                    self._named[name] = frozenset(_references(shared[name]))
                 waiting |= self._named[name]
+        return root
+
+    def _add_elsewhere(self, root: dict[str, Any], reference: str) -> Any:
+        """Put a schema that stands outside of the shared ones at its place, and return it."""
+        found = self._translate(lookup(self._document, reference))
+        node = root
+        *way, last = pointer_of(reference)
+        for step in way:
+            node = node.setdefault(step, {})
+        node[last] = found
         return found
 
 
-def _names(schema: Any) -> Iterator[str]:
-    """Yield the names of the shared schemas that a translated schema refers to."""
-    for reference in _references(schema):
-        yield _unescape(reference.removeprefix("#/components/schemas/").partition("/")[0])
+def _names_a_resource(schema: Any) -> bool:
+    """Return whether a schema or a part of it has a name of its own (`$id`, `$anchor`)."""
+    return any(
+        isinstance(part, Mapping) and _NAMES_OF_RESOURCES & part.keys()
+        for _, part, _ in walk(schema, "schema")
+    )
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield a schema and its parts, those below an `$id` aside, which refer to that schema."""
+    if isinstance(schema, dict) and "$id" not in schema:
+        yield schema
+        for _, child, _ in children(schema, "schema"):
+            yield from _parts(child)
+
+
+def _point_to_defs(schema: Any) -> None:
+    """Change references to shared schemas into ones to `$defs`, because a validator looks only
+    there for schemas with names of their own.
+    """
+    for part in _parts(schema):
+        for key in _REFERENCES:
+            if str(part.get(key)).startswith(SHARED):
+                part[key] = "#/$defs/" + part[key].removeprefix(SHARED)
 
 
 def _references(schema: Any) -> Iterator[str]:
-    """Yield every `$ref` in a translated schema."""
-    if isinstance(schema, Mapping):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"]
-        for part in schema.values():
-            yield from _references(part)
-    elif isinstance(schema, list):
-        for part in schema:
-            yield from _references(part)
+    """Yield the pointers by which a schema refers to others. `$id` and `$anchor` need none."""
+    for part in _parts(schema):
+        for key in _REFERENCES:
+            reference = part.get(key)
+            if isinstance(reference, str) and reference.startswith("#/"):
+                yield reference
 
 
 def _violations(
@@ -201,7 +304,8 @@ def _violations(
         if error.kind.name == "enum" and isinstance(error.instance, str):
             facts["value"] = error.instance
         *place, rule = error.schema_path
-        if named := reduce(_part, place, root).get(ERRORS, {}).get(rule):
+        schema = reduce(_part, place, root)
+        if isinstance(schema, Mapping) and (named := schema.get(ERRORS, {}).get(rule)):
             facts["error"] = named
         found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))
         if len(found) == MAX_VIOLATIONS:
@@ -211,7 +315,9 @@ def _violations(
 
 def _part(schema: Any, step: Any) -> Any:
     """Return a part of a schema; jsonschema-rs takes a name of digits for an index."""
-    return schema[step] if isinstance(schema, list) else schema.get(str(step), {})
+    if isinstance(schema, list):
+        return schema[step] if isinstance(step, int) and step < len(schema) else {}
+    return schema.get(str(step), {}) if isinstance(schema, Mapping) else {}
 
 
 def _first_error(validator: Any, value: Any) -> tuple[jsonschema_rs.ValidationError, ...]:
@@ -273,19 +379,13 @@ _SENTENCES = {
     "anyOf": "fits none of the allowed forms",
     "oneOf": "must fit exactly one of the allowed forms",
     "not": "has a form the document rules out",
+    "const": "must be {expected_value}",
+    "contains": "lacks an item of the form that the document asks for",
+    "falseSchema": "is not allowed here",
+    "propertyNames": "has a property with a name that does not fit the document",
+    "unevaluatedProperties": "has properties the document does not know: {unexpected}",
+    "unevaluatedItems": "has more items than the document knows",
 }
-
-
-def lookup(document: Mapping[str, Any], reference: str) -> Any:
-    """Return what a local `$ref` such as `#/components/schemas/Invoice` points to."""
-    node: Any = document
-    for step in reference.removeprefix("#/").split("/"):
-        node = node[_unescape(step)]
-    return node
-
-
-def _unescape(step: str) -> str:
-    return step.replace("~1", "/").replace("~0", "~")
 
 
 def check_references(document: Mapping[str, Any], name: str) -> None:

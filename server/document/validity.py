@@ -13,11 +13,18 @@ from typing import Any
 import jsonschema_rs
 from connexion.spec import OpenAPISpecification
 
-from server.document.schemas import Schemas
+from server.document.connexion_seams import validate_as_connexion_does
+from server.document.schemas import Schemas, is_3_0
 from server.errors import DocumentError
 
 _VALUES = frozenset(("example", "examples", "enum"))
 """Keys of a schema whose values are no part of the document's structure."""
+
+
+def check_validity(document: Mapping[str, Any]) -> None:
+    """Raise connexion's `InvalidSpecification` for a document of OpenAPI 3.0 with an error."""
+    if is_3_0(document) and not is_certainly_valid(document):
+        validate_as_connexion_does(document)
 
 
 def is_certainly_valid(document: Mapping[str, Any]) -> bool:

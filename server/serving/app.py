@@ -17,8 +17,10 @@ from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seams import require_seams
-from server.document.connexion_seams import build, documents_checked_soon
+from server.document.compiler import skeleton
+from server.document.connexion_seams import build, nothing_validated
 from server.document.schemas import check_references
+from server.document.validity import check_validity
 from server.errors import DocumentError
 from server.service import Chore, Service
 from server.serving.engine import Engine
@@ -57,8 +59,10 @@ def build_app(
         for document in service.documents:
             check_references(document.content, document.name)
         try:
-            with documents_checked_soon():
-                app.add_api(dict(service.document), base_path=service.base_path, service=service)
+            for document in service.documents:
+                check_validity(document.content)
+            with nothing_validated():
+                app.add_api(skeleton(service), base_path=service.base_path, service=service)
         except InvalidSpecification as error:
             place = "/".join(str(step) for step in error.absolute_path)
             raise DocumentError(

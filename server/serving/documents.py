@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 import orjson
 
-from server.document.loading import dump
 from server.errors import MethodNotAllowed
+from server.openapi.loading import dump
 from server.response import Response
 from server.service import Service
 

@@ -35,7 +35,9 @@ def find_route(exchange: Exchange) -> Route[Operation] | Response:
 
 def operation_of(route: Route[Operation], method: str) -> Operation | Response:
     """Return the operation of a method, or the answer to OPTIONS. Raise `MethodNotAllowed`."""
-    operation = route.methods.get("GET" if method == "HEAD" else method)
+    operation = route.methods.get(method)
+    if operation is None and method == "HEAD":
+        operation = route.methods.get("GET")
     if operation is None:
         if method == "OPTIONS":
             return Response(204, b"", (("Allow", ", ".join(route.allow)),))

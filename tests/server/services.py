@@ -10,10 +10,10 @@ import yaml
 
 from server.context import Context
 from server.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
+from server.openapi.union import Document
 from server.response import Response, encode
 from server.service import Service
 from server.serving.app import build_app
-from server.union import Document
 from tests.server.client import Client
 
 SHOP_TEXT = (Path(__file__).parent / "shop" / "shop.yaml").read_bytes()

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from server.context import Context
-from server.errors import DocumentError
+from server.errors import DocumentError, DocumentErrors
+from server.openapi.union import Document
+from server.response import Response
+from server.service import Service
 from server.serving.app import build_app
 from tests.server.client import Client
 from tests.server.services import (
@@ -127,21 +130,29 @@ class TestHandlers:
 
 
 class TestDocuments:
-    def test_two_tags(self) -> None:
-        said = refused({"/a": {"get": {**operation("read_a"), "tags": ["a", "b"]}}}, {"read_a": ok})
-        assert "GET" in said
-        assert "/a (read_a): needs exactly one tag" in said
+    def test_the_first_of_two_tags_is_the_module(self) -> None:
+        made = {**operation("read_a"), "tags": ["things", "others"]}
+        assert serve({"/a": {"get": made}}, {"read_a": ok}).get("/a").status == 200
 
-    def test_no_tag(self) -> None:
-        said = refused({"/a": {"get": {**operation("read_a"), "tags": []}}}, {"read_a": ok})
-        assert "needs exactly one tag" in said
+    def test_without_a_tag_it_is_operations(self) -> None:
+        made = {**operation("read_a"), "tags": []}
+        client = serve({"/a": {"get": made}}, {"read_a": ok}, tag="operations")
+        assert client.get("/a").status == 200
 
-    def test_no_operation_id(self) -> None:
-        bare = operation("read_a")
+    def test_without_an_operation_id_method_and_path_make_one(self) -> None:
+        bare = operation("")
         del bare["operationId"]
-        said = refused({"/a": {"get": bare}}, {"read_a": ok})
-        assert "/a" in said
-        assert "operationId" in said
+        client = serve({"/a-b": {"get": bare}}, {"get_a_b": ok})
+        assert client.get("/a-b").status == 200
+
+    def test_all_mistakes_are_named_at_once(self) -> None:
+        paths = {f"/{name}": {"get": operation(f"read_{name}")} for name in "abc"}
+        with pytest.raises(DocumentErrors) as error:
+            serve(paths, {"read_b": ok, "dead": lambda ctx: {}})
+        messages = str(error.value).splitlines()
+        assert [message.split(": ")[1] for message in messages[:2]] == ["GET /a", "GET /c"]
+        assert "made_things.things.dead is a handler" in messages[2]
+        assert [each.at for each in error.value.errors[:1]] == [("paths", "/a", "get")]
 
     def test_an_operation_id_used_twice(self) -> None:
         said = refused(
@@ -218,7 +229,7 @@ class TestDocuments:
     @pytest.mark.parametrize(
         ("change", "words"),
         [
-            (lambda made: made.update(openapi="3.1.0"), "openapi"),
+            (lambda made: made.update(openapi="3.0"), "openapi"),
             (lambda made: made.pop("info"), "info"),
             (lambda made: made["paths"]["/items"]["get"].pop("responses"), "items"),
             (lambda made: made["paths"]["/items"]["get"].update(surprise=1), "items"),
@@ -302,3 +313,53 @@ class TestServing:
 
     def test_the_shop_is_served_by_its_own_error_table(self) -> None:
         assert shop_service().respond is respond
+
+
+class TestNewerVersions:
+    @pytest.mark.parametrize("version", ["3.1.0", "3.1.1", "3.2.0"])
+    def test_it_is_served(self, version: str) -> None:
+        made = document(
+            {
+                "/things/{id}.json": {
+                    "parameters": [{"$ref": "#/components/parameters/Id"}],
+                    "get": {
+                        "parameters": [
+                            {
+                                "name": "size",
+                                "in": "query",
+                                "schema": {"$ref": "#/components/schemas/Size", "default": 4},
+                            }
+                        ],
+                        "responses": {"200": {"content": {"application/json": {}}}},
+                    },
+                    "head": {"operationId": "look", "responses": {}},
+                    "query": {
+                        "operationId": "search",
+                        "requestBody": {"content": {"application/json": {"schema": True}}},
+                    },
+                }
+            },
+            schemas={"Size": {"type": ["integer", "null"], "exclusiveMaximum": 5}},
+            parameters={"Id": {**ID, "schema": {"type": "integer", "const": 7}}},
+        )
+        made["openapi"] = version
+        made["webhooks"] = {"paid": {"post": {"responses": {}}}}
+        functions = {
+            "get_things_id_json": lambda ctx, *, id_, size=4: {"id": id_, "size": size},
+            "look": lambda ctx, *, id_: Response(202, b""),
+            "search": lambda ctx, *, id_, body=None: {"found": body},
+        }
+        service = Service(
+            name="made",
+            documents=[Document("made", made)],
+            handlers=module("operations", **functions),
+            base_path="/t",
+            respond=respond,
+        )
+        client = Client(build_app([service]), "/t")
+        assert client.get("/things/7.json").json == {"id": 7, "size": 4}
+        assert client.get("/things/7.json?size=3").json == {"id": 7, "size": 3}
+        for wrong in ("/things/7.json?size=5", "/things/8.json"):
+            assert client.get(wrong).status == 422
+        assert client.send("HEAD", "/things/7.json").status == 202
+        assert client.send("QUERY", "/things/7.json", value={"a": 1}).json == {"found": {"a": 1}}

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from server.document import loading
-from server.document.loading import Bundle, cache_of, load, load_cached
 from server.errors import DocumentError
+from server.openapi import loading
+from server.openapi.loading import Bundle, cache_of, load, load_cached
 
 Write = Callable[..., Path]
 NEIGHBOUR = """

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from server.document.naming import handler_of, operation_id_of
+from server.openapi.naming import handler_of, operation_id_of
 
 
 @pytest.mark.parametrize(

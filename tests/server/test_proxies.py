@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from server.openapi.union import Document
 from server.response import Response
 from server.service import Service
 from server.serving.app import build_app
-from server.union import Document
 from server.wire.proxies import MAX_HOPS, TrustedProxies, network_of, place_of
 from tests.server.services import document, module, operation, respond
 

@@ -23,6 +23,12 @@ PATHS = {
     "/deep/{id}/end": frozenset({"id"}),
     "/deep/{name}": frozenset(),
     "/twice/{x}/{y}": frozenset(),
+    "/mixed/{name}.json": frozenset(),
+    "/mixed/{name}": frozenset(),
+    "/mixed/{id}-{to}": frozenset({"id"}),
+    "/mixed/v{id}.{name}.json": frozenset({"id"}),
+    "/mixed/fixed.json": frozenset(),
+    "/mixed/({x})/end": frozenset(),
 }
 
 
@@ -64,6 +70,15 @@ FOUND = [
     (b"/either/5", "/either/{id}", {"id": ["5"]}),
     (b"/either/five", "/either/{name}", {"name": ["five"]}),
     (b"/deep/5", "/deep/{name}", {"name": ["5"]}),
+    (b"/mixed/a.json", "/mixed/{name}.json", {"name": ["a"]}),
+    (b"/mixed/a%2Fb.json", "/mixed/{name}.json", {"name": ["a/b"]}),
+    (b"/mixed/.json", "/mixed/{name}", {"name": [".json"]}),
+    (b"/mixed/v5.a.json", "/mixed/v{id}.{name}.json", {"id": ["5"], "name": ["a"]}),
+    (b"/mixed/va.a.json", "/mixed/{name}.json", {"name": ["va.a"]}),
+    (b"/mixed/fixed.json", "/mixed/fixed.json", {}),
+    (b"/mixed/5-a-b", "/mixed/{id}-{to}", {"id": ["5"], "to": ["a-b"]}),
+    (b"/mixed/5", "/mixed/{name}", {"name": ["5"]}),
+    (b"/mixed/(a)/end", "/mixed/({x})/end", {"x": ["a"]}),
     (b"/twice/{x}/5", "/twice/{x}/{y}", {"x": ["{x}"], "y": ["5"]}),
 ]
 
@@ -124,10 +139,11 @@ def test_many_segments_cost_little() -> None:
     assert made.find(b"/a" * 4000) is None
 
 
-@pytest.mark.parametrize("path", ["/a/{x}", "/a/x{y}"])
+@pytest.mark.parametrize("path", ["/a/{x}", "/a/{x}.json"])
 def test_refuses_paths_it_cannot_tell_apart(path: str) -> None:
     made: Router[str] = Router()
     made.add("/a/{name}", "GET", frozenset(), "1")
+    made.add("/a/{name}.json", "GET", frozenset(), "1")
     with pytest.raises(DocumentError, match="/a/"):
         made.add(path, "GET", frozenset(), "2")
 

@@ -5,8 +5,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from server.document.schemas import MAX_VIOLATIONS, Schemas, check_references, lookup, translate
+from server.document.schemas import MAX_VIOLATIONS, Schemas, check_references, translate
 from server.errors import DocumentError
+from server.openapi.structure import lookup
 
 SHARED = {
     "Small": {"type": "integer", "maximum": 5},
@@ -248,3 +249,107 @@ def test_a_validator_is_given_what_its_schema_leads_to(monkeypatch: pytest.Monke
         requests.compile({"$ref": f"#/components/schemas/{name}"}, "here")
     requests.compile({"type": "string"}, "here")
     assert given == [{"MaybeSmall", "Small"}, {"Tree"}, {"Odd~Name/Here"}, set()]
+
+
+# --- OpenAPI 3.1 and 3.2: JSON Schema 2020-12 ---------------------------------------------------
+
+NEWER = {
+    "openapi": "3.1.1",
+    "components": {
+        "schemas": {
+            "Small": {"type": "integer", "maximum": 5},
+            "Node": {
+                "$id": "https://example.com/node",
+                "type": "object",
+                "properties": {"next": {"$ref": "#"}, "size": {"$ref": "#/$defs/size"}},
+                "$defs": {"size": {"type": "integer"}},
+                "unevaluatedProperties": False,
+            },
+            "Named": {"$anchor": "named", "type": "string", "x-of": "an anchor"},
+            "List": {
+                "$dynamicAnchor": "item",
+                "type": ["array", "string"],
+                "items": {"$dynamicRef": "#item"},
+            },
+            "Account": SHARED["Account"],
+        }
+    },
+    "paths": {"/a": {"get": {"parameters": [{"schema": {"type": ["integer", "null"]}}]}}},
+}
+TAKES_OF_3_1: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
+    ({"type": ["string", "null"]}, ["a", None], [1]),
+    ({"type": "string", "nullable": True}, ["a"], [None]),
+    ({**ref("Small"), "minimum": 3}, [3, 5], [2, 6]),
+    ({"const": None}, [None], [0, False]),
+    ({"exclusiveMinimum": 3}, [4], [3]),
+    ({"prefixItems": [ref("Small")], "items": False}, [[5]], [[6], [5, 5]]),
+    ({"contains": ref("Small"), "minContains": 2}, [[1, 9, 2]], [[1, 9]]),
+    ({"allOf": [{"required": ["a"]}], "unevaluatedProperties": False}, [1], [{"a": 1}]),
+    ({"if": {"type": "string"}, "then": {"maxLength": 1}}, ["a", 11], ["aa"]),
+    ({"dependentRequired": {"a": ["b"]}}, [{"a": 1, "b": 1}], [{"a": 1}]),
+    ({"propertyNames": {"maxLength": 1}}, [{"a": 1}], [{"aa": 1}]),
+    ({"example": {"$ref": "#/no"}, "enum": [{"$ref": "#/no"}]}, [{"$ref": "#/no"}], [1]),
+    ({"$ref": "#/paths/~1a/get/parameters/0/schema"}, [1, None], ["a"]),
+    (ref("Node"), [{"next": {"next": {}, "size": 1}}], [{"next": {"size": "a"}}, {"other": 1}]),
+    ({"$ref": "https://example.com/node"}, [{"size": 1}], [{"size": "a"}]),
+    ({"$ref": "#named"}, ["a"], [1]),
+    (ref("List"), [["a", ["b"]], "a"], [[1]]),
+    ({"format": "uuid"}, ["9b7d9f0e-3b8b-4c53-8d0f-2f6f0e1f6f1a", 1], ["a"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "good", "bad"), TAKES_OF_3_1)
+def test_of_3_1(schema: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+    schemas = Schemas(NEWER, drop="readOnly")
+    assert [value for value in good if not is_valid(schema, value, schemas)] == []
+    assert [value for value in bad if is_valid(schema, value, schemas)] == []
+
+
+def test_schemas_of_3_1_may_be_true_or_false() -> None:
+    schemas = Schemas(NEWER, drop="readOnly")
+    assert schemas.compile(True, "here")(1, "") == ()
+    (violation,) = schemas.compile(False, "here")(1, "/v")
+    assert (violation.path, violation.message) == ("/v", "is not allowed here")
+    assert schemas.resolve(True) == {}
+
+
+def test_directions_of_3_1() -> None:
+    requests, answers = (Schemas(NEWER, drop=drop) for drop in ("readOnly", "writeOnly"))
+    assert is_valid(ref("Account"), {"password": "x", "name": "Ada"}, requests)
+    assert is_valid(ref("Account"), {"id": 1, "name": "Ada"}, answers)
+    assert not is_valid(ref("Account"), {"id": 1, "name": "Ada", "password": "x"}, answers)
+
+
+def test_what_stands_beside_a_reference_counts_from_3_1_on() -> None:
+    schema = {**ref("Small"), "default": 3}
+    assert Schemas(NEWER, drop="").resolve(schema)["default"] == 3
+    assert "default" not in REQUESTS.resolve(schema)
+    assert Schemas(NEWER, drop="").resolve({"$ref": "#named"})["x-of"] == "an anchor"
+
+
+def test_references_in_a_circle() -> None:
+    circle = {"components": {"schemas": {"A": ref("B"), "B": ref("A")}}}
+    with pytest.raises(DocumentError, match="#/components/schemas/A refers to itself"):
+        Schemas(circle, drop="").resolve(ref("A"))
+
+
+@pytest.mark.parametrize(
+    ("named", "value", "expected"),
+    [
+        ("http://json-schema.org/draft-07/schema#", [1, "a"], True),
+        ("https://json-schema.org/draft/2020-12/schema", [1, "a"], False),
+        ("https://spec.openapis.org/oas/3.1/dialect/base", [1, "a"], False),
+        (None, [1, "a"], False),
+    ],
+)
+def test_a_document_may_name_its_dialect(named: str | None, value: Any, expected: bool) -> None:
+    """In draft 7, a list of `items` is what `prefixItems` is later, and `prefixItems` nothing."""
+    document = {"openapi": "3.1.0", **({"jsonSchemaDialect": named} if named else {})}
+    schemas = Schemas(document, drop="")
+    assert is_valid({"prefixItems": [{"type": "string"}]}, value, schemas) is expected
+
+
+def test_another_dialect_is_refused_by_name() -> None:
+    document = {"openapi": "3.1.0", "jsonSchemaDialect": "https://example.com/mine"}
+    with pytest.raises(DocumentError, match=r"the dialect https://example\.com/mine is not"):
+        Schemas(document, drop="").compile({"type": "string"}, "here")

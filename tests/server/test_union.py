@@ -8,8 +8,8 @@ import pytest
 
 from server.context import Context
 from server.errors import DocumentError
+from server.openapi.union import Document, unite
 from server.serving.app import build_app
-from server.union import Document, unite
 from tests.server.client import Client
 from tests.server.services import module, shop_service
 
@@ -81,7 +81,33 @@ def serve(
 class TestUnion:
     def test_one_document_is_itself(self) -> None:
         one, _ = pair()
-        assert unite("shop", [Document("make", one)]) is one
+        whole = unite("shop", [Document("make", one)])
+        assert {**whole, "paths": one["paths"]} == one
+        assert whole["paths"]["/things"] == one["paths"]["/things"]
+
+    def test_a_path_may_be_a_reference(self) -> None:
+        one, _ = pair()
+        things = one["paths"]["/things"]
+        parameter = {"name": "q", "in": "query", "schema": {}}
+        one["paths"]["/again"] = {"$ref": "#/paths/~1things", "parameters": [parameter]}
+        one["components"]["pathItems"] = {"Bare": {"get": {"responses": {}}}}
+        one["paths"]["/bare/{id}"] = {"$ref": "#/components/pathItems/Bare"}
+        whole = unite("shop", [Document("make", one)])["paths"]
+        assert whole["/again"]["post"] == {**things["post"], "parameters": [parameter]}
+        assert whole["/bare/{id}"] == {"get": {"responses": {}, "operationId": "get_bare_id"}}
+
+    def test_paths_that_refer_to_each_other_in_a_circle(self) -> None:
+        one, _ = pair()
+        one["paths"]["/a"] = {"$ref": "#/paths/~1b"}
+        one["paths"]["/b"] = {"$ref": "#/paths/~1a"}
+        with pytest.raises(DocumentError, match="/a: #/paths/~1b refers to itself"):
+            unite("shop", [Document("make", one)])
+
+    def test_methods_of_any_name_are_not_served(self) -> None:
+        one, _ = pair()
+        one["paths"]["/things"]["additionalOperations"] = {"COPY": {}}
+        with pytest.raises(DocumentError, match="/things: additionalOperations are not served"):
+            unite("shop", [Document("make", one)])
 
     def test_paths_unite_and_info_is_the_firsts(self) -> None:
         one, other = pair()
@@ -125,7 +151,7 @@ class TestUnion:
                 "shop: operationId make is in both documents make and find",
             ),
             (
-                lambda other: other["components"]["schemas"]["Thing"].update(required=[]),
+                lambda other: other["components"]["schemas"]["Thing"].update(required=["x"]),
                 "shop: components/schemas/Thing differs between the documents make and find",
             ),
             (

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import specs
-from server.union import Document, unite
+from server.openapi.union import Document, unite
 from services import DOCUMENTS
 
 

@@ -26,9 +26,9 @@ from connexion.security import (
 from starlette.exceptions import HTTPException
 
 from server.context import Context
-from server.document.compiler import TagResolver
 from server.document.parameters import argument_name
-from server.document.schemas import lookup
+from server.openapi.naming import handler_of
+from server.openapi.structure import lookup
 from server.phases import preparation_of, taking_its_own
 from server.response import Response, as_response
 from server.service import Service
@@ -79,12 +79,12 @@ class StockResolver(Resolver):
 
     def __init__(self, service: Service, reached: Callable[[], Response | None]) -> None:
         super().__init__()
-        self.names = TagResolver(service.handlers, service.document)
         self.service = service
         self.reached = reached
 
     def resolve(self, operation: AbstractOperation) -> Resolution:
-        name = self.names.resolve_operation_id(operation)
+        raw = self.service.document["paths"][operation.path][operation.method]
+        name = str(handler_of(self.service.handlers, operation.path, operation.method, raw))
         function = self.resolve_function_from_operation_id(name)
         return Resolution(self._wrap(function, operation), name)
 

@@ -38,7 +38,7 @@ from schemathesis.transport.requests import (
 )
 
 import specs
-from server.document.schemas import lookup
+from server.openapi.structure import lookup
 from server.wire.guard import MAX_TARGET
 from tests.contract.fuzz.chat_facts import factual
 from tests.contract.fuzz.chat_refusals import is_of_the_domain

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from server.union import METHODS
+from server.openapi.union import METHODS
 
 Operation = Mapping[str, Any]
 

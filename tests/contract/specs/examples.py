@@ -8,7 +8,7 @@ from typing import Any
 
 from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator
 
-from server.document.schemas import lookup
+from server.openapi.structure import lookup
 
 Node = Mapping[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")

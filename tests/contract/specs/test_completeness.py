@@ -7,7 +7,7 @@ import pytest
 
 import services
 import specs
-from server.document.schemas import lookup
+from server.openapi.structure import lookup
 
 Node = Mapping[str, Any]
 Gap = tuple[str, str]

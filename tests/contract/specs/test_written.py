@@ -9,7 +9,7 @@ import yaml
 from openapi_spec_validator import validate
 
 import specs
-from server.document.loading import load
+from server.openapi.loading import load
 from services import DOCUMENTS
 from tests.support.served import documents_of
 

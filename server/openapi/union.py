@@ -1,8 +1,11 @@
-"""Several documents of one service as one: what the engine compiles.
+"""The documents of one service as one: what the engine compiles.
 
 Each document is published and read alone. Together they are served under one base path, so their
 paths, tags and components unite. A difference between two documents would be served as in one of
 them, so it is a `DocumentError` that names both.
+
+In what the engine compiles, a path has no parameters of its own and is no reference, and each
+operation has an operationId.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from server.errors import DocumentError
+from server.openapi.naming import operation_id_of
+from server.openapi.structure import METHODS, lookup
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _SHARED = ("openapi", "servers", "security")
 """What the documents of one service must have in common."""
 _WORDS = frozenset(("description", "summary", "externalDocs", "example", "examples"))
@@ -43,8 +47,6 @@ def unite(service: str, documents: Sequence[Document]) -> Node:
     another OpenAPI version, server or security by default. An enumeration that says
     `x-may-grow: true` has the values of both.
     """
-    if len(documents) == 1:
-        return documents[0].content
     union = _Union(documents[0])
     for document in documents:
         try:
@@ -73,8 +75,9 @@ class _Union:
         for key in _SHARED:
             if document.content.get(key) != self._first.content.get(key):
                 raise _clash(key, self._first.name, document.name)
-        for path, item in document.content["paths"].items():
-            self._add_path(document.name, path, item)
+        for path in document.content.get("paths", ()):
+            if not path.startswith("x-"):
+                self._add_path(document, path)
         for tag in document.content.get("tags", ()):
             known = self._tags.setdefault(tag["name"], tag)
             self._merge(f"the tag {tag['name']}", document.name, known, tag)
@@ -85,13 +88,13 @@ class _Union:
                 known = united.setdefault(name, component)
                 united[name] = self._merge(place, document.name, known, component)
 
-    def _add_path(self, document: str, path: str, item: Node) -> None:
+    def _add_path(self, document: Document, path: str) -> None:
         united = self._paths.setdefault(path, {})
-        for method, operation in _operations(item):
+        for method, operation in operations_of(document.content, path):
             for place in (f"{method.upper()} {path}", f"operationId {operation['operationId']}"):
-                if place in self._origin:
-                    raise _clash(place, self._origin[place], document, "is in both documents")
-                self._origin[place] = document
+                origin = self._origin.setdefault(place, document.name)
+                if origin != document.name:
+                    raise _clash(place, origin, document.name, "is in both documents")
             united[method] = operation
 
     def _merge(self, place: str, document: str, known: Any, added: Any) -> Any:
@@ -106,14 +109,42 @@ class _Union:
         raise _clash(place, origin, document)
 
 
-def _operations(item: Node) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the methods and operations of a path, each with the path's own parameters."""
+def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the methods and operations of a path, each with its operationId and with the path's own
+    parameters, servers aside. Raise `DocumentError` for what cannot be served.
+    """
+    item = _resolved(document, path)
+    if "additionalOperations" in item:
+        raise DocumentError(
+            f"{path}: additionalOperations are not served", ("paths", path, "additionalOperations")
+        )
     shared = item.get("parameters", ())
     for method in METHODS:
         if method in item:
             operation = item[method]
             parameters = [*shared, *operation.get("parameters", ())]
-            yield method, {**operation, **({"parameters": parameters} if parameters else {})}
+            yield (
+                method,
+                {
+                    **operation,
+                    **({"parameters": parameters} if parameters else {}),
+                    "operationId": operation_id_of(path, method, operation),
+                },
+            )
+
+
+def _resolved(document: Node, path: str) -> Node:
+    """Return the item of a path, which may be a reference to another one."""
+    item: Node = document["paths"][path]
+    references = []
+    while "$ref" in item:
+        reference = item["$ref"]
+        if reference in references:
+            raise DocumentError(f"{path}: {reference} refers to itself", ("paths", path, "$ref"))
+        references.append(reference)
+        own = {key: value for key, value in item.items() if key != "$ref"}
+        item = {**lookup(document, reference), **own}
+    return item
 
 
 def _may_grow(component: Any) -> bool:

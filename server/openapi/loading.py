@@ -26,8 +26,8 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from server.document.structure import OBJECTS, SECTIONS, Steps, children
 from server.errors import DocumentError
+from server.openapi.structure import OBJECTS, SECTIONS, Steps, children, steps_of
 
 SHARED = "x-shared"
 REPLACES = "x-replaces"
@@ -254,12 +254,6 @@ class Bundle:
     def _note_origin(self, at: Steps, absolute: str) -> None:
         file, fragment = urldefrag(absolute)
         self.origins[at] = _path_of(file), steps_of(fragment)
-
-
-def steps_of(fragment: str) -> Steps:
-    """Return the steps of a JSON pointer in the fragment of a reference (RFC 6901)."""
-    pointer = unquote(fragment).split("/")[1:]
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer)
 
 
 def _path_of(uri: str) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 Steps = tuple[str | int, ...]
 """Where a node stands: the keys and indexes from the root."""
@@ -17,7 +18,11 @@ EVERY = "*"
 
 _SCHEMA = {
     **dict.fromkeys(
-        ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"), "{schema}"
+        (
+            *("properties", "patternProperties", "$defs", "dependentSchemas"),
+            *("definitions", "dependencies"),  # of earlier drafts
+        ),
+        "{schema}",
     ),
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "[schema]"),
     **dict.fromkeys(
@@ -104,6 +109,8 @@ def children(node: Any, kind: str) -> Iterator[tuple[Steps, Any, str]]:
                 for name, item in value.items():
                     if kind == "schema" or not str(name).startswith("x-"):
                         yield (key, name), item, child[1:-1]
+        elif isinstance(value, list):  # `items` of earlier drafts
+            yield from (((key, at), item, child) for at, item in enumerate(value))
         else:
             yield (key,), value, child
 
@@ -116,3 +123,22 @@ def walk(node: Any, kind: str = "document", at: Steps = ()) -> Iterator[tuple[St
     yield at, node, kind
     for steps, child, kind_of_child in children(node, kind):
         yield from walk(child, kind_of_child, at + steps)
+
+
+def steps_of(fragment: str) -> tuple[str, ...]:
+    """Return the steps of a JSON pointer in the fragment of a reference (RFC 6901)."""
+    pointer = unquote(fragment).split("/")[1:]
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer)
+
+
+def lookup(document: Mapping[str, Any], reference: str) -> Any:
+    """Return what a local `$ref` such as `#/components/schemas/Invoice` points to."""
+    node: Any = document
+    for step in pointer_of(reference):
+        node = node[int(step) if isinstance(node, list) else step]
+    return node
+
+
+def pointer_of(reference: str) -> tuple[str, ...]:
+    """Return the steps of a local `$ref`."""
+    return steps_of(reference.removeprefix("#"))

@@ -1,0 +1,1 @@
+"""OpenAPI documents as data: read from files, joined, walked through."""
