@@ -13,6 +13,8 @@ from typing import Any
 
 from connexion.exceptions import ProblemException
 
+MOST_MISTAKES = 50
+
 
 class DocumentError(Exception):
     """A document or its handlers cannot be served; names the operation and the place.
@@ -26,10 +28,13 @@ class DocumentError(Exception):
 
 
 class DocumentErrors(DocumentError):
-    """Several of them; the message is all messages, a line each."""
+    """Several of them; the message is the first 50 messages, a line each."""
 
     def __init__(self, errors: Sequence[DocumentError]) -> None:
-        super().__init__("\n".join(map(str, errors)))
+        lines = [*map(str, errors[:MOST_MISTAKES])]
+        if len(errors) > MOST_MISTAKES:
+            lines.append(f"... and {len(errors) - MOST_MISTAKES} more")
+        super().__init__("\n".join(lines))
         self.errors = tuple(errors)
 
 

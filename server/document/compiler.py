@@ -79,6 +79,11 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             specification, base_path=service.base_path, resolver=Resolver(), pythonic_params=True
         )
         self._find_dead_handlers()
+        for schemas in (self.requests, self.answers):
+            try:
+                schemas.finish()
+            except DocumentError as error:
+                self._errors.append(error)
         if self._errors:
             raise DocumentErrors(self._errors)
 
@@ -109,7 +114,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             query_parameters=self._in("query", declared, place),
             header_parameters=self._in("header", declared, place),
             body=self._body(method, None if body is None else self.requests.resolve(body), place),
-            responses=Responses(self.document, raw.get("responses", {}), self.answers, place),
+            responses=Responses(raw.get("responses", {}), self.answers, place),
         )
         check_parameters(compiled, path, place)
         check_signature(compiled, operation.function, place)

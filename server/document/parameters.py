@@ -191,12 +191,8 @@ class Parameters:
         self, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
     ) -> Validate:
         properties = {p["name"]: _schema_of(p) for p in declared}
-        try:
-            return schemas.compile({"type": "object", "properties": properties}, place)
-        except DocumentError:
-            for name, schema in properties.items():  # say which one
-                schemas.compile(schema, f"{place} {self.where} parameter {name}")
-            raise
+        schema = {"type": "object", "properties": properties}
+        return schemas.compile(schema, f"{place} {self.where} parameters")
 
     def arguments(self, sent: Mapping[str, list[str]]) -> dict[str, Any]:
         """Handler arguments from the texts sent. Raise `InvalidRequest`."""

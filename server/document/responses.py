@@ -8,7 +8,6 @@ from typing import Any
 
 from server.document.schemas import Schemas, Validate
 from server.errors import NonConformingResponse
-from server.openapi.structure import lookup
 from server.response import JSON, Response
 
 SHORT_LIST = 100
@@ -19,7 +18,6 @@ class Responses:
 
     def __init__(
         self,
-        document: Mapping[str, Any],
         declared: Mapping[str, Any],
         schemas: Schemas,
         place: str,
@@ -41,7 +39,7 @@ class Responses:
             }
             if key.startswith("2"):
                 self.hold_lists |= any(
-                    holds_list(document, media.get("schema", {}), set())
+                    holds_list(schemas, media.get("schema", {}))
                     for media in response.get("content", {}).values()
                 )
             self._headers[key] = tuple(
@@ -82,21 +80,23 @@ class Responses:
             raise NonConformingResponse(f"{self._place}: {key}{first.path} {first.message}")
 
 
-def holds_list(document: Mapping[str, Any], schema: Any, seen: set[str]) -> bool:
+def holds_list(schemas: Schemas, schema: Any) -> bool:
     """Return whether a schema describes a list without a small bound anywhere."""
-    if not isinstance(schema, Mapping):
-        return False
-    if "$ref" in schema:
-        if schema["$ref"] in seen:
-            return False
-        seen.add(schema["$ref"])
-        return holds_list(document, lookup(document, schema["$ref"]), seen)
-    if schema.get("type") == "array" and schema.get("maxItems", SHORT_LIST + 1) > SHORT_LIST:
-        return True
-    inner = [
-        *schema.get("properties", {}).values(),
-        *(part for key in ("allOf", "anyOf", "oneOf") for part in schema.get(key, ())),
-        schema.get("items"),
-        schema.get("additionalProperties"),
-    ]
-    return any(holds_list(document, part, seen) for part in inner)
+    waiting = [schema]
+    seen: set[str] = set()
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Mapping) or part.get("$ref") in seen:
+            continue
+        if "$ref" in part:
+            seen.add(part["$ref"])
+            part = schemas.resolve(part)
+        if "array" in str(part.get("type")) and part.get("maxItems", SHORT_LIST + 1) > SHORT_LIST:
+            return True
+        waiting += [
+            *part.get("properties", {}).values(),
+            *(each for key in ("allOf", "anyOf", "oneOf") for each in part.get(key, ())),
+            part.get("items"),
+            part.get("additionalProperties"),
+        ]
+    return False

@@ -9,7 +9,7 @@ each other by `$ref`, so that recursive schemas compile too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial, reduce
 from typing import Any
@@ -27,6 +27,8 @@ HUGE_WEIGHT = 8000
 ERRORS = "x-errors"
 _REFERENCES = ("$ref", "$dynamicRef")
 SHARED = "#/components/schemas/"
+DEFS = "#/$defs/"
+WIDTH = 16
 
 _ANNOTATIONS = frozenset(
     ("example", "examples", "discriminator", "xml", "externalDocs", "deprecated", "description")
@@ -138,8 +140,8 @@ class Schemas:
         if self._has_resources:
             for schema in self._shared.values():
                 _point_to_defs(schema)
-        self._named: dict[str, frozenset[str]] = {}
-        self._compiled: dict[str, Validate] = {}
+        self._compiled: dict[Any, Validate] = {}
+        self._unfinished: list[_Compiled] = []
 
     def resolve(self, schema: Any) -> Mapping[str, Any]:
         """Return what a `$ref` points to, else the schema itself; from OpenAPI 3.1 on with what
@@ -178,70 +180,124 @@ class Schemas:
     def compile(self, schema: Any, place: str) -> Validate:
         """Return a function from (value, JSON pointer) to what is wrong; empty when nothing is.
 
-        A schema that is but a `$ref` is compiled once. Raise `DocumentError` naming `place` for a
-        schema that cannot be compiled.
+        A schema that is but a `$ref` is compiled once. `finish` builds what the functions need.
+        Raise `DocumentError` naming `place` for a dialect that is not served.
         """
-        if not isinstance(schema, Mapping) or schema.keys() != {"$ref"}:
-            return self._compile(schema, place)
-        reference = schema["$ref"]
-        if reference not in self._compiled:
-            self._compiled[reference] = self._compile(schema, place)
-        return self._compiled[reference]
-
-    def _compile(self, schema: Any, place: str) -> Validate:
-        translated = self._translate(schema)
-        root = {"allOf": [translated], **self._reachable(translated)}
-        if self._has_resources:
-            _point_to_defs(translated)
-            root["$defs"] = self._shared
+        is_reference = isinstance(schema, Mapping) and schema.keys() == {"$ref"}
+        reference = schema["$ref"] if is_reference else None
+        if reference in self._compiled:
+            return self._compiled[reference]
         try:
-            validator = dialect_of(self._document, schema)(
+            dialect = dialect_of(self._document, schema)
+        except DocumentError as error:
+            raise DocumentError(f"{place}: {error}") from error
+        compiled = _Compiled(self, self._translate(schema), place, dialect)
+        self._unfinished.append(compiled)
+        if is_reference:
+            self._compiled[reference] = compiled.validate
+        return compiled.validate
+
+    def finish(self) -> None:
+        """Build one validator for all schemas that were compiled since the last time, because a
+        validator of its own for each would hold all that it refers to: for 1,500 schemas that refer
+        to each other, gigabytes. Raise `DocumentError` naming the place of a wrong one.
+        """
+        unfinished, self._unfinished = self._unfinished, []
+        for dialect in {compiled.dialect for compiled in unfinished}:
+            several = [compiled for compiled in unfinished if compiled.dialect is dialect]
+            try:
+                self._build(several)
+            except DocumentError:
+                for compiled in several:
+                    self._build([compiled])
+                raise
+
+    def _build(self, several: Sequence[_Compiled]) -> None:
+        root = {**_as_properties(several, ()), **self._shared_parts(several)}
+        try:
+            validator = several[0].dialect(
                 root, validate_formats=True, formats=_FORMATS, mask="the value"
             )
-        except (ValueError, LookupError, jsonschema_rs.ReferencingError) as error:
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
+            place = several[0].place
             raise DocumentError(f"{place}: schema cannot be compiled: {error}") from error
-        is_valid = validator.is_valid
+        for compiled in several:
+            compiled.root, compiled.validator = root, validator
 
-        def validate(value: Any, pointer: str) -> tuple[Violation, ...]:
-            if is_valid(value):
-                return ()
-            return _violations(validator, root, value, pointer)
-
-        return validate
-
-    def _reachable(self, schema: Any) -> dict[str, Any]:
-        """Return the parts of the document that one schema refers to, at their places, because a
-        document has hundreds of validators and schemas, and all schemas in each validator take a
-        gigabyte.
-        """
-        shared: dict[str, Any] = {}
-        root: dict[str, Any] = {"components": {"schemas": shared}}
-        waiting = set(_references(schema))
+    def _shared_parts(self, several: Sequence[_Compiled]) -> dict[str, Any]:
+        """Return the parts of the document that schemas refer to, at their places."""
+        if self._has_resources:
+            for compiled in several:
+                _point_to_defs(compiled.schema)
+            parts: dict[str, Any] = {"$defs": self._shared}
+        else:
+            parts = {"components": {"schemas": self._shared}}
+        waiting = [compiled.schema for compiled in several] + list(self._shared.values())
         seen = set()
         while waiting:
-            reference = waiting.pop()
-            if reference in seen:
-                continue
-            seen.add(reference)
-            steps = pointer_of(reference)
-            if steps[:2] != ("components", "schemas") or len(steps) < 3:
-                waiting |= set(_references(self._add_elsewhere(root, reference)))
-            elif (name := steps[2]) not in shared and name in self._shared:
-                shared[name] = self._shared[name]
-                if name not in self._named:
-                    self._named[name] = frozenset(_references(shared[name]))
-                waiting |= self._named[name]
-        return root
+            for reference in _references(waiting.pop()):
+                if not reference.startswith((SHARED, DEFS)) and reference not in seen:
+                    seen.add(reference)
+                    waiting.append(self._add_elsewhere(parts, reference))
+        return parts
 
     def _add_elsewhere(self, root: dict[str, Any], reference: str) -> Any:
         """Put a schema that stands outside of the shared ones at its place, and return it."""
-        found = self._translate(lookup(self._document, reference))
+        try:
+            found = self._translate(lookup(self._document, reference))
+        except (LookupError, TypeError):
+            raise DocumentError(f"{reference} points nowhere") from None
         node = root
         *way, last = pointer_of(reference)
         for step in way:
             node = node.setdefault(step, {})
         node[last] = found
         return found
+
+
+class _Compiled:
+    """One schema of a document, and its place in the validator that is built for many."""
+
+    __slots__ = ("dialect", "keys", "place", "root", "schema", "schemas", "validator")
+
+    def __init__(self, schemas: Schemas, schema: Any, place: str, dialect: Any) -> None:
+        self.schemas = schemas
+        self.schema = schema
+        self.place = place
+        self.dialect = dialect
+        self.keys: tuple[str, ...] = ()
+        """The properties that lead to the schema from the root, the last one first."""
+        self.root: Mapping[str, Any] = {}
+        self.validator: Any = None
+
+    def validate(self, value: Any, pointer: str) -> tuple[Violation, ...]:
+        if self.validator is None:
+            self.schemas.finish()
+        instance = value
+        for key in self.keys:
+            instance = {key: instance}
+        if self.validator.is_valid(instance):
+            return ()
+        return _violations(self, instance, _weigh(value, 1, HUGE_WEIGHT), pointer)
+
+
+def _as_properties(several: Sequence[_Compiled], way: tuple[str, ...]) -> dict[str, Any]:
+    """Return an object schema with all schemas as properties, on as many levels as there must be
+    for none to have more than `WIDTH`, because a validator goes through all properties of a level.
+    """
+    size = 1
+    while size * WIDTH < len(several):
+        size *= WIDTH
+    properties = {}
+    for start in range(0, len(several), size):
+        key = str(start // size)
+        part = several[start : start + size]
+        if size > 1:
+            properties[key] = _as_properties(part, (key, *way))
+        else:
+            part[0].keys = (key, *way)
+            properties[key] = part[0].schema
+    return {"properties": properties}
 
 
 def _names_a_resource(schema: Any) -> bool:
@@ -267,7 +323,7 @@ def _point_to_defs(schema: Any) -> None:
     for part in _parts(schema):
         for key in _REFERENCES:
             if str(part.get(key)).startswith(SHARED):
-                part[key] = "#/$defs/" + part[key].removeprefix(SHARED)
+                part[key] = DEFS + part[key].removeprefix(SHARED)
 
 
 def _references(schema: Any) -> Iterator[str]:
@@ -280,31 +336,31 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def _violations(
-    validator: Any, root: Mapping[str, Any], value: Any, pointer: str
+    compiled: _Compiled, instance: Any, left: int, pointer: str
 ) -> tuple[Violation, ...]:
-    """Return the violations of `value`: up to a number of them, in a large value the first one, in
-    a huge one a single violation without a place.
+    """Return the violations of a value: up to a number of them, in a large value the first one, in
+    a huge one a single violation without a place. `left`: what `_weigh` leaves of `HUGE_WEIGHT`.
 
     jsonschema-rs finds all errors before it hands out one, each with a copy of what it is about and
     once more for every level above: seconds and gigabytes for a megabyte made to be wrong.
     """
-    left = _weigh(value, 1, HUGE_WEIGHT)
     if left <= 0:
         return (
             Violation(pointer, "does not fit the document; it is too large to say where", "schema"),
         )
     if left > HUGE_WEIGHT - LARGE_WEIGHT:
-        errors = validator.iter_errors(value)
+        errors = compiled.validator.iter_errors(instance)
     else:
-        errors = _first_error(validator, value)
+        errors = _first_error(compiled.validator, instance)
     found = []
     for error in errors:
-        steps = [pointer, *map(pointer_step, error.instance_path)]
+        path = error.instance_path[len(compiled.keys) :]
+        steps = [pointer, *map(pointer_step, path)]
         facts = error.kind.as_dict()
         if error.kind.name == "enum" and isinstance(error.instance, str):
             facts["value"] = error.instance
         *place, rule = error.schema_path
-        schema = reduce(_part, place, root)
+        schema = reduce(_part, place, compiled.root)
         if isinstance(schema, Mapping) and (named := schema.get(ERRORS, {}).get(rule)):
             facts["error"] = named
         found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))

@@ -201,7 +201,7 @@ class TestDocuments:
     @pytest.mark.parametrize(
         ("where", "place"),
         [
-            ("parameter", "read_a (GET /a) query parameter limit"),
+            ("parameter", "read_a (GET /a) query parameters"),
             ("body", "read_a (GET /a) request body application/json"),
             ("response", "read_a (GET /a) response 200 application/json"),
         ],

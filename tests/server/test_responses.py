@@ -41,7 +41,7 @@ SENT = frozenset({"x-must"})
 
 
 def responses(declared: dict[str, Any]) -> Responses:
-    return Responses(DOCUMENT, declared, Schemas(DOCUMENT, drop="writeOnly"), "read_a (GET /a)")
+    return Responses(declared, Schemas(DOCUMENT, drop="writeOnly"), "read_a (GET /a)")
 
 
 @pytest.mark.parametrize(

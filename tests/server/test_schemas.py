@@ -222,8 +222,11 @@ class TestViolations:
     ],
 )
 def test_a_schema_that_cannot_be_compiled_is_named(schema: dict[str, Any]) -> None:
+    schemas = Schemas(DOCUMENT, drop="readOnly")
+    schemas.compile({"type": "string"}, "another place")
+    schemas.compile(schema, "the place")
     with pytest.raises(DocumentError, match="the place"):
-        REQUESTS.compile(schema, "the place")
+        schemas.finish()
 
 
 def test_lookup_follows_escapes() -> None:
@@ -235,20 +238,26 @@ def test_a_dangling_reference_is_placed() -> None:
         check_references({"a": [{"b": {"$ref": "#/c/d"}}], "c": {}}, "shop")
 
 
-def test_a_validator_is_given_what_its_schema_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[set[str]] = []
+def test_many_schemas_have_one_validator(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
     compiled = jsonschema_rs.Draft4Validator
-
-    def compile_noted(root: dict[str, Any], **options: Any) -> Any:
-        given.append(set(root["components"]["schemas"]))
-        return compiled(root, **options)
-
-    monkeypatch.setattr(jsonschema_rs, "Draft4Validator", compile_noted)
-    requests = Schemas(DOCUMENT, drop="readOnly")
-    for name in ("MaybeSmall", "Tree", "Odd~0Name~1Here", "Tree"):  # each once
-        requests.compile({"$ref": f"#/components/schemas/{name}"}, "here")
-    requests.compile({"type": "string"}, "here")
-    assert given == [{"MaybeSmall", "Small"}, {"Tree"}, {"Odd~Name/Here"}, set()]
+    monkeypatch.setattr(
+        jsonschema_rs,
+        "Draft4Validator",
+        lambda *args, **kw: made.append(compiled(*args, **kw)) or made[-1],
+    )
+    schemas = Schemas(DOCUMENT, drop="readOnly")
+    several = [schemas.compile({"type": "integer", "maximum": n}, "here") for n in range(300)]
+    assert schemas.compile(ref("Tree"), "here") == schemas.compile(ref("Tree"), "there")
+    assert [n for n in range(300) if several[n](n, "/v") or not several[n](n + 1, "/v")] == []
+    assert len(made) == 1
+    (violation,) = several[299]({"a": 1}, "/v")
+    assert (violation.path, violation.rule) == ("/v", "type")
+    (violation,) = schemas.compile(ref("Tree"), "here")({"name": "abcd"}, "/v")
+    assert violation.path == "/v/name"
+    (violation,) = schemas.compile({"items": ref("Tree")}, "later")([{"name": "abcd"}], "/v")
+    assert violation.path == "/v/0/name"
+    assert len(made) == 2
 
 
 # --- OpenAPI 3.1 and 3.2: JSON Schema 2020-12 ---------------------------------------------------
