@@ -11,6 +11,7 @@ from server.errors import NonConformingResponse
 from server.response import JSON, Response
 
 SHORT_LIST = 100
+MANY = 100
 
 
 class Responses:
@@ -81,10 +82,14 @@ class Responses:
 
 
 def holds_list(schemas: Schemas, schema: Any) -> bool:
-    """Return whether a schema describes a list without a small bound anywhere."""
+    """Return whether a schema describes a list without a small bound anywhere, or refers to more
+    than `MANY` others.
+    """
     waiting = [schema]
     seen: set[str] = set()
     while waiting:
+        if len(seen) > MANY:
+            return True
         part = waiting.pop()
         if not isinstance(part, Mapping) or part.get("$ref") in seen:
             continue
