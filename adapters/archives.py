@@ -1,7 +1,7 @@
-"""Export archives: .zip files of JSON lines, written as they come and whole or not at all.
+"""Export archives: .zip files of JSON lines, written in a stream, complete or not at all.
 
-Under its name an archive is complete and on the disk. Until then it is a `.part` beside it, which
-whoever is killed leaves behind, for a sweep.
+An archive has its name once it is complete and on the disk. Until then it is a `.part` beside it,
+which a killed process leaves behind, for a sweep.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ COMPRESSION = 3  # a third of the time of 6, a tenth more bytes
 
 
 class ArchiveWriter:
-    """Writes `{folder}/{name}`; a context manager. Without `finish` nothing but the part is left,
-    and not that either unless the process dies.
+    """Writes `{folder}/{name}`; a context manager. Without `finish` nothing is left, or only the
+    part if the process dies.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -44,7 +44,7 @@ class ArchiveWriter:
         self._part.unlink(missing_ok=True)
 
     def write_lines(self, name: str, batches: Iterable[list[bytes]], **facts: Any) -> None:
-        """One file of lines that end in newlines; `facts` stand beside it in the manifest."""
+        """Write a file of lines that end in newlines, and `facts` of it into the manifest."""
         digest, rows, size = hashlib.sha256(), 0, 0
         with self._zip.open(name, "w", force_zip64=True) as out:
             for lines in batches:
@@ -57,7 +57,7 @@ class ArchiveWriter:
         )
 
     def write_file(self, name: str, pieces: Iterable[bytes]) -> None:
-        """One file as it is; most files that people share are compressed already."""
+        """Write a file uncompressed, because most files that people share are compressed."""
         entry = zipfile.ZipInfo(name)
         entry.external_attr = 0o600 << 16
         digest, size = hashlib.sha256(), 0
@@ -69,13 +69,12 @@ class ArchiveWriter:
         self._uploads.append({"name": name, "bytes": size, "sha256": digest.hexdigest()})
 
     def note_missing(self, name: str) -> None:
-        """A file that there should be, and is gone."""
+        """Note in the manifest a file that is gone."""
         self._uploads.append({"name": name, "missing": True})
 
     def finish(self, manifest: Mapping[str, Any]) -> tuple[int, str]:
-        """Write the manifest, bring all to the disk, give the archive its name.
-
-        Returns its bytes and its SHA-256.
+        """Write the manifest, sync, and give the archive its name. Return its size in bytes and its
+        SHA-256.
         """
         text = orjson.dumps(
             {**manifest, "files": self._files, "uploads": self._uploads},
@@ -94,7 +93,7 @@ class ArchiveWriter:
 
 
 def list_files(folder: Path) -> list[str]:
-    """The archives and parts of archives in a folder."""
+    """Return the archives and parts of archives in a folder."""
     if not folder.exists():
         return []
     return sorted(name for name in os.listdir(folder) if name.removesuffix(PART).endswith(".zip"))
@@ -105,7 +104,7 @@ def remove_file(folder: Path, name: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a folder's names to the disk."""
+    """Sync a folder's names to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,8 +1,8 @@
-"""HTTP with services of somebody else's: answers of a bounded size, read as they were sent, and one
+"""HTTP with external services: answers of a bounded size, without content encoding, and one
 exchange that is short, bounded, and never redirected.
 
-The whole exchange has one deadline and the answer one size; no address comes from a request, and an
-answer cannot send us elsewhere. No URL, header or body goes into an error: they may hold secrets.
+The whole exchange has one deadline and the answer one size; no address comes from a request. No
+error contains a URL, a header or a body, because they may contain secrets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOOPBACK = frozenset(("127.0.0.1", "::1", "localhost"))
 
 
 class AnswerRefused(Exception):
-    """An answer that is not read to its end; the message says why, without any secret."""
+    """An answer that is not read to its end; the message is the reason, without any secret."""
 
 
 class AnswerTooLong(AnswerRefused):
@@ -31,20 +31,20 @@ class AnswerTooLong(AnswerRefused):
 
 
 def verification_for(url: str) -> ssl.SSLContext | bool:
-    """How a client of the URL checks certificates: http has none, and nothing follows redirects."""
-    return _certificates() if url.lower().startswith("https://") else False
+    """Return how a client of the URL checks certificates; http has none."""
+    return trusted_certificates() if url.lower().startswith("https://") else False
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
-    """Reading the bundle of authorities takes 20 ms: once per process, not once per client."""
+def trusted_certificates() -> ssl.SSLContext:
+    """Return the bundle of authorities, which takes 20 ms to read, so once per process."""
     return httpx.create_ssl_context()
 
 
 def read_whole(answer: httpx.Response, limit: int, *, at_each: Callable[[], None]) -> bytes:
-    """The body as it was sent; `at_each` runs after each piece, and may raise.
+    """Return the body; `at_each` runs after each piece, and may raise.
 
-    Raises `AnswerRefused` for an encoding (a compressed answer could unpack to any size), and
+    Raise `AnswerRefused` for an encoding (a compressed answer could unpack to any size), and
     `AnswerTooLong` over `limit` bytes.
     """
     _check_encoding(answer)
@@ -56,7 +56,7 @@ def read_whole(answer: httpx.Response, limit: int, *, at_each: Callable[[], None
 
 
 async def read_whole_async(answer: httpx.Response, limit: int) -> bytes:
-    """`read_whole` on an event loop; the caller sets the deadline (`asyncio.timeout`)."""
+    """Do the same on an event loop; the caller sets the deadline (`asyncio.timeout`)."""
     _check_encoding(answer)
     body = bytearray()
     async for chunk in answer.aiter_raw():
@@ -82,12 +82,12 @@ _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-A
 
 
 class NoAnswer(Exception):
-    """No whole answer came: refused, hung, broken off, too long, or encoded without being asked."""
+    """No whole answer came: refused, hung, broken off, too long, or with a content encoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back; `document` is its JSON object, None when the body is anything else."""
+    """A whole answer; `document` is its JSON object, None when the body is anything else."""
 
     status: int
     document: dict[str, Any] | None
@@ -110,7 +110,7 @@ class Peer:
         form: Mapping[str, str] | None = None,
         document: Any = None,
     ) -> Answer:
-        """One exchange. Raises `NoAnswer`."""
+        """Return the answer to one request. Raise `NoAnswer`."""
         headers = dict(_HEADERS)
         if bearer is not None:
             headers["Authorization"] = f"Bearer {bearer}"

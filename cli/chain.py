@@ -18,7 +18,7 @@ from demo.chain.testnet import (
     TestnetError,
     TestnetUnreachable,
 )
-from demo.stopping import told_to_stop
+from demo.stopping import stopping_on_signals
 from models.payment import rescans
 from settings import Settings
 
@@ -115,7 +115,7 @@ def forget(chain_id: int, as_json: bool) -> None:
 
 @contextmanager
 def _acting(port: int) -> Iterator[Testnet]:
-    """A `Testnet` on the local chain whose failures become ClickExceptions."""
+    """Yield a `Testnet` on the local chain; raise its failures as ClickExceptions."""
     with closing(Testnet(f"http://127.0.0.1:{port}", timeout_s=120)) as testnet:
         try:
             yield testnet
@@ -128,15 +128,15 @@ def _acting(port: int) -> Iterator[Testnet]:
 
 
 def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_json: bool) -> None:
-    with told_to_stop() as stopping:
+    with stopping_on_signals() as stopping:
         try:
             running = start_embedded(
                 port=port,
-                anvil=_find_anvil(settings),
+                anvil=find_anvil(settings.anvil),
                 state=state,
                 warn=lambda sentence: click.echo(sentence, err=True),
             )
-        except EmbeddedChainFailed as error:
+        except (FileNotFoundError, EmbeddedChainFailed) as error:
             raise click.ClickException(str(error)) from None
         try:
             answer(
@@ -154,15 +154,8 @@ def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_
                 ),
             )
             keep_mining(running, block_time_s=block_time_s, stopping=stopping)
-            # Ctrl-C reaches anvil too, so it may be gone a moment before we are told.
+            # Ctrl-C reaches anvil too, so it may end a moment before our signal comes.
             if not stopping.wait(1.0):
                 raise click.ClickException(f"{running.engine} ended unexpectedly")
         finally:
             running.stop()
-
-
-def _find_anvil(settings: Settings) -> Path | None:
-    try:
-        return find_anvil(settings.anvil)
-    except FileNotFoundError as error:
-        raise click.ClickException(str(error)) from None

@@ -231,7 +231,7 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:
-    """`KEY=VALUE` as name and value. Raises UsageError without `=`."""
+    """Return the name and the value of `KEY=VALUE`. Raise UsageError without `=`."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise click.UsageError(f"{text.partition('=')[0]!r} is not KEY=VALUE.")

@@ -1,5 +1,5 @@
 """`specd chat dead-mail` lists mail that failed permanently, with the reasons; `specd chat
-receive-mail` makes a message of a mail.
+receive-mail` turns a mail into a message.
 """
 
 import os
@@ -68,7 +68,7 @@ def dead_mail(retry: bool, as_json: bool) -> None:
 
 LARGEST_MAIL = 25 * 1024 * 1024
 CPU_S = 0.2
-"""Of reading one mail: the longest of people's take a quarter of it."""
+"""The time limit of reading one mail: the longest that people write take a quarter of it."""
 
 
 @click.command("receive-mail")
@@ -113,9 +113,9 @@ def receive_mail(address: str) -> None:
 
 
 def read_at_once(raw: bytes) -> Mail:
-    """The mail. Raises as `read_mail` does, and `UnreadableMail` for what takes longer than any
-    mail of people: the library's readers take the square of the number of parts, of what nests and
-    of parameters, and say so nowhere.
+    """Return the mail. Raise as `read_mail` does, and `UnreadableMail` for one that takes longer
+    than any that people write: the time of the library's parsers grows with the square of the
+    number of parts, of nested ones and of parameters, which its documentation does not mention.
     """
     with _limited_cpu(CPU_S):
         return read_mail(raw)
@@ -129,7 +129,7 @@ def _limited_cpu(seconds: float) -> Iterator[None]:
         raise UnreadableMail()
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    # Again and again, because what reads may catch the first.
+    # Repeatedly, because the parser may catch the first exception.
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.01)
     try:
         yield

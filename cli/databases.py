@@ -15,28 +15,16 @@ SQLITE = "sqlite:///"
 
 @contextmanager
 def open_database(service: str, settings: Settings) -> Iterator[Database]:
-    """A service's database, migrated. Raises ClickException or DatabaseUnavailable."""
-    require_migrated(service, settings.database_urls[service])
-    with closing(Database.for_service(service, settings)) as database:
-        yield database
-
-
-def require_all_migrated(settings: Settings, *only: str | None) -> None:
-    """Raises ClickException unless the databases of `only` (default: all services) are migrated."""
-    wanted = set(filter(None, only))
-    for service, url in settings.database_urls.items():
-        if not wanted or service in wanted:
-            require_migrated(service, url)
-
-
-def require_migrated(service: str, url: str) -> None:
-    """Raises ClickException unless the database exists with this release's schema."""
+    """Yield a service's database, migrated. Raise ClickException or DatabaseUnavailable."""
+    url = settings.database_urls[service]
     if is_missing(url) or not is_current(url, service):
         raise click.ClickException(
             f"The {service} database is not migrated to this release; run `specd migrate` first."
         )
+    with closing(Database.for_service(service, settings)) as database:
+        yield database
 
 
 def is_missing(url: str) -> bool:
-    """Whether the URL names a missing SQLite file; the check must not create the file."""
+    """Return whether the URL names a missing SQLite file, without creating it."""
     return url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE).split("?")[0]).exists()

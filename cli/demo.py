@@ -6,7 +6,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -39,10 +39,10 @@ class Demo:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> "Demo":
-        """The caller's settings, completed for a machine of one's own. Raises SettingsError."""
+        """Return the caller's settings, completed for one machine. Raise SettingsError."""
         given = Settings.from_env(environ)
         url = f"http://127.0.0.1:{given.chain_port}"
-        # On an address that others reach nobody signs in without a password, and limits hold.
+        # An address that other machines reach needs passwords and limits.
         alone = is_loopback(given.bind.rpartition(":")[0])
         env = {
             "SPECD_RATE_LIMITS": str(not alone).lower(),
@@ -56,8 +56,8 @@ class Demo:
         return cls(Settings.from_env(env), env)
 
     @property
-    def has_own_outside(self) -> bool:
-        """Whether the push relay and the video vendor are this machine's own."""
+    def has_local_services(self) -> bool:
+        """Whether the push relay and the video vendor are simulated on this machine."""
         return self.settings.video_vendor_client_id == VENDOR_CLIENT
 
     @property
@@ -74,8 +74,8 @@ class Demo:
 
 
 def outside_services(given: Settings) -> dict[str, str]:
-    """The environment in which the push relay and the video vendor are on this machine; nothing
-    when one of them is configured already. The ports are free now, and taken soon.
+    """Return the environment in which the push relay and the video vendor are on this machine;
+    nothing when one of them is configured already. The ports are free now, and used soon.
     """
     if given.push_relay_url or given.video_vendor_url:
         return {}
@@ -96,18 +96,18 @@ def outside_services(given: Settings) -> dict[str, str]:
 @json_option
 def demo(as_json: bool) -> None:
     """Migrate, seed, and run the embedded chain, the server and the workers until Ctrl-C."""
-    one = Demo.from_env(os.environ)
-    require_free("SPECD_BIND", *_host_and_port(one.settings.bind))
-    require_free("SPECD_CHAIN_PORT", "127.0.0.1", one.settings.chain_port)
-    one.settings.data_dir.mkdir(parents=True, exist_ok=True)
-    migrate_all(one.settings)
+    setup = Demo.from_env(os.environ)
+    require_free("SPECD_BIND", *_host_and_port(setup.settings.bind))
+    require_free("SPECD_CHAIN_PORT", "127.0.0.1", setup.settings.chain_port)
+    setup.settings.data_dir.mkdir(parents=True, exist_ok=True)
+    migrate_all(setup.settings)
     sys.exit(
-        asyncio.run(supervise(partial(run_demo, one, as_json=as_json), Supervisor(print_status)))
+        asyncio.run(supervise(partial(run_demo, setup, as_json=as_json), Supervisor(print_status)))
     )
 
 
 def require_free(variable: str, host: str, port: int) -> None:
-    """Raises ClickException unless this process could listen there."""
+    """Raise ClickException unless this process could listen there."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -120,25 +120,25 @@ def require_free(variable: str, host: str, port: int) -> None:
             ) from None
 
 
-async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
-    """Runs the demo under the supervisor. Returns the exit status."""
-    settings = one.settings
+async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
+    """Run the demo under the supervisor. Return the exit status."""
+    settings = setup.settings
     host, port = _host_and_port(settings.bind)
     reached = "127.0.0.1" if host in ("0.0.0.0", "") else host
     base_url = f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
-    access, genesis = prepare(one)
-    chat = prepare_chat(one, httpx.URL(base_url).netloc.decode().rpartition(":")[0])
+    access, genesis = prepare(setup)
+    chat = prepare_chat(setup, httpx.URL(base_url).netloc.decode().rpartition(":")[0])
     supervisor.say(
         f"starting chain, server and workers; their output is in {settings.data_dir}/logs"
     )
-    await supervisor.start(one.program("chain", "chain", "--port", str(settings.chain_port)))
-    if one.has_own_outside:
-        ports = [settings.push_relay_url, settings.video_vendor_url]
-        relay_port, vendor_port = (str(httpx.URL(url).port) for url in ports)
-        words = ("outside", "--relay-port", relay_port, "--vendor-port", vendor_port)
-        await supervisor.start(one.program("outside", *words))
-    await supervisor.start(one.program("server", "serve"))
-    await supervisor.start(one.program("workers", "worker"))
+    await supervisor.start(setup.program("chain", "chain", "--port", str(settings.chain_port)))
+    if setup.has_local_services:
+        urls = [settings.push_relay_url, settings.video_vendor_url]
+        relay_port, vendor_port = (str(httpx.URL(url).port) for url in urls)
+        arguments = ("outside", "--relay-port", relay_port, "--vendor-port", vendor_port)
+        await supervisor.start(setup.program("outside", *arguments))
+    await supervisor.start(setup.program("server", "serve"))
+    await supervisor.start(setup.program("workers", "worker"))
 
     invoice: OpenInvoice | None = None
 
@@ -149,19 +149,19 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
         return invoice is not None
 
     for what, is_done in (
-        ("The chain's start", partial(_chain_is_ready, one.chain_url)),
+        ("The chain's start", partial(_chain_is_ready, setup.chain_url)),
         ("The server's readiness", partial(_is_ready, base_url)),
         ("The demo invoice", try_open_invoice),
     ):
         if not await supervisor.until(what, partial(asyncio.to_thread, is_done), READY_WITHIN_S):
             return 0 if supervisor.stopping.is_set() else 1
     assert invoice is not None
-    if genesis not in (None, _block_hash(one.chain_url, 0)):
+    if genesis not in (None, _genesis_hash(setup.chain_url)):
         supervisor.say("the embedded chain is new; payments on the earlier chain are lost")
     announce(
         Ready(
             base_url=base_url,
-            chain_url=one.chain_url,
+            chain_url=setup.chain_url,
             key=access.key,
             invoice_id=invoice.id,
             amount=invoice.amount,
@@ -170,7 +170,7 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
             chat_url=f"{base_url}/api/v1",
             chat_users=chat.users,
             chat_channel_id=chat.channel_id,
-            push_relay_url=settings.push_relay_url if one.has_own_outside else "",
+            push_relay_url=settings.push_relay_url if setup.has_local_services else "",
         ),
         as_json=as_json,
     )
@@ -178,11 +178,11 @@ async def run_demo(one: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
     return 0
 
 
-def prepare(one: Demo) -> tuple[Access, str | None]:
-    """Seed the database; the access to it, and the hash of block 0 of the chain it knows."""
-    file = one.settings.data_dir / "demo.json"
+def prepare(setup: Demo) -> tuple[Access, str | None]:
+    """Seed the database; return the access to it, and the hash of block 0 of its chain, if any."""
+    file = setup.settings.data_dir / "demo.json"
     now = SystemClock().now()
-    with open_database("payment", one.settings) as database:
+    with open_database("payment", setup.settings) as database:
         access = database.run(partial(seed, stored=stored_access(file), now=now))
         with database.reading() as reader:
             known = find_known_blocks(reader, CHAIN_ID, up_to=0)
@@ -190,30 +190,23 @@ def prepare(one: Demo) -> tuple[Access, str | None]:
     return access, known[0].hash if known else None
 
 
-def prepare_chat(one: Demo, host: str) -> ChatAccess:
-    """Seed the chat database with an organization at the host that the demo is reached at."""
-    keys, now = key_maker(one.settings), SystemClock().now()
-    with open_with_secret("chat", one.settings) as database:
+def prepare_chat(setup: Demo, host: str) -> ChatAccess:
+    """Seed the chat database with an organization at the demo's host."""
+    keys, now = key_maker(setup.settings), SystemClock().now()
+    with open_with_secret("chat", setup.settings) as database:
         return database.run(partial(seed_chat, keys=keys, host=host, now=now))
 
 
-def _block_hash(chain_url: str, number: int) -> str:
-    chain = Testnet(chain_url)
-    try:
-        return str(chain.call("eth_getBlockByNumber", hex(number), False)["hash"])
-    finally:
-        chain.close()
+def _genesis_hash(chain_url: str) -> str:
+    with closing(Testnet(chain_url)) as chain:
+        return str(chain.call("eth_getBlockByNumber", "0x0", False)["hash"])
 
 
 def _chain_is_ready(chain_url: str) -> bool:
-    """Whether the chain answers and the token lives on it."""
-    chain = Testnet(chain_url, timeout_s=2)
-    try:
+    """Return whether the chain answers and has the token."""
+    with closing(Testnet(chain_url, timeout_s=2)) as chain, suppress(TestnetError):
         return chain.has_code(TOKEN)
-    except TestnetError:
-        return False
-    finally:
-        chain.close()
+    return False
 
 
 def _is_ready(base_url: str) -> bool:

@@ -11,7 +11,8 @@ from adapters.chain.json_rpc import (
     Endpoint,
     EndpointFailed,
     RpcError,
-    ask,
+    call,
+    parse_endpoints,
     parse_quantity,
     sync_client,
 )
@@ -38,7 +39,7 @@ class Finding:
 
 
 def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Finding]:
-    """Checks that a database is reachable, migrated and configured for durability."""
+    """Check that a database is reachable, migrated and configured for durability."""
     name = f"{service} database"
     if is_missing(url):
         yield Finding(name, "broken", "there is no such file yet; run `specd migrate`")
@@ -58,14 +59,14 @@ def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Fi
 
 
 def _sqlite(name: str, connection: Connection) -> Finding:
-    found = {
+    values = {
         pragma: str(connection.execute(text(f"PRAGMA {pragma}")).scalar())
         for pragma in (*SQLITE_WANTED, "busy_timeout")
     }
-    wrong = [f"{k} is {found[k]}, not {v}" for k, v in SQLITE_WANTED.items() if found[k] != v]
+    wrong = [f"{k} is {values[k]}, not {v}" for k, v in SQLITE_WANTED.items() if values[k] != v]
     if wrong:
         return Finding(name, "broken", "; ".join(wrong))
-    waits = f"waits {int(found['busy_timeout']) / 1000:g} s for a lock"
+    waits = f"waits {int(values['busy_timeout']) / 1000:g} s for a lock"
     return Finding(name, "ok", f"SQLite in WAL, synchronous=FULL, foreign keys on, {waits}")
 
 
@@ -90,15 +91,11 @@ def _postgresql(name: str, connection: Connection) -> Finding:
 
 
 def diagnose_chains(settings: Settings) -> Iterator[Finding]:
-    """Checks each RPC endpoint: response, chain, latency and age of the latest block."""
+    """Check each RPC endpoint: response, chain, latency and age of the latest block."""
     if not settings.chain_rpc_urls:
         yield Finding("chain", "warning", "no endpoint: set SPECD_CHAIN_RPC_URLS to take payments")
-    for position, entry in enumerate(settings.chain_rpc_urls, start=1):
-        served, separator, url = entry.partition("=")
-        if separator and served.isdigit():
-            yield _endpoint(Endpoint(position, url), int(served), settings.chain_rpc_timeout_s)
-        else:
-            yield _endpoint(Endpoint(position, entry), None, settings.chain_rpc_timeout_s)
+    for served, endpoint in parse_endpoints(settings.chain_rpc_urls):
+        yield _endpoint(endpoint, served, settings.chain_rpc_timeout_s)
 
 
 def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Finding:
@@ -106,10 +103,11 @@ def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Findi
     try:
         with sync_client(endpoint) as client:
             began = time.monotonic()
-            chain_id = parse_quantity(ask(client, endpoint, "eth_chainId", [], timeout_s=timeout_s))
+            reported = call(client, endpoint, "eth_chainId", [], timeout_s=timeout_s)
             took = time.monotonic() - began
             latest = ["latest", False]
-            head = ask(client, endpoint, "eth_getBlockByNumber", latest, timeout_s=timeout_s)
+            head = call(client, endpoint, "eth_getBlockByNumber", latest, timeout_s=timeout_s)
+        chain_id = parse_quantity(reported)
         number, stamp = parse_quantity(head["number"]), parse_quantity(head["timestamp"])
     except EndpointFailed as error:
         return Finding(name, "broken", str(error))

@@ -1,4 +1,4 @@
-"""Read-only checks of payment methods: does each token still fit, as its chain says?"""
+"""Read-only checks of payment methods: whether each token still fits its contract."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ LONGEST_S = 60.0
 
 
 def diagnose_methods(settings: Settings) -> Iterator[Finding]:
-    """Asks the chains for every method that takes invoices; each token is looked at once."""
-    found = _find(settings)
-    if not found:
-        return
+    """Check every method that takes invoices against its chain; each token is read once."""
     fitting, unread = 0, 0
     ends_at = time.monotonic() + LONGEST_S
-    for chain_id, group in groupby(found, key=lambda method: method.chain_id):
+    for chain_id, group in groupby(_find(settings), key=lambda method: method.chain_id):
         methods = list(group)
         with TokenReader(
             settings.chain_rpc_urls, chain_id, timeout_s=settings.chain_rpc_timeout_s
@@ -60,7 +57,7 @@ def diagnose_methods(settings: Settings) -> Iterator[Finding]:
 
 
 def _find(settings: Settings) -> Sequence[EnabledMethod]:
-    """None where the database cannot be read, which is a finding of its own."""
+    """Return no method where the database cannot be read, which is a finding of its own."""
     url = settings.database_urls.get("payment", "")
     try:
         if not url or is_missing(url) or not is_current(url, "payment"):

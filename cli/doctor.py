@@ -41,7 +41,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:
-    """Every finding, in the order in which the faults should be fixed."""
+    """Yield every finding, in the order in which the faults should be fixed."""
     yield _interpreter()
     yield _clock()
     for service, url in settings.database_urls.items():
@@ -70,7 +70,7 @@ def _clock() -> Finding:
 
 
 def _server(settings: Settings) -> Finding:
-    """Whether specd answers at its address, or whether it could listen there."""
+    """Check that specd answers at its address, or could listen there."""
     host, _, port = settings.bind.rpartition(":")
     url = f"http://{'127.0.0.1' if host in {'0.0.0.0', '[::]'} else host}:{port}"
     try:

@@ -34,11 +34,11 @@ accesslog = None  # the application writes one line for each request itself
 errorlog = "-"
 loglevel = _settings.log_level
 
-_TURN_S = 0.001  # after so long a thread that computes lets the event loop take its turn
+_TURN_S = 0.001  # after so long a thread that computes yields to the event loop
 _COLLECT_AFTER = 20_000  # container objects made and not freed: one large answer holds as many
 
-# What is imported and compiled from here on stays. A thousandth of its objects is garbage; to look
-# for that again and again takes a sixth of the start. `when_ready` ends this.
+# What is imported and compiled from here on stays. A thousandth of its objects is garbage, but
+# collecting it takes a sixth of the start. `when_ready` enables the collection again.
 gc.disable()
 
 # Must be set before anything imports prometheus_client, which chooses its storage when imported.
@@ -47,15 +47,15 @@ os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_settings.metrics_dir)
 
 
 def on_starting(server: Any) -> None:
-    """Deletes the counters of the last run, whose process ids may recur."""
+    """Delete the counters of the last run, whose process ids may recur."""
     for file in _settings.metrics_dir.glob("*.db"):
         file.unlink(missing_ok=True)
 
 
 def when_ready(server: Any) -> None:
-    """Leave what was compiled out of garbage collection before the workers are forked: there is
-    much of it, it never goes, and a collection in the middle of a request would look through it all
-    (and copy its pages to each worker). Workers inherit the interpreter's settings.
+    """Exclude what was compiled from garbage collection before the workers are forked: it is large
+    and never freed, and a collection in the middle of a request would traverse it all (and copy its
+    pages to each worker). Workers inherit the interpreter's settings.
     """
     gc.freeze()
     gc.enable()

@@ -29,8 +29,8 @@ COMMANDS = {
 }
 """Command -> the module that has the function of its name."""
 COLLECT_AFTER = (20_000, 20, 50)
-"""When garbage is looked for. Modules are imported to stay: Python's own thresholds have it looked
-for in them again and again, which is a fifth of a server's start.
+"""The thresholds of garbage collection. With Python's own, its search of imported modules, which
+stay, takes a fifth of a server's start.
 """
 TRACEBACK = "--traceback"
 USAGE_STATUS = 2
@@ -39,9 +39,8 @@ INTERRUPTED_STATUS = 130
 
 
 class Commands(click.Group):
-    """`specd NAME` is the function NAME of its module, which is imported on demand.
-
-    All of them together take two seconds to import, and every process of a demo starts here.
+    """`specd NAME` is the function NAME of its module, which is imported on demand, because all of
+    them together take two seconds to import.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -54,7 +53,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, of their docstrings alone: no command is imported to be listed."""
+        """List the commands by their docstrings alone, without an import."""
         limit = formatter.width - 6 - max(map(len, COMMANDS))
         with formatter.section("Commands"):
             formatter.write_dl(
@@ -63,7 +62,7 @@ class Commands(click.Group):
 
 
 def listed(name: str) -> click.Command:
-    """A command that knows no more than its name and what its docstring says."""
+    """Return a command with its name and the help of its docstring alone."""
     spec = find_spec(COMMANDS[name])
     assert spec is not None
     assert spec.origin is not None
@@ -95,12 +94,12 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     gc.set_threshold(*COLLECT_AFTER)
     try:
-        # No other user of this machine may read what a command writes.
+        # No other user of this machine may read the files of a command.
         with _silent_logs(), private_files():
             status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
     except Exception as error:
         if TRACEBACK in words[:1]:
-            # Locals are not shown, but a message may quote what was typed: mask it like the rest.
+            # Locals are not shown, but a message may quote the input, so it is masked as well.
             click.echo(without_secrets("".join(traceback.format_exception(error))), err=True)
         click.echo(f"Error: {one_sentence(_wording(error))}", err=True)
         status = USAGE_STATUS if isinstance(error, click.UsageError) else FAILURE_STATUS
@@ -111,7 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 @contextmanager
 def private_files() -> Iterator[None]:
-    """Restricts new files and folders of this process and its children to their owner."""
+    """Restrict new files and folders of this process and its children to their owner."""
     before = os.umask(0o077)
     try:
         yield
@@ -121,7 +120,7 @@ def private_files() -> Iterator[None]:
 
 @contextmanager
 def _silent_logs() -> Iterator[None]:
-    """Silences logs of short commands; `worker` configures its own log."""
+    """Silence the logs of short commands; `worker` configures its own log."""
     before = structlog.get_config()
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),
@@ -134,8 +133,8 @@ def _silent_logs() -> Iterator[None]:
 
 
 def _wording(error: Exception) -> str:
-    if told := _told_by_database(error):
-        return f"The database cannot be used: {told}"
+    if message := _database_message(error):
+        return f"The database cannot be used: {message}"
     match error:
         case click.ClickException():
             return error.format_message()
@@ -149,8 +148,8 @@ def _wording(error: Exception) -> str:
     return f"specd failed ({type(error).__name__}); `specd {TRACEBACK} ...` shows where"
 
 
-def _told_by_database(error: Exception) -> str:
-    """The first line of what the database or its driver said; later lines may quote data."""
+def _database_message(error: Exception) -> str:
+    """Return the first line of the database's or driver's message; later lines may quote data."""
     cause = error.__cause__ if isinstance(error, DatabaseUnavailable) else error
     lines = str(getattr(cause, "orig", None) or "").strip().splitlines()
     return lines[0] if lines else ""

@@ -18,7 +18,7 @@ def migrate(as_json: bool) -> None:
 
 
 def migrate_all(settings: Settings) -> list[str]:
-    """Upgrade each service's database; the names of the services."""
+    """Upgrade each service's database; return the names of the services."""
     for service, url in settings.database_urls.items():
         if is_missing(url) or not is_current(url, service):
             _upgrade(url, service)
@@ -26,7 +26,7 @@ def migrate_all(settings: Settings) -> list[str]:
 
 
 def _upgrade(url: str, service: str) -> None:
-    from models import migrate  # Alembic, which most starts of a demo do without
+    from models import migrate  # imports Alembic, which most starts do not need
 
     try:
         migrate.upgrade(url, service)

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from rich.console import Console
@@ -11,23 +11,18 @@ from rich.table import Table
 
 from settings import mask
 
-F = TypeVar("F", bound=Callable[..., Any])
+PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
 
-PIPE_WIDTH = 1000  # what reads a pipe wants whole rows, however long
-
-
-def json_option(command: F) -> F:
-    """Add `--json` to a command; it arrives as the keyword `as_json`."""
-    return click.option(
-        "--json",
-        "as_json",
-        is_flag=True,
-        help="Print one JSON object as the last line of standard output.",
-    )(command)
+json_option = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object as the last line of standard output.",
+)
 
 
 def answer(payload: Mapping[str, Any], *, as_json: bool, text: str) -> None:
-    """The result of a command, last on standard output."""
+    """Print the result of a command, last on standard output."""
     click.echo(json.dumps(payload) if as_json else text)
 
 
@@ -38,7 +33,7 @@ def answer_table(
     columns: tuple[str, ...],
     rows: list[tuple[str, ...]],
 ) -> None:
-    """The result of a command that lists things."""
+    """Print the result of a command that lists things."""
     if as_json:
         click.echo(json.dumps(payload))
         return
@@ -52,7 +47,7 @@ def answer_table(
 
 
 def without_secrets(text: str) -> str:
-    """`text` with API keys, extended private keys and passwords in URLs replaced."""
+    """Return `text` with API keys, extended private keys and passwords in URLs replaced."""
     text = re.sub(r"\b([a-zA-Z]prv)[1-9A-HJ-NP-Za-km-z]{20,}", r"\1***", text)
     text = re.sub(r"\b[A-Za-z0-9]{32}\b", "***", text)
     text = re.sub(r"\b(prk_test_)[A-Za-z0-9_-]+", r"\1***", text)
@@ -60,6 +55,6 @@ def without_secrets(text: str) -> str:
 
 
 def one_sentence(text: str) -> str:
-    """`text` on one line, ending in a period, without secrets."""
+    """Return `text` on one line, ending in a period, without secrets."""
     text = " ".join(without_secrets(text).split())
     return text if text.endswith((".", "!", "?", "…")) else text + "."

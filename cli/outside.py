@@ -9,7 +9,7 @@ from cli.output import answer, json_option
 from demo.local_server import FAULTS, LocalServer
 from demo.phone import Phone
 from demo.push_relay import LocalRelay
-from demo.stopping import told_to_stop
+from demo.stopping import stopping_on_signals
 from demo.video_vendor import LocalVendor
 from settings import Settings
 
@@ -50,7 +50,7 @@ def outside(
         client_id=settings.video_vendor_client_id,
         client_secret=settings.video_vendor_client_secret,
     )
-    with told_to_stop() as stopping, ExitStack() as running:
+    with stopping_on_signals() as stopping, ExitStack() as running:
         servers = []
         for name, counterpart, port in (
             ("push relay", relay, relay_port),
@@ -103,15 +103,15 @@ def push(api: str, relay: str, user: str, as_json: bool) -> None:
             fields = phone.key_fields() | phone.token_fields(public_key)
             post("/mobile_push/register", device_id=device_id, **fields)
             post("/mobile_push/e2ee/test_notification", device_id=device_id)
-            asked = {"token": phone.token}
-            (payload,) = client.get(f"{relay}/delivered", params=asked).json()["delivered"]
+            query = {"token": phone.token}
+            (payload,) = client.get(f"{relay}/delivered", params=query).json()["delivered"]
         except (httpx.HTTPError, ValueError, KeyError) as error:
             raise click.ClickException(
                 f"The phone could not be simulated ({type(error).__name__})"
             ) from None
-    said = phone.read(payload)
+    notification = phone.read(payload)
     answer(
-        {"device_id": device_id, "delivered": payload, "said": said},
+        {"device_id": device_id, "delivered": payload, "said": notification},
         as_json=as_json,
-        text=f"Device {device_id} was sent {payload}\nand reads {said}",
+        text=f"Device {device_id} was sent {payload}\nand reads {notification}",
     )

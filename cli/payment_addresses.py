@@ -1,4 +1,4 @@
-"""`specd payment addresses`: where a project's money lies."""
+"""`specd payment addresses`: lists a project's deposit addresses and their balances."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from models.payment.projects import access_project
 from settings import Settings
 
 AT_ONCE = 100
-"""Addresses that are read of the database at once."""
+"""Addresses that are read from the database at once."""
 ETHER_DECIMALS = 18
 
 
@@ -96,7 +96,7 @@ def _deposits(database: Database, project_id: str, first: int) -> Iterator[Depos
 
 
 class _Balances:
-    """Asks each chain by one reader; says once of a chain that it cannot be asked."""
+    """Reads balances by one reader for each chain; warns once of a chain without an endpoint."""
 
     def __init__(self, settings: Settings, opened: ExitStack) -> None:
         self._settings = settings
@@ -104,7 +104,7 @@ class _Balances:
         self._readers: dict[int, TokenReader | None] = {}
 
     def of(self, deposit: Deposit) -> dict[str, Any]:
-        """Raises ClickException for a configured chain that does not answer."""
+        """Return the balances. Raise ClickException for a configured chain that does not answer."""
         reader = self._reader(deposit.chain_id)
         if reader is None:
             return {"balance": None, "native_balance": None, "differs": None}

@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def feed_options(command: F) -> F:
-    """The options that say whose events are followed, where, and from which one on."""
+    """Add the options of a feed of events: the project's key, the server, and the first event."""
     for option in (
         click.option("--all", "from_start", is_flag=True, help="Begin with the oldest event kept."),
         click.option("--after", metavar="EVENT", help="Begin after this event.  [default: now]"),
@@ -98,11 +98,11 @@ def listen(
 def following(
     url: str | None, key: str, after: str | None, *, from_start: bool
 ) -> Iterator[Iterator[Event]]:
-    """The events to follow. An interruption ends the command without a word; a refusal ends it with
-    what the server says.
+    """Yield the events to follow. An interruption ends the command silently; a refusal ends it with
+    the server's message.
     """
     address = url or Settings.from_env().public_url
-    with closing(Feed(address, key, tell=lambda text: click.echo(text, err=True))) as feed:
+    with closing(Feed(address, key, report=lambda text: click.echo(text, err=True))) as feed:
         try:
             if after is None and not from_start:
                 after = feed.newest()
@@ -115,21 +115,21 @@ def following(
 
 
 def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> str:
-    """Send an event as a webhook; what the receiver answered, and how long it took."""
+    """Send an event as a webhook; return the receiver's answer, and how long it took."""
     body = signing.write_message(event["type"], from_ms(event["created_at"]), event["data"])
     headers = signing.sign(event["id"], body, [secret], now=SystemClock().now())
     headers = {"Content-Type": "application/json", **headers}
     began = time.monotonic()
     try:
         answer = client.post(receiver, content=body, headers=headers)
-        said = f"{answer.status_code} {answer.reason_phrase}".rstrip()
+        result = f"{answer.status_code} {answer.reason_phrase}".rstrip()
     except httpx.HTTPError as error:
-        said = f"no answer ({type(error).__name__})"
-    return f"{said}, {(time.monotonic() - began) * 1000:.0f} ms"
+        result = f"no answer ({type(error).__name__})"
+    return f"{result}, {(time.monotonic() - began) * 1000:.0f} ms"
 
 
 def line_of(event: Event) -> str:
-    """An event for people: when (UTC), its id, what happened, to which invoice, where it stands."""
+    """Return an event as a line: its time (UTC), its id, its type, its invoice and the status."""
     at = datetime.fromtimestamp(event["created_at"] / 1000, UTC)
     invoice = event["data"].get("invoice", {})
     words = [event["id"], event["type"], event["invoice_id"] or "", invoice.get("status", "")]

@@ -1,4 +1,4 @@
-"""The events of a project, followed by the long poll of `GET /v1/events` with an API key."""
+"""A client that follows the events of a project by the long poll of `GET /v1/events`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from models.json import Json
 
 WAIT_S = 25
 ANSWER_S = 20.0
-"""How long an answer may take beyond what was asked to wait."""
+"""How long an answer may take beyond the requested wait."""
 PAGE = 100
 PAUSES_S = (1.0, 2.0, 5.0)
-"""Between tries to reach a server that is away; the last one again and again."""
+"""The pauses between tries to reach a server that is away; the last one repeats."""
 AWAY = frozenset((429, 500, 502, 503, 504))
 
 
 class Event(TypedDict):
-    """An event as `GET /v1/events` tells it."""
+    """An event of `GET /v1/events`."""
 
     id: str
     type: str
@@ -32,12 +32,12 @@ class Event(TypedDict):
 
 
 class FeedRefused(Exception):
-    """The server does not tell events to this key, or does not have the operation."""
+    """The server refuses events to this key, or does not have the operation."""
 
 
 class Feed:
-    """One project's events. `tell` is given a sentence when the server goes away and comes back;
-    it is waited for.
+    """One project's events. While the server is away, the feed waits for it; `report` gets a
+    sentence when that begins and ends.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Feed:
         url: str,
         key: str,
         *,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         rest: Callable[[float], None] = time.sleep,
         wait_s: int = WAIT_S,
     ) -> None:
@@ -55,32 +55,32 @@ class Feed:
             timeout=httpx.Timeout(ANSWER_S, read=wait_s + ANSWER_S),
             trust_env=urlsplit(url).hostname not in LOOPBACK,
         )
-        self._tell, self._rest, self._wait_s = tell, rest, wait_s
+        self._report, self._rest, self._wait_s = report, rest, wait_s
         self._tries = 0
 
     def close(self) -> None:
         self._client.close()
 
     def newest(self) -> str | None:
-        """The id of the newest event; None where there was never one. Raises `FeedRefused`."""
+        """Return the id of the newest event; None: there was never one. Raise `FeedRefused`."""
         after, has_more = None, True
         while has_more:
             _, has_more, after = self._page(after, wait_s=0)
         return after
 
     def follow(self, after: str | None) -> Iterator[Event]:
-        """Every event after that one, as they come, without end. Raises `FeedRefused`."""
+        """Yield every event after that one, as they come, without end. Raise `FeedRefused`."""
         while True:
             events, _, after = self._page(after, wait_s=self._wait_s)
             yield from events
 
     def _page(self, after: str | None, *, wait_s: int) -> tuple[list[Event], bool, str | None]:
-        asked: dict[str, str | int] = {"limit": PAGE, "wait_s": wait_s}
+        query: dict[str, str | int] = {"limit": PAGE, "wait_s": wait_s}
         if after is not None:
-            asked["after"] = after
+            query["after"] = after
         while True:
             try:
-                answer = self._client.get("/v1/events", params=asked)
+                answer = self._client.get("/v1/events", params=query)
             except httpx.TransportError:
                 self._pause(None)
                 continue
@@ -89,25 +89,25 @@ class Feed:
                 continue
             body = _parsed(answer)
             if self._tries:
-                self._tell("The server answers again.")
+                self._report("The server answers again.")
             self._tries = 0
             return body["data"], body["has_more"], body["next_cursor"]
 
     def _pause(self, retry_after: str | None) -> None:
         if not self._tries:
-            self._tell("The server does not answer; trying again until it does.")
+            self._report("The server does not answer; trying again until it does.")
         pause = PAUSES_S[min(self._tries, len(PAUSES_S) - 1)]
         self._tries += 1
         self._rest(float(retry_after) if retry_after and retry_after.isdigit() else pause)
 
 
 def _parsed(answer: httpx.Response) -> Json:
-    """The body of a page. Raises `FeedRefused` with what the server says instead."""
+    """Return the body of a page. Raise `FeedRefused` with the server's message."""
     try:
         body = answer.json()
     except ValueError:
         body = None
     if answer.status_code == 200 and isinstance(body, dict) and "next_cursor" in body:
         return body
-    said = body.get("message") if isinstance(body, dict) else None
-    raise FeedRefused(f"{answer.status_code}: {said or 'this is not the payment service'}")
+    message = body.get("message") if isinstance(body, dict) else None
+    raise FeedRefused(f"{answer.status_code}: {message or 'this is not the payment service'}")

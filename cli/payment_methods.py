@@ -1,5 +1,6 @@
 """`specd payment create-method`, `list-methods`, `disable-method` and `enable-method`."""
 
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,10 +10,9 @@ import click
 from adapters.chain.tokens import ChainUnreadable, TokenReader
 from cli.databases import open_database
 from cli.output import answer, answer_table, json_option
-from cli.payment_used import find_used
 from models.clock import SystemClock
 from models.payment import methods, projects
-from models.payment.addresses import parse_token_address
+from models.payment.addresses import derive_deposit_address, parse_token_address
 from models.payment.errors import InvalidMethod
 from models.payment.methods import MethodRow
 from models.payment.projects import access_project
@@ -21,11 +21,15 @@ from models.payment.tokens import TokenFacts, find_problem
 from settings import Settings
 
 UNCHECKED = "or skip the look at the token with --unchecked"
+LOOKED_AT = 20
+"""Addresses that are checked for earlier use: as many as the gap limit of wallets."""
+LONGEST_S = 15.0
+"""The time limit of that check."""
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """What a chain said of a new method's token: its symbol, and what to warn of."""
+class CheckedToken:
+    """The symbol of a new method's token, and the warnings of its check."""
 
     symbol: str
     warnings: list[str]
@@ -66,12 +70,12 @@ def create_method(
             lambda session: projects.find_next_address(session, project_id=project_id)
         )
         if unchecked:
-            looked = Looked(symbol or "", [])
+            checked = CheckedToken(symbol or "", [])
         else:
             with TokenReader(
                 settings.chain_rpc_urls, chain_id, timeout_s=settings.chain_rpc_timeout_s
             ) as reader:
-                looked = _look(reader, chain_id, address, symbol, xpub=xpub, first=first)
+                checked = _check(reader, chain_id, address, symbol, xpub=xpub, first=first)
         method = database.run(
             lambda session: methods.create_method(
                 session,
@@ -80,26 +84,26 @@ def create_method(
                 chain_id=chain_id,
                 chain_name=chain_name,
                 token_address=address,
-                token_symbol=looked.symbol,
+                token_symbol=checked.symbol,
                 confirmations_required=confirmations,
                 now=SystemClock().now(),
             )
         )
-    for warning in looked.warnings:
+    for warning in checked.warnings:
         click.echo(f"Warning: {warning}", err=True)
     answer(
-        _rendered(method) | {"warnings": looked.warnings},
+        _rendered(method) | {"warnings": checked.warnings},
         as_json=as_json,
         text=f"Method {method.id} created: {method.token_symbol} at {method.token_address}"
         f" on {method.chain_name}.",
     )
 
 
-def _look(
+def _check(
     reader: TokenReader, chain_id: int, token: str, symbol: str | None, *, xpub: str, first: int
-) -> Looked:
-    """Raises `InvalidMethod` for a token that does not fit, ClickException for a chain that cannot
-    be asked.
+) -> CheckedToken:
+    """Return the token's symbol, with warnings. Raise `InvalidMethod` for a token that does not
+    fit, ClickException for a chain that does not answer.
     """
     if not reader.is_configured:
         if symbol is None:
@@ -110,7 +114,7 @@ def _look(
             f"No RPC endpoint of chain {chain_id} is configured (SPECD_CHAIN_RPC_URLS), so nobody"
             " looked whether the token has 6 decimals; `specd doctor` looks later."
         )
-        return Looked(symbol, [warning])
+        return CheckedToken(symbol, [warning])
     try:
         facts = reader.facts(token)
     except ChainUnreadable as error:
@@ -120,13 +124,44 @@ def _look(
     problem = find_problem(facts, symbol=symbol)
     if problem is not None:
         raise InvalidMethod(problem=f"Invoices in {token} would go wrong: {problem}.")
-    found = symbol or facts.usable_symbol
-    if found is None:
+    symbol = symbol or facts.usable_symbol
+    if symbol is None:
         raise click.UsageError(f"{_without_symbol(facts)}; give --symbol")
     warnings = []
     if facts.usable_symbol is None:
-        warnings.append(f"{_without_symbol(facts)}; shoppers see {found}.")
-    return Looked(found, warnings + find_used(reader, token, found, xpub=xpub, first=first))
+        warnings.append(f"{_without_symbol(facts)}; shoppers see {symbol}.")
+    used = _find_used(reader, token, symbol, xpub=xpub, first=first)
+    return CheckedToken(symbol, warnings + used)
+
+
+def _find_used(reader: TokenReader, token: str, symbol: str, *, xpub: str, first: int) -> list[str]:
+    """Return the warnings that some of the next addresses have the token already, and that not all
+    were checked.
+    """
+    ends_at = time.monotonic() + LONGEST_S
+    used: list[str] = []
+    failure = None
+    for index in range(first, first + LOOKED_AT):
+        if time.monotonic() > ends_at:
+            failure = f"the chain takes over {LONGEST_S:g} s"
+            break
+        address = derive_deposit_address(xpub, index)
+        try:
+            if reader.balance(token, address):
+                used.append(f"0/{index} ({address})")
+        except ChainUnreadable as error:
+            failure = str(error)
+            break
+    warnings = []
+    if used:
+        others = f" and {len(used) - 1} more" if len(used) > 1 else ""
+        warnings.append(
+            f"Address {used[0]}{others} of the project's xpub already hold {symbol}, so the xpub"
+            " was used before; one xpub belongs to one installation, so give this one its own."
+        )
+    if failure:
+        warnings.append(f"Not all of the next {LOOKED_AT} addresses were looked at: {failure}.")
+    return warnings
 
 
 def _without_symbol(facts: TokenFacts) -> str:

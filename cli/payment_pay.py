@@ -12,12 +12,13 @@ from demo.chain.testnet import CHAIN_ID, Testnet, TestnetError, TestnetUnreachab
 from models.payment.errors import InvoiceDoesNotExist
 from models.payment.money import format_units, parse_amount
 from models.payment.tables import Invoice
+from models.rows import columns_of, read_row
 from settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What a customer needs to know of an invoice; `amount` in atoms."""
+    """The part of an invoice that a customer pays by; `amount` in atoms."""
 
     amount: int
     chain_id: int
@@ -72,24 +73,17 @@ def pay(invoice_id: str, amount: str | None, as_json: bool) -> None:
 
 
 def _read_bill(settings: Settings, invoice_id: str) -> Bill:
-    found = select(
-        Invoice.amount,
-        Invoice.chain_id,
-        Invoice.token_address,
-        Invoice.token_symbol,
-        Invoice.deposit_address,
-    ).where(Invoice.id == invoice_id)
+    query = select(*columns_of(Bill, Invoice)).where(Invoice.id == invoice_id)
     with open_database("payment", settings) as database, database.reading() as reader:
-        row = reader.execute(found).one_or_none()
-    if row is None:
+        bill = read_row(Bill, reader.execute(query))
+    if bill is None:
         raise InvoiceDoesNotExist(invoice_id=invoice_id)
-    return Bill(*row)
+    return bill
 
 
 def _connect(settings: Settings, chain_id: int) -> Testnet:
-    """The first local chain that answers: configured endpoints, then the embedded chain's port.
-
-    Chains of other ids are paid on if their endpoint is on this machine and signs for the payer.
+    """Return the first local chain that answers: of configured endpoints, then of the embedded
+    chain's port. A chain of another id must be on this machine and sign for the payer.
     """
     endpoints = endpoints_for(settings.chain_rpc_urls, chain_id)
     if chain_id == CHAIN_ID:

@@ -1,4 +1,4 @@
-"""`specd payment rescan`: has the watcher read blocks again that it has read already."""
+"""`specd payment rescan`: makes the watcher read blocks again."""
 
 from datetime import datetime
 

@@ -79,7 +79,7 @@ def list_endpoints(project_id: str, as_json: bool) -> None:
         {"endpoints": [render_endpoint(endpoint) for endpoint in found]},
         as_json=as_json,
         columns=("endpoint", "url", "status", "types"),
-        rows=[(one.id, one.url, one.status, " ".join(one.event_types)) for one in found],
+        rows=[(row.id, row.url, row.status, " ".join(row.event_types)) for row in found],
     )
 
 

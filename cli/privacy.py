@@ -15,7 +15,7 @@ MANY = 3
 
 
 def diagnose_files(settings: Settings) -> Finding:
-    """Checks that no other user of this machine can read the files of the installation."""
+    """Check that no other user of this machine can read the files of the installation."""
     places = {
         settings.data_dir,
         settings.metrics_dir,
@@ -37,8 +37,8 @@ def diagnose_files(settings: Settings) -> Finding:
 
 
 def find_open(place: Path) -> Iterator[Path]:
-    """The files and folders under `place` that users other than the owner can access."""
-    # A closed folder closes all that is in it.
+    """Yield the files and folders under `place` that users other than the owner can access."""
+    # A closed folder protects all that is in it.
     if not place.exists() or not _is_open(place.parent) or not _is_open(place):
         return
     yield place
@@ -54,7 +54,7 @@ def _is_open(path: Path) -> bool:
 
 
 def diagnose_transport(service: str, url: str) -> Iterator[Finding]:
-    """Warns of a remote PostgreSQL whose certificate is not verified."""
+    """Yield a warning of a remote PostgreSQL whose certificate is not verified."""
     parts = make_url(url)
     host = parts.query.get("host") or parts.host or ""
     is_here = not host or str(host).startswith("/") or is_loopback(str(host))

@@ -14,13 +14,13 @@ SECRET_MAX = 64 * 1024
 
 
 def secret_option(name: str, help: str) -> Callable[[F], F]:
-    """Adds `--NAME-file`, which arrives as the text of the secret under NAME, and refuses `--NAME`
-    with a sentence that says so.
+    """Return a decorator that adds `--NAME-file`, whose argument NAME is the text of the secret,
+    and refuses `--NAME` with an explanation.
     """
 
     def add(command: F) -> F:
         argument = name.replace("-", "_")
-        told = click.option(
+        from_file = click.option(
             f"--{name}-file",
             argument,
             metavar="FILE",
@@ -30,14 +30,14 @@ def secret_option(name: str, help: str) -> Callable[[F], F]:
         refused = click.option(
             f"--{name}", f"{argument}_shown", hidden=True, expose_value=False, callback=_refuse
         )
-        return told(refused(command))
+        return from_file(refused(command))
 
     return add
 
 
 def read_secret(place: str) -> str:
-    """The text of a file, or of standard input (`-`), without the newlines at its end. Raises
-    UsageError for nothing at all.
+    """Return the text of a file, or of standard input (`-`), without the newlines at its end. Raise
+    UsageError for an empty text.
     """
     with click.open_file(place) as source:
         text = str(source.read(SECRET_MAX)).rstrip("\r\n")

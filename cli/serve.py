@@ -7,18 +7,17 @@ import click
 from gunicorn.app import wsgiapp
 
 import services
-from cli.databases import require_all_migrated
 from cli.output import without_secrets
-from cli.shared_secrets import require_secrets
+from cli.shared_secrets import require_databases
 from seams import require_seams
 from settings import Settings
 
 EVERYTHING = "app"
-"""The application that serves every service; the others are called like theirs."""
+"""The application of all services; each of the others has the name of its service."""
 
 
 def gunicorn_argv(application: str) -> list[str]:
-    """The command line that serves `wsgi:<application>` with our configuration."""
+    """Return the command line that serves `wsgi:<application>` with our configuration."""
     return [
         sys.executable,
         "-m",
@@ -39,14 +38,12 @@ def serve(only: str | None) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     require_seams()
     settings = Settings.from_env()
-    require_all_migrated(settings, only)
-    require_secrets(settings, only)
-    words = gunicorn_argv(only or EVERYTHING)[3:]
-    # On SIGUSR2 gunicorn starts Python with these words again.
-    sys.argv = ["-mgunicorn", *words]
+    require_databases(settings, only)
+    # On SIGUSR2 gunicorn starts Python with these arguments again.
+    sys.argv = ["-mgunicorn", *gunicorn_argv(only or EVERYTHING)[3:]]
     try:
         wsgiapp.run(prog="gunicorn")
     except Exception:
-        # Whole, as gunicorn has it printed: it names the place of a document that is not served.
+        # In full, as gunicorn prints it, because it names the place of an error in a document.
         click.echo(without_secrets(traceback.format_exc()), err=True)
         sys.exit(1)

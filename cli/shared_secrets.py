@@ -1,4 +1,4 @@
-"""The secrets that all machines of an installation share: a machine with another one is refused."""
+"""The secrets that all machines of an installation share. A machine with another one is refused."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,62 +26,58 @@ without_previous = click.option(
     is_flag=True,
     help="Take the present secret although the one before it is lost, with all that it encrypted.",
 )
-"""Of commands that encrypt again what another secret encrypted."""
+"""An option of the commands that encrypt with another secret."""
 
 
 def payment_vault(settings: Settings) -> WebhookVault:
-    """Seals under the same secret as the server."""
+    """Return the vault under the server's secrets."""
     return open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
 
 
 def chat_secrets(settings: Settings) -> tuple[bytes, bytes | None]:
-    """The server's current secret and the previous one."""
+    """Return the server's current secret and the previous one."""
     return load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
 
 
 def chat_vault(settings: Settings) -> Vault:
-    """Seals under the same secret as the server."""
+    """Return the vault under the server's secrets."""
     return Vault(*chat_secrets(settings))
 
 
 def key_maker(settings: Settings) -> KeyMaker:
-    """Makes API keys under the same secret as the server."""
+    """Return the maker of API keys under the server's secrets."""
     return KeyMaker(*chat_secrets(settings))
 
 
 @contextmanager
 def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
-    """A service's database, migrated and written under the secret of this machine. Raises
+    """Yield a service's database, migrated and written under the secret of this machine. Raise
     ClickException or DatabaseUnavailable.
     """
     with open_database(service, settings) as database:
-        _require(service, settings, database)
+        if not secret_checks.is_shared(database, CHECKS[service], _texts(service, settings)):
+            raise click.ClickException(
+                f"The {service} database was written under another {variable(f'{service}_secret')};"
+                f" give this machine the same (if unset, it is the file {service}-secret in"
+                f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
+            )
         yield database
 
 
-def require_secrets(settings: Settings, *only: str | None) -> None:
-    """Raises ClickException unless this machine has the secrets of `only` (default: all services)
-    that their databases were written under. The first machine decides.
+def require_databases(settings: Settings, *only: str | None) -> None:
+    """Raise ClickException unless the databases of `only` (default: all services) are migrated, and
+    were written under the secrets of this machine. The first machine decides.
     """
-    wanted = set(filter(None, only))
-    for service in CHECKS:
-        if not wanted or service in wanted:
-            with open_with_secret(service, settings):
+    wanted = set(filter(None, only)) or settings.database_urls.keys()
+    for service in settings.database_urls:
+        if service in wanted:
+            with (open_with_secret if service in CHECKS else open_database)(service, settings):
                 pass
 
 
 def renew_check(session: Session, service: str, settings: Settings) -> None:
-    """Refuse from now on whoever has not the present secret of this machine."""
+    """Refuse every machine without the present secret of this machine from now on."""
     secret_checks.renew(session, CHECKS[service], _texts(service, settings))
-
-
-def _require(service: str, settings: Settings, database: Database) -> None:
-    if not secret_checks.is_shared(database, CHECKS[service], _texts(service, settings)):
-        raise click.ClickException(
-            f"The {service} database was written under another {variable(f'{service}_secret')};"
-            f" give this machine the same (if unset, it is the file {service}-secret in"
-            f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
-        )
 
 
 def _texts(service: str, settings: Settings) -> SealedTexts:

@@ -2,8 +2,7 @@
 
 import click
 
-from cli.databases import require_all_migrated
-from cli.shared_secrets import require_secrets
+from cli.shared_secrets import require_databases
 from settings import Settings
 from workers.registry import NAMES, SERVICES, run
 
@@ -23,6 +22,5 @@ def worker(names: tuple[str, ...], only: str | None) -> None:
     settings = Settings.from_env()
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
     services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]
-    require_all_migrated(settings, *services)
-    require_secrets(settings, *services)
+    require_databases(settings, *services)
     run(chosen, settings)

@@ -1,1 +1,1 @@
-"""The demo: everything on one machine, with stand-ins for the services outside it."""
+"""The demo: everything on one machine, with simulations of the external services."""

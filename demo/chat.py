@@ -1,4 +1,4 @@
-"""The demo's chat organization: people of every kind, found again by later starts."""
+"""The demo's chat organization, with a user of every role, which later starts use again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,7 +33,7 @@ MODERATION = "moderation"
 
 @dataclass(frozen=True, slots=True)
 class ChatUser:
-    """Somebody to be: what `curl -u` wants, and what they are."""
+    """A user with the credentials for `curl -u`; `what`: the role, or `bot`."""
 
     name: str
     what: str
@@ -52,7 +52,7 @@ class ChatAccess:
 
 
 def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> ChatAccess:
-    """The organization at the demo's host with its people, and their keys, made or found.
+    """Create what is missing of the organization at the demo's host; return its users and keys.
 
     One unit of work: safe to run again.
     """
@@ -107,7 +107,9 @@ def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> 
 def _open_channel(
     session: Session, owner_id: int, name: str, new: NewChannel, users: list[int], now: datetime
 ) -> int:
-    """Id of the owner's channel of that name, made with these subscribers if it is not there."""
+    """Return the id of the owner's channel of that name; create it with these subscribers if it is
+    missing.
+    """
     owner = find_actor(session, owner_id)
     assert owner is not None
     channel = find_channel(session, owner, name=name)

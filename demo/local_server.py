@@ -1,6 +1,6 @@
-"""Serves the local counterparts of outbound services on this machine, for tests and the demo.
+"""Serves simulated external services on this machine, for tests and the demo.
 
-A counterpart is a function from a request to a reply; faults are played on top of any of them.
+A service is a function from a request to a reply; the server can simulate faults instead.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from werkzeug.test import EnvironBuilder
 LONGEST_BODY = 1024 * 1024
 HANG_S = 30.0
 FAULTS = ("none", "forbidden", "down", "garbage", "redirect", "flood", "break", "hang")
-"""What a counterpart can be told to do instead of answering."""
+"""The simulated faults of a server."""
 
 
 class Request(werkzeug.Request):
-    """What came in."""
+    """A received request."""
 
     @property
     def document(self) -> Any:
@@ -32,18 +32,18 @@ class Request(werkzeug.Request):
     @property
     def credentials(self) -> tuple[str | None, str | None] | None:
         """Name and password of HTTP Basic."""
-        given = self.authorization
-        return (given.username, given.password) if given and given.type == "basic" else None
+        sent = self.authorization
+        return (sent.username, sent.password) if sent and sent.type == "basic" else None
 
     @property
     def bearer(self) -> str | None:
-        given = self.authorization
-        return given.token if given and given.type == "bearer" else None
+        sent = self.authorization
+        return sent.token if sent and sent.type == "bearer" else None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes out: `document` as JSON, else `body`."""
+    """An answer: `document` as JSON, else `body`."""
 
     status: int = 200
     document: Any = None
@@ -92,7 +92,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: clients go away in the middle, which is what faults are for."""
+        """Log nothing, because clients disconnect early when faults are simulated."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -131,8 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(Reply(200, body=b'{"result": "' + b"x" * 1_000_000))
             case _:
                 headers = list(self.headers.items())
-                made = EnvironBuilder(self.path, method=self.command, headers=headers, data=body)
-                self._send(self.server.counterpart(Request(made.get_environ())))
+                builder = EnvironBuilder(self.path, method=self.command, headers=headers, data=body)
+                self._send(self.server.counterpart(Request(builder.get_environ())))
 
     def _send(self, reply: Reply) -> None:
         content, kind = reply.body, "text/html; charset=utf-8"
@@ -147,4 +147,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: addresses hold codes and states."""
+        """Log nothing, because addresses contain codes and states."""

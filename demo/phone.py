@@ -1,4 +1,4 @@
-"""What a mobile client does: makes its keys, registers its token, reads what it is sent."""
+"""A mobile client, which makes its keys, registers its token and decrypts its notifications."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Phone:
         self.renew_key()
 
     def renew_key(self) -> None:
-        """A fresh push key under a fresh number."""
+        """Make a new push key with a new number."""
         self._key = secrets.token_bytes(32)
         self.push_key_id = secrets.randbits(32)
 
@@ -35,12 +35,12 @@ class Phone:
         return token_id_of(self.token)
 
     def key_fields(self) -> dict[str, Any]:
-        """The push key fields of `POST /mobile_push/register`."""
+        """Return the push key fields of `POST /mobile_push/register`."""
         push_key = base64.b64encode(SECRETBOX + self._key).decode()
         return {"push_key": push_key, "push_key_id": self.push_key_id}
 
     def token_fields(self, public_key: str, *, at: float | None = None) -> dict[str, Any]:
-        """Its token fields: the token is encrypted for the relay with that public key."""
+        """Return its token fields, with the token encrypted for the relay's public key."""
         registration = {
             "token": self.token,
             "token_kind": self.token_kind,
@@ -59,12 +59,12 @@ class Phone:
         }
 
     def read(self, payload: dict[str, Any]) -> dict[str, Any] | None:
-        """What a delivered notification says; None when it is not for this device's key."""
+        """Return a notification, decrypted; None when it is not for this device's key."""
         if payload["push_key_id"] != self.push_key_id:
             return None
         try:
             opened = SecretBox(self._key).decrypt(base64.b64decode(payload["encrypted_data"]))
         except CryptoError:
             return None
-        said: dict[str, Any] = orjson.loads(opened)
-        return said
+        notification: dict[str, Any] = orjson.loads(opened)
+        return notification

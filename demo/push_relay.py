@@ -1,6 +1,6 @@
-"""A push relay for one machine: takes registrations and notifications as the real one does.
+"""A simulated push relay, which takes registrations and notifications as the real one does.
 
-In the place of the phones' push services it keeps what was delivered, for whoever knows the token.
+In place of the phones' push services it keeps the notifications, which a GET with the token reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KEPT = 100
 
 
 def token_id_of(token: str) -> str:
-    """The first 8 bytes of a token's SHA-256, in base64."""
+    """Return the first 8 bytes of a token's SHA-256, in base64."""
     return base64.b64encode(hashlib.sha256(token.encode()).digest()[:8]).decode()
 
 
@@ -58,7 +58,7 @@ class LocalRelay:
         return _error(404, "NOT_FOUND", "Not found")
 
     def delivered(self, token: str) -> list[dict[str, Any]]:
-        """What the device with that token has been sent, the newest last."""
+        """Return the notifications of the device with that token, the newest last."""
         return list(self._delivered.get(token, ()))
 
     def _register(self, request: Request) -> Reply:

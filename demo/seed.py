@@ -1,7 +1,4 @@
-"""What the demo needs in the database and over HTTP: a project, a key, a method, an open invoice.
-
-What an earlier start left behind is used again as long as it is still good.
-"""
+"""Creates the demo's project, key, method and open invoice, or uses those of an earlier start."""
 
 import json
 import os
@@ -22,7 +19,7 @@ from models.payment import keys, methods, projects
 from models.payment.tables import ApiKey, PaymentMethod, Project
 
 # m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow", a
-# published test vector: everybody knows its private keys.
+# published test vector, so its private keys are public.
 XPUB = (
     "xpub6Bh6Cg7bvjFdW6VEAaZmsyhZh86WdJ9Kr5aqqY5LN7UFLpxTrxsiys213UCu8MAYjcq5JhF7jzZXvruGfWfPbxqsByN"
     "NhwWaNQRuhP3JcC3"
@@ -44,7 +41,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class OpenInvoice:
-    """The invoice to pay and the page a shopper would see, both just answered by the server."""
+    """The invoice to pay and its checkout page."""
 
     id: str
     amount: str
@@ -52,7 +49,7 @@ class OpenInvoice:
 
 
 def stored_access(file: Path) -> Access | None:
-    """What an earlier start wrote, or None."""
+    """Return the access that an earlier start wrote, or None."""
     try:
         return Access(**json.loads(file.read_text()))
     except (FileNotFoundError, ValueError, TypeError):
@@ -69,9 +66,8 @@ def store_access(file: Path, access: Access) -> None:
 
 
 def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
-    """The stored access if the database still honours it, else a new project or key; and a method.
-
-    One unit of work: safe to run again.
+    """Return the stored access if it is still valid, else a new project or key; create the method
+    if it is missing. One unit of work: safe to run again.
     """
     project = session.get(Project, stored.project_id) if stored else None
     if project is None:
@@ -98,9 +94,8 @@ def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
 
 
 def try_open(client: httpx.Client, access: Access, file: Path) -> OpenInvoice | None:
-    """An unpaid demo invoice with time left, an earlier one if possible, and its page.
-
-    None while the server or its chain is not ready for it; ClickException for another refusal.
+    """Return an unpaid demo invoice with time left, an earlier one if possible, and its page; None
+    while the server or its chain is not ready. Raise ClickException for another refusal.
     """
     headers = {"Authorization": f"Bearer {access.key}"}
     try:
@@ -146,8 +141,7 @@ def _ask(
         raise _NotYet
     if response.status_code != 201:
         raise click.ClickException(
-            f"The server answered {response.status_code} to the demo's POST {path};"
-            " its log tells why"
+            f"The server answered {response.status_code} to the demo's POST {path}; see its log"
         )
     answer: dict[str, Any] = response.json()
     return answer

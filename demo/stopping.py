@@ -1,15 +1,25 @@
-"""How a command that runs on learns that it should end."""
+"""Stops commands and child processes by signals."""
 
+import ctypes
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+PR_SET_PDEATHSIG = 1
+
+
+def stop_with_parent() -> None:
+    """Run in a new child: have Linux send it SIGTERM when its parent dies, even by SIGKILL."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
 
 @contextmanager
-def told_to_stop() -> Iterator[threading.Event]:
-    """An event that SIGINT, SIGTERM and SIGHUP set, instead of their usual effect."""
+def stopping_on_signals() -> Iterator[threading.Event]:
+    """Yield an event that SIGINT, SIGTERM and SIGHUP set, instead of their usual effect."""
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:

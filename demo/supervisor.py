@@ -1,7 +1,6 @@
-"""Keeps a handful of child processes running until told to stop. Knows nothing of what they do."""
+"""Keeps a few child processes running until a signal stops all."""
 
 import asyncio
-import ctypes
 import os
 import signal
 import sys
@@ -10,10 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from demo.stopping import stop_with_parent
+
 LONGEST_DELAY_S = 15.0
 STEADY_AFTER_S = 30.0
 LAST_LINES = 15
-PR_SET_PDEATHSIG = 1
 
 Say = Callable[[str], None]
 
@@ -45,7 +45,7 @@ class Supervisor:
         self.keepers.append(asyncio.create_task(self._keep(program, process)))
 
     async def until(self, what: str, probe: Callable[[], Awaitable[bool]], within_s: float) -> bool:
-        """Ask `probe` until it holds; False when told to stop first or the time is over."""
+        """Wait until `probe` is true; return False when stopped first or the time is over."""
         deadline = _now() + within_s
         while not await probe():
             if await self._stopped_within(0.1):
@@ -68,7 +68,7 @@ class Supervisor:
         for name, process in self.children.items():
             if process.returncode is None:
                 self.say(f"{name} did not stop within {self.grace_s:g} seconds: killed")
-            # Also when the leader is gone: nothing it started may outlive us.
+            # Also when the leader is gone, because nothing that it started may outlive us.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         if unfinished:
@@ -108,7 +108,7 @@ class Supervisor:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+                preexec_fn=stop_with_parent,
             )
         self.children[program.name] = process
         return process
@@ -131,13 +131,8 @@ async def supervise(body: Callable[[Supervisor], Awaitable[int]], supervisor: Su
 
 
 def print_status(line: str) -> None:
-    """Supervision is for people: standard error, unbuffered, apart from what scripts read."""
+    """Print a line for people: on standard error, unbuffered, apart from what scripts read."""
     print(f"specd: {line}", file=sys.stderr, flush=True)
-
-
-def _end_with_parent() -> None:
-    """In the child: have Linux send SIGTERM when the supervisor dies, even by SIGKILL."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _now() -> float:

@@ -16,7 +16,7 @@ from demo.chat import ChatUser
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The facts of the running demo that the text shows."""
+    """The values of the running demo in the text."""
 
     base_url: str
     chain_url: str
@@ -41,7 +41,7 @@ def announce(ready: Ready, *, as_json: bool) -> None:
 
 
 def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
-    """How to call `specd` from any directory of another terminal so that it finds this demo."""
+    """Return the command that calls `specd` for this demo from any directory of a terminal."""
     own = Path(sys.argv[0]).absolute()
     on_path = shutil.which("specd")
     if own.suffix == ".py":
@@ -50,23 +50,23 @@ def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
         program = "specd"
     else:
         program = shlex.quote(str(own))
-    found_by = {
+    variables = {
         "SPECD_DATA_DIR": ready.data_dir,
-        # A database URL may hold a password: it is not printed, the shell has to know it.
+        # A database URL may contain a password, so the text has the name of the variable.
         "SPECD_PAYMENT_DATABASE_URL": "$SPECD_PAYMENT_DATABASE_URL",
         "SPECD_CHAT_DATABASE_URL": "$SPECD_CHAT_DATABASE_URL",
         "SPECD_CHAIN_PORT": environ.get("SPECD_CHAIN_PORT", ""),
     }
-    given = [
+    assignments = [
         f"{name}={value if value.startswith('$') else shlex.quote(value)}"
-        for name, value in found_by.items()
+        for name, value in variables.items()
         if name in environ or name == "SPECD_DATA_DIR"
     ]
-    return " ".join([*given, program])
+    return " ".join([*assignments, program])
 
 
 def guide(ready: Ready, *, specd: str) -> str:
-    """The text; each indented line under a heading can be pasted into a shell."""
+    """Return the text; each indented line under a heading can be pasted into a shell."""
     curl = f'curl -s -H "Authorization: Bearer {ready.key}"'
     return f"""
 specd is ready. Ctrl-C stops everything.
@@ -100,7 +100,7 @@ Create an invoice:
 
 
 def chat_guide(ready: Ready) -> str:
-    """The chat organization: its users, and lines to paste."""
+    """Return the text of the chat organization: its users, and lines to paste."""
     people = "\n".join(
         f"  {user.name:<10}{user.what:<15}{user.email}:{user.api_key}" for user in ready.chat_users
     )
@@ -148,7 +148,7 @@ Change the organization as an owner; the change takes effect with the next reque
 
 
 def outside_guide(ready: Ready, *, specd: str) -> str:
-    """Lines to paste for the local push relay and the local vendor of video calls."""
+    """Return lines to paste for the local push relay and the local vendor of video calls."""
     if not ready.push_relay_url:
         return ""
     (hamlet,) = (user for user in ready.chat_users if user.name == "Hamlet")

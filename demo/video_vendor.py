@@ -1,6 +1,6 @@
-"""A vendor of video calls for one machine, with the shapes of the real one's OAuth 2 and meetings.
+"""A simulated vendor of video calls, with the OAuth 2 and the meetings of the real one.
 
-Anybody can be anybody here: the page that asks for consent also asks who one is.
+There is no sign-in: the page for consent has a field for the user's name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Local vide
 
 @dataclass(slots=True)
 class Grant:
-    """What a user has allowed a client: one access token and one refresh token at a time."""
+    """A user's consent for a client: one access token and one refresh token at a time."""
 
     login: str
     access_token: str = ""
@@ -83,12 +83,12 @@ class LocalVendor:
         return Reply(404, {"code": 404, "message": "Not found."})
 
     def _ask_for_consent(self, request: Request) -> Reply:
-        asked = request.args
-        if asked.get("client_id") != self._client[0] or asked.get("response_type") != "code":
+        query = request.args
+        if query.get("client_id") != self._client[0] or query.get("response_type") != "code":
             return Reply(400, body=b"Unknown client or response_type")
         hidden = "".join(
             f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
-            for name, value in asked.items()
+            for name, value in query.items()
         )
         form = (
             f'<form method="post" action="{AUTHORIZE}">{hidden}<label>You are '
@@ -127,10 +127,10 @@ class LocalVendor:
                 grant = Grant(code.login)
                 self._grants.append(grant)
             case "refresh_token":
-                found = [g for g in self._grants if g.refresh_token == form.get("refresh_token")]
-                if not found:
+                grants = [g for g in self._grants if g.refresh_token == form.get("refresh_token")]
+                if not grants:
                     return Reply(400, {"error": "invalid_grant"})
-                grant = found[0]
+                grant = grants[0]
             case _:
                 return Reply(400, {"error": "unsupported_grant_type"})
         grant.access_token = secrets.token_urlsafe(32)

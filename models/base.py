@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from sqlalchemy import MetaData, Table
+from sqlalchemy import Index, MetaData, Table, TextClause
 from sqlalchemy.orm import DeclarativeBase
 
 NAMING = {
@@ -24,6 +24,11 @@ class ChatBase(DeclarativeBase):
     """Everything the chat service stores."""
 
     metadata = MetaData(naming_convention=NAMING)
+
+
+def partial_index(name: str, *columns: str, where: TextClause) -> Index:
+    """Return an index of the rows that fulfil a condition."""
+    return Index(name, *columns, postgresql_where=where, sqlite_where=where)
 
 
 def table_of(model: type[DeclarativeBase]) -> Table:

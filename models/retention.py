@@ -62,11 +62,12 @@ def first_in_first_out(age: InstrumentedAttribute[Any], setting: str) -> Rule:
     time. A row whose clock was ahead goes late, never early.
     """
     table = cast(Table, age.class_.__table__)
-    (key,) = table.primary_key
+    key = tuple(table.primary_key)
 
     def forget(session: Session, before: datetime, limit: int) -> bool:
-        first = select(key, table.c[age.key]).order_by(key).limit(limit).subquery()
-        return _delete(session, table, select(first.c[0]).where(first.c[1] < before))
+        first = select(*key, table.c[age.key]).order_by(*key).limit(limit).subquery()
+        old = select(*(first.c[column.name] for column in key))
+        return _delete(session, table, old.where(first.c[age.key] < before))
 
     return Rule(table.name, setting, forget)
 

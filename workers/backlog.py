@@ -1,6 +1,5 @@
-"""The workers that finish what requests began: what a request may not take the time for, it writes
-down in a table. They need no leader: several share the work by skipping locked rows on PostgreSQL,
-and take turns on SQLite.
+"""The workers that finish what requests left in a table, because it takes long. They need no
+leader: several share the work by skipping locked rows on PostgreSQL, and take turns on SQLite.
 """
 
 import time
@@ -16,14 +15,14 @@ from models.clock import Clock
 from models.database import Database
 
 BATCH = 10
-"""Messages that search follows at once: long ones take a millisecond each."""
+"""Messages whose search rows are refreshed at once: long ones take a millisecond each."""
 
 
 class Backlog:
     """Steps over the rows of one table, one transaction each. `key` is a column of the table;
-    `work(session)` does a batch of it and says whether there was any.
+    `work(session)` does a batch and returns whether there was any.
 
-    `rest(seconds)` waits: after each step as long as the step took, so that those who write have
+    `rest(seconds)` waits: after each step as long as the step took, so that other writers have
     SQLite's one lock at least half of the time.
     """
 
@@ -41,18 +40,18 @@ class Backlog:
         self._rest = rest
 
     def try_some(self) -> bool:
-        """Do one batch; False when there was nothing to do."""
+        """Do one batch; return whether there was any."""
         with self._database.reading() as reader:
             if not reader.execute(self._waiting).scalar():
                 return False
         began = time.monotonic()
-        found = self._database.run(self._work)
+        was_any = self._database.run(self._work)
         self._rest(time.monotonic() - began)
-        return found
+        return was_any
 
 
 def stale_search(database: Database, *, rest: Callable[[float], object]) -> Backlog:
-    """Has search find messages where they are now, when many moved or went at once."""
+    """Return the backlog of messages that search finds at their old place."""
     return Backlog(
         database,
         StaleSearch.message_id,
@@ -64,7 +63,7 @@ def stale_search(database: Database, *, rest: Callable[[float], object]) -> Back
 def message_removals(
     database: Database, clock: Clock, *, rest: Callable[[float], object]
 ) -> Backlog:
-    """Deletes what users had sent, where a request was to delete more than a batch."""
+    """Return the backlog of messages that a request with more than a batch is to delete."""
     return Backlog(
         database,
         MessageRemoval.id,

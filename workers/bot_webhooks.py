@@ -1,8 +1,8 @@
-"""The worker that posts messages to bots which live at an address, and sends what they answer.
+"""The worker that posts messages to the addresses of bots, and sends their answers.
 
-Two threads work together: the worker's own thread talks to the database, the other posts
-(workers/posting.py). So no transaction is open while a bot is waited for. Any number of processes
-share the messages by leases (models/chat/outgoing_webhooks/queue.py).
+The worker's own thread uses the database, a second thread posts (workers/posting.py). So no
+transaction is open while a bot answers. Any number of processes share the messages by leases
+(models/chat/outgoing_webhooks/queue.py).
 """
 
 import threading
@@ -30,7 +30,7 @@ LOOK_S = 0.25
 AT_ONCE = 32
 """Messages that are claimed in one step."""
 UNSIGNED_S = 60.0
-"""How long a worker that cannot sign for a bot leaves it to others."""
+"""How long a worker that cannot sign for a bot leaves the bot to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,13 @@ class BotWebhooks:
         self._log = structlog.get_logger("bot_webhooks")
 
     def try_step(self) -> bool:
-        """Wait a moment for something to do, and do it; False when there was nothing."""
+        """Wait a moment for something to do, and do it; return whether there was anything."""
         self._woken.wait(LOOK_S)
         self._woken.clear()
         return self.try_at_once()
 
     def try_at_once(self) -> bool:
-        """Record what has ended, and begin what is due; False when there was nothing."""
+        """Record what has ended, and begin what is due; return whether there was anything."""
         ended = self._posting.take_ended()
         for each in ended:
             outcome, claim = each.outcome, each.outcome.taken
@@ -95,7 +95,7 @@ class BotWebhooks:
         return self._begin() or bool(ended)
 
     def close(self) -> None:
-        """Let the requests under way end, and record their outcomes."""
+        """Wait for the requests under way, and record their outcomes."""
         for ended in self._posting.finish():
             self._settle(ended.outcome)
         self._posting.close()

@@ -1,7 +1,7 @@
-"""One chain's books: what the watcher reads of them, and each transaction that it writes.
+"""The database of one chain's watcher: what it reads, and each transaction that it writes.
 
 Every transaction swaps the checkpoint's revision first: it raises `CheckpointMoved`, and writes
-nothing, where another watcher was quicker.
+nothing, where another watcher was first.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,39 +30,39 @@ class ChainBooks:
     # Reading.
 
     def look(self) -> tuple[Checkpoint | None, list[Newcomer]]:
-        """The checkpoint, None before the first step, and the newcomers whose turn it is."""
-        with self._database.reading() as books:
-            # The checkpoint first: its revision vouches for everything read after it.
-            checkpoint = checkpoints.find_checkpoint(books, self._chain_id)
+        """Return the checkpoint, None before the first step, and the next newcomers."""
+        with self._database.reading() as reader:
+            # The checkpoint first: its revision protects everything that is read after it.
+            checkpoint = checkpoints.find_checkpoint(reader, self._chain_id)
             return checkpoint, receivers.find_newcomers(
-                books, self._chain_id, limit=NEWCOMERS_AT_ONCE
+                reader, self._chain_id, limit=NEWCOMERS_AT_ONCE
             )
 
     def is_awaited(self) -> bool:
-        """Return whether somebody waits for blocks of this chain (see `receivers.is_awaited`)."""
-        with self._database.reading() as books:
-            return receivers.is_awaited(books, self._chain_id)
+        """Return whether blocks of this chain matter now (see `receivers.is_awaited`)."""
+        with self._database.reading() as reader:
+            return receivers.is_awaited(reader, self._chain_id)
 
     def known_blocks(self, *, up_to: int) -> list[BlockMark]:
-        """The remembered blocks up to a number, in the order that `checkpoints` gives them."""
-        with self._database.reading() as books:
-            return checkpoints.find_known_blocks(books, self._chain_id, up_to=up_to)
+        """Return the remembered blocks up to a number, oldest first."""
+        with self._database.reading() as reader:
+            return checkpoints.find_known_blocks(reader, self._chain_id, up_to=up_to)
 
     def open_receivers(self, *, since: datetime, limit: int | None) -> list[Receiver]:
-        """Up to `limit` (None: all) of the joined invoices that were monitored at `since`."""
-        with self._database.reading() as books:
-            return receivers.find_receivers(books, self._chain_id, since=since, limit=limit)
+        """Return up to `limit` (None: all) of the joined invoices monitored at `since`."""
+        with self._database.reading() as reader:
+            return receivers.find_receivers(reader, self._chain_id, since=since, limit=limit)
 
     def tokens(self, *, since: datetime) -> list[str]:
-        """The tokens that joined invoices monitored at `since` wait for."""
-        with self._database.reading() as books:
-            return receivers.find_tokens(books, self._chain_id, since=since)
+        """Return the tokens of the joined invoices that were monitored at `since`."""
+        with self._database.reading() as reader:
+            return receivers.find_tokens(reader, self._chain_id, since=since)
 
     def owners(self, addresses: Collection[str], *, since: datetime) -> list[Receiver]:
-        """Those of the joined invoices monitored at `since` that own one of the addresses."""
-        with self._database.reading() as books:
+        """Return the joined invoices monitored at `since` that own one of the addresses."""
+        with self._database.reading() as reader:
             return receivers.match_receivers(
-                books, self._chain_id, since=since, addresses=addresses
+                reader, self._chain_id, since=since, addresses=addresses
             )
 
     # Writing, a transaction each.
@@ -84,7 +84,7 @@ class ChainBooks:
         start: BlockMark,
         head: BlockMark,
     ) -> None:
-        """Drop what all open invoices got, and send each back to its start on the chain."""
+        """Drop the payments of all open invoices, and send each back to its start on the chain."""
         since = checkpoint.block.timestamp
         now = self._clock.now()
 
@@ -117,11 +117,12 @@ class ChainBooks:
         reorganised: bool,
         is_deep: bool,
     ) -> int:
-        """Write what was seen from `base` to `tip`, the new checkpoint; how many invoices settled.
+        """Write the transfers from `base` to `tip`, the new checkpoint; return how many invoices
+        were settled.
 
-        After a reorganisation this also drops what the blocks above `base` had brought, in the same
-        transaction: a payment that is mined again at once never looks lost in between. `is_deep`:
-        the blocks are old enough that one reading is as good as a second one.
+        After a reorganisation this also drops the payments of the blocks above `base`, in the same
+        transaction, so that a payment that is mined again at once never looks lost in between.
+        `is_deep`: the blocks are old enough that one reading is as good as a second one.
         """
         now = self._clock.now()
         read_twice = is_deep and checkpoint.reread_number >= base.number
@@ -145,11 +146,7 @@ class ChainBooks:
             touched |= watching.record(session, self._chain_id, seen, now=now)
             touched |= watching.find_maturing(session, self._chain_id, head_number=head.number)
             return watching.settle_touched(
-                session,
-                touched,
-                head_number=head.number,
-                checkpoint_time=tip.timestamp,
-                now=now,
+                session, touched, head_number=head.number, checkpoint_time=tip.timestamp, now=now
             )
 
         return self._database.run(write)
@@ -163,7 +160,7 @@ class ChainBooks:
         head: BlockMark,
         next_block: int | None,
     ) -> None:
-        """Write what newcomers got up to before `next_block`; None: they join the others."""
+        """Write the transfers to newcomers before `next_block`; None: they join the others."""
         now = self._clock.now()
 
         def write(session: Session) -> None:
@@ -190,7 +187,9 @@ class ChainBooks:
         head: BlockMark,
         reread_number: int,
     ) -> int:
-        """Write what a second reading up to `reread_number` found; how many invoices it changed."""
+        """Write the transfers of a second reading up to `reread_number`; return how many invoices
+        it changed.
+        """
         now = self._clock.now()
 
         def write(session: Session) -> int:
@@ -216,7 +215,7 @@ class ChainBooks:
     def anchor(
         self, checkpoint: Checkpoint, anchors: Mapping[str, int], *, head: BlockMark
     ) -> None:
-        """Write down which block was the last before each newcomer's address was handed out."""
+        """Write the last block before each newcomer's address was handed out."""
         now = self._clock.now()
 
         def write(session: Session) -> None:
@@ -226,7 +225,7 @@ class ChainBooks:
         self._database.run(write)
 
     def read_anew(self, checkpoint: Checkpoint, *, ended_at: datetime | None) -> int:
-        """Have invoices whose time is over read a second time; how many (see `receivers`)."""
+        """Have invoices whose time is over read a second time; return how many."""
         expired_at = min(checkpoint.read_until, self._clock.now())
         return self._database.run(
             lambda session: receivers.read_anew(

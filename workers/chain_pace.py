@@ -1,9 +1,9 @@
-"""When to ask a chain again: providers count questions, and shoppers count seconds.
+"""The intervals at which a chain is polled: providers charge for requests, and shoppers wait.
 
-While nobody waits for a chain (no invoice to be paid, no payment to be confirmed) it is asked
-every `idle_s` seconds. Otherwise twice per block, as long as blocks take by their own timestamps,
-and at most every `poll_s` seconds. Chains for development make blocks when they please, and are
-asked every `poll_s` seconds.
+A chain without anything to wait for (no invoice to be paid, no payment to be confirmed) is polled
+every `idle_s` seconds. Otherwise it is polled twice per block, by the blocks' own timestamps, and
+at most every `poll_s` seconds. Chains for development, whose blocks have no interval, are polled
+every `poll_s` seconds.
 """
 
 from collections import deque
@@ -14,14 +14,14 @@ from adapters.chain.reader import Block
 from models.clock import Clock
 
 HEADS = 32
-"""So many of the newest heads tell how long a block takes."""
+"""The newest heads from which the interval of blocks is computed."""
 
 SLOWEST_S = 6.0
-"""However long blocks take, a chain that somebody waits for is asked this often."""
+"""The longest interval for a chain that is waited for, however slow its blocks are."""
 
 
 class Pace:
-    """The pace of one chain's watcher. `is_awaited` may ask the database."""
+    """The pace of one chain's watcher. `is_awaited` may query the database."""
 
     def __init__(
         self,
@@ -37,21 +37,21 @@ class Pace:
         self._poll_s, self._idle_s = poll_s, max(poll_s, idle_s)
         self._is_development = is_development
         self._heads: deque[tuple[int, datetime]] = deque(maxlen=HEADS)
-        self._asked_at: datetime | None = None
+        self._polled_at: datetime | None = None
 
     def is_due(self) -> bool:
-        """Return whether to ask the chain now."""
-        if self._asked_at is None:
+        """Return whether to poll the chain now."""
+        if self._polled_at is None:
             return True
-        passed = (self._clock.now() - self._asked_at) / timedelta(seconds=1)
+        passed = (self._clock.now() - self._polled_at) / timedelta(seconds=1)
         # A poll may come a little early: a whole one later would be too late.
         if passed < self._pause() - self._poll_s / 2:
             return False
         return passed >= self._idle_s - self._poll_s / 2 or self._is_awaited()
 
     def note(self, head: Block | None) -> None:
-        """Note that the chain was asked now, and which head it showed."""
-        self._asked_at = self._clock.now()
+        """Note that the chain was polled now, and its head."""
+        self._polled_at = self._clock.now()
         if head is not None and (not self._heads or self._heads[-1][0] < head.number):
             self._heads.append((head.number, head.timestamp))
 

@@ -1,4 +1,4 @@
-"""What a watcher's step asks a chain, in questions that its endpoint accepts, and the arithmetic of
+"""The reads of a watcher's step, in requests that the endpoint accepts, and the arithmetic of
 blocks. Writes nothing.
 """
 
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from adapters.chain.blooms import is_telling, may_hold
+from adapters.chain.blooms import is_selective, may_contain
 from adapters.chain.question_limits import TOKENS_AT_ONCE
 from adapters.chain.reader import (
     TRANSFER_TOPIC,
@@ -27,17 +27,17 @@ SHALLOW = 64
 """Reorganisations up to this depth are walked back to a checkpoint of ours that lies this near."""
 
 NEAR = 4
-"""So few new blocks are read one by one, each by its hash."""
+"""Up to so many new blocks are read one by one, each by its hash."""
 
 SPAN = 1000
-QUESTIONS = 24
-"""A step reads at least a question, and up to so many of them while it spans at most so many
-blocks: what else a step asks then costs little, however narrow the questions are.
+REQUESTS = 24
+"""A step makes one request for logs, or up to `REQUESTS` while they span at most `SPAN` blocks, so
+that its other requests cost little, however narrow those are.
 """
 
 CLOCK_SLACK = timedelta(minutes=2)
-"""How far apart clocks may be where only they tell what was there before an invoice: ours and the
-chain's, or those of a chain's branches.
+"""How far apart clocks may be where only time separates older transfers from an invoice's: ours and
+the chain's, or those of a chain's branches.
 """
 
 ANCHOR_WAIT = timedelta(seconds=30)
@@ -45,7 +45,7 @@ ANCHOR_WAIT = timedelta(seconds=30)
 """
 
 DOUBTS = 3
-"""So often is a block asked for again that seems to hold more than the endpoint shows."""
+"""How often a block is read again whose bloom promises more than the endpoint shows."""
 
 _TRANSFER = bytes.fromhex(TRANSFER_TOPIC[2:])
 
@@ -56,14 +56,14 @@ class ChainView:
     def __init__(self, reader: ChainReader, now: Callable[[], datetime]) -> None:
         self._reader = reader
         self._now = now
-        self._questions = QUESTIONS
+        self._requests = REQUESTS
         self._doubted = ("", 0)
         self._log = structlog.get_logger("chain_watcher")
 
     # Blocks.
 
     def mark(self, block: Block) -> BlockMark:
-        """Return a block as our books name it.
+        """Return a block as the database names it.
 
         A block that is dated in the future counts as one of now: chains for tests travel in time,
         and a payment that was seen before an invoice's expiry is not late.
@@ -73,14 +73,14 @@ class ChainView:
     def span(self, *, everywhere: bool = False) -> int:
         """Return how many blocks a step reads; `everywhere`: through each of the endpoints."""
         width = self._reader.narrowest if everywhere else self._reader.limits.width
-        return width * max(1, min(self._questions, SPAN // width))
+        return width * max(1, min(self._requests, SPAN // width))
 
     def note_step(self, *, is_done: bool) -> None:
-        """Note the fate of a step: after one that failed the next asks little, and then more again.
+        """Note the outcome of a step: after a failure the next one is small, then they grow again.
 
-        A step is all or nothing, so where questions fail now and then a long one never ends.
+        A step is all or nothing, so a long one never ends where requests fail now and then.
         """
-        self._questions = min(QUESTIONS, self._questions * 2) if is_done else 1
+        self._requests = min(REQUESTS, self._requests * 2) if is_done else 1
 
     def tip(self, head: Block, base: BlockMark, *, exactly: bool = False) -> Block | None:
         """Return the block to read up to from `base`: as far as a step reaches, at most the head.
@@ -146,7 +146,7 @@ class ChainView:
     ) -> list[Transfer]:
         """Return the transfers of the tokens to the receivers (None: to anybody) in the blocks.
 
-        Raises RangeTooLarge after making the next question smaller.
+        Raise `RangeTooLarge` after making the next request smaller.
         """
         limits = self._reader.limits
         width = limits.width
@@ -163,12 +163,12 @@ class ChainView:
     def read_each(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, blocks: Sequence[Block]
     ) -> list[Transfer] | None:
-        """Return the same of linked blocks, each asked for by its hash.
+        """Return the same of linked blocks, each read by its hash.
 
-        None where a block's header says that there may be more: it is asked for again later. May
-        raise BlockUnreadable.
+        None where a block's bloom promises more: it is read again later. May raise
+        `BlockUnreadable`.
         """
-        found = []
+        transfers = []
         for block in blocks:
             its = self._read_one(tokens, receivers, block)
             if _may_hide(block, tokens, receivers, its):
@@ -177,8 +177,8 @@ class ChainView:
                         its += self._read_one(tokens, receivers, block)
                 if _may_hide(block, tokens, receivers, its) and self._doubts(block):
                     return None
-            found += its
-        return list(dict.fromkeys(found))
+            transfers += its
+        return list(dict.fromkeys(transfers))
 
     def _read_one(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
@@ -198,19 +198,19 @@ class ChainView:
         last: int,
         base: BlockMark,
     ) -> list[Transfer]:
-        """Return what any of the endpoints that keep `base` shows; see `read`.
+        """Return the transfers that any of the endpoints with `base` on their chain shows.
 
         An endpoint that does not answer is left out.
         """
-        found = self.read(tokens, receivers, first, last)
+        transfers = self.read(tokens, receivers, first, last)
         for _ in self._reader.others():
             with suppress(EndpointsUnavailable):
                 if self.is_canonical(base):
-                    found += self.read(tokens, receivers, first, last)
-        return list(dict.fromkeys(found))
+                    transfers += self.read(tokens, receivers, first, last)
+        return list(dict.fromkeys(transfers))
 
     def _doubts(self, block: Block) -> bool:
-        """Return whether to ask again for a block whose bloom promises more than was answered."""
+        """Return whether to read a block again whose bloom promises more than was answered."""
         known, times = self._doubted
         times = times + 1 if known == block.hash else 1
         self._doubted = (block.hash, times)
@@ -227,7 +227,7 @@ class ChainView:
 
         Another token than the invoice's, a zero value, a block that was there before the address
         was handed out, and a block after the monitoring's end do not count. `known` are blocks that
-        need not be asked for.
+        were read before.
         """
         owners = {(each.token, each.address): each for each in receivers}
         blocks: dict[int, Block | None] = {block.number: block for block in known}
@@ -263,7 +263,7 @@ class ChainView:
     def anchor(self, newcomers: Sequence[Newcomer], head: Block) -> dict[str, int]:
         """Return for each newcomer the block right before its first one, by invoice id.
 
-        One is left out while the block that was the newest at its creation may still be shown.
+        One is left out while an endpoint may still show the newest block of its creation.
         """
         by_time: dict[datetime, int] = {}
         anchors = {}
@@ -280,7 +280,7 @@ class ChainView:
                 minute = each.created_at.replace(second=0, microsecond=0)
                 if minute not in by_time:
                     by_time[minute] = self._last_block_before(minute - CLOCK_SLACK, head)
-                # Dates can lie: whatever was there was no higher than the newest block.
+                # Dates can be wrong: the block was no higher than the newest one then.
                 anchor = by_time[minute] if noted is None else min(noted, by_time[minute])
             anchors[each.receiver.invoice_id] = anchor
         return anchors
@@ -313,21 +313,21 @@ def _may_hide(
     block: Block,
     tokens: Sequence[str],
     receivers: Sequence[str] | None,
-    found: Sequence[Transfer],
+    transfers: Sequence[Transfer],
 ) -> bool:
-    """Return whether the block's bloom promises a transfer to somebody for whom none was found."""
-    if not is_telling(block.bloom, len(tokens if receivers is None else receivers)):
+    """Return whether the block's bloom promises a transfer to a receiver without any."""
+    if not is_selective(block.bloom, len(tokens if receivers is None else receivers)):
         return False
-    shown = {transfer.token for transfer in found}
-    paid = {transfer.receiver for transfer in found}
+    shown = {transfer.token for transfer in transfers}
+    paid = {transfer.receiver for transfer in transfers}
     for token in tokens:
         log = (bytes.fromhex(token[2:]), _TRANSFER)
-        if not may_hold(block.bloom, log):
+        if not may_contain(block.bloom, log):
             continue
         if receivers is None and token not in shown:
             return True
         if any(
-            may_hold(block.bloom, (bytes(12) + bytes.fromhex(receiver[2:]),))
+            may_contain(block.bloom, (bytes(12) + bytes.fromhex(receiver[2:]),))
             for receiver in receivers or ()
             if receiver not in paid
         ):

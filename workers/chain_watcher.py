@@ -1,41 +1,42 @@
 """The worker that finds payments: it reads one chain's Transfer logs into invoices.
 
-One step: head -> is the checkpoint's block still canonical? if not, walk back to the newest known
-block that is -> read the logs of the next blocks -> make sure that nothing moved meanwhile -> write
-observations, dropped payments, settlements and the new checkpoint in one transaction.
+One step: read the head -> check that the checkpoint's block is still canonical, else walk back to
+the newest known block that is -> read the logs of the next blocks -> check that nothing moved
+meanwhile -> write observations, dropped payments, settlements and the new checkpoint in one
+transaction.
 
-Why no payment is missed, whatever interleaves and whatever single nodes say
-(`tests/workers/test_chain_watcher.py` and `test_lying_nodes.py` play it):
+Why no payment is missed, in any interleaving and with any answers of single nodes
+(`tests/workers/test_chain_watcher.py` and `test_lying_nodes.py` check it):
 
-1. *Blocks.* New blocks near the checkpoint are linked to it by their parents' hashes, and each
-   one's logs are asked for by its hash: a node that lacks the block answers with an error. A block
-   whose bloom promises more than the answer holds is asked for again. Longer ranges: a step reads
-   the tip's hash first, then finds the base canonical, then reads the logs, then finds the tip
+1. *Blocks.* New blocks near the checkpoint are linked to it by their parents' hashes, and the logs
+   of each are requested by its hash: a node that lacks the block answers with an error. A block
+   whose bloom promises more than the answer contains is read again. Longer ranges: a step reads the
+   tip's hash first, then finds the base canonical, then reads the logs, then finds the tip
    canonical again. Each log's block hash is compared too. A step that saw the chain move writes
    nothing.
 2. *A second reading.* A node may answer for blocks that it lacks as if they were empty. So all
    blocks are read again when they are `DEEP` and a minute old; and all blocks of an invoice once
-   more before it expires for good, and when its monitoring is over. These readings ask all
+   more before it expires for good, and when its monitoring is over. These readings use all
    endpoints, and one that shows a payment is enough.
 3. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
    from its first block to the checkpoint; only then it joins those that are read together. So
    "joined" means "read up to the checkpoint", and each step moves all the joined ones on together.
    It does not matter where the checkpoint was when the invoice was stored, nor whether a step
-   was under way: that step did not know the invoice and does not claim to have read it.
-4. *Writers.* Whoever writes swaps the checkpoint's revision, which it read before it read the list
+   was under way, because that step does not count the invoice as joined.
+4. *Writers.* Each writer swaps the checkpoint's revision, which it read before it read the list
    of joined invoices. If another watcher joined invoices or moved the checkpoint in between, the
    swap fails and nothing is written. Two watchers only cost work; the lease only saves it.
 5. *The end.* An invoice is read until a block's own time is past its `monitoring_ends_at`, so that
    no downtime ends the monitoring.
 
-Why nothing else is counted: an invoice notes the checkpoint of the moment when its address was
+Why nothing else is counted: an invoice stores the checkpoint of the moment when its address was
 handed out, in a transaction that no watcher's overtakes, and the chain's newest block if that is
 above it. No transfer in these blocks or below is its payment. If a reorganisation takes the
-checkpoint away, the last block that both branches share takes its place, and on the new branch what
-is dated long before the checkpoint was.
+checkpoint away, the last block that both branches share takes its place, and blocks of the new
+branch that are dated long before the checkpoint do not count either.
 
-A chain is known by its block 0. An endpoint that shows another one is not used, and blocks that
-were read are given up only when no other endpoint keeps them.
+Block 0 identifies a chain. An endpoint that shows another one is not used, and blocks that were
+read are given up only when no other endpoint has them.
 
 With more than `many` open invoices the tokens' logs are read whole and matched in the database, so
 that a block costs what it contains and not what is open.
@@ -72,10 +73,10 @@ OLD = timedelta(minutes=1)
 """Blocks with so many above them, and so old, are read a second time."""
 
 REREAD_AT_ONCE = 64
-"""So many blocks are due for the second reading until it is worth a question."""
+"""How many blocks wait for their second reading until it is worth a request."""
 
 SEEN_EVERY = timedelta(seconds=10)
-"""How often it is written down that the head is still the same."""
+"""How often the time of an unchanged head is stored."""
 
 READ_ANEW_EVERY = timedelta(seconds=30)
 ENDED_EVERY = timedelta(hours=1)
@@ -83,15 +84,15 @@ ENDED_EVERY = timedelta(hours=1)
 
 DEVELOPMENT_CHAINS = frozenset({1337, 31337})
 IDLE_DEVELOPMENT, IDLE = timedelta(seconds=10), timedelta(minutes=10)
-"""A chain that has shown the same head for so long makes no blocks: its time is then our clock's.
-The nodes that people develop with make a block when there is a transaction.
+"""A chain with the same head for so long makes no blocks: its time is then our clock's. Development
+nodes make a block only when there is a transaction.
 """
 
 
 class ChainWatcher:
     """The watcher of one chain. Steps may raise EndpointsUnavailable and DatabaseUnavailable.
 
-    `may_replace`: whether another chain under the same id is taken up without an operator's word.
+    `may_replace`: whether another chain may take over the same id without an operator.
     """
 
     def __init__(
@@ -125,19 +126,19 @@ class ChainWatcher:
         self._log = structlog.get_logger("chain_watcher").bind(chain_id=chain_id)
 
     def try_watch_one(self) -> bool:
-        """One step; True when the books changed or the next try asks something else."""
+        """Do one step; return whether it changed the database or the next one differs."""
         try:
             more = self._watch_one()
         except EndpointsBehind:
-            # Every endpoint answers and every one is below our checkpoint. Do they lag, or did the
-            # chain lose blocks? Only a look at their blocks tells.
+            # Every endpoint answers and is below our checkpoint. Only their blocks show whether
+            # they lag, or the chain lost blocks.
             if self._looks_behind:
                 raise
             self._looks_behind = True
             return True
         except ChainReplaced:
             if self._ignores_genesis or not self._may_replace:
-                # An operator decides: `specd chain forget`. The next step looks whether they have.
+                # An operator decides: `specd chain forget`. The next step checks whether they have.
                 self._checkpoint = None
                 self._log.error("chain_replaced", alert=True)
                 raise
@@ -157,7 +158,7 @@ class ChainWatcher:
         return more
 
     def is_awaited(self) -> bool:
-        """Return whether somebody waits for blocks of this chain."""
+        """Return whether blocks of this chain matter now."""
         return self._books.is_awaited()
 
     @property
@@ -166,13 +167,13 @@ class ChainWatcher:
         return self._head
 
     def least_head(self) -> int:
-        """The reader's `not_behind`: an endpoint whose head is lower is not looked at."""
+        """Return the reader's `not_behind`: an endpoint whose head is lower is not used."""
         if self._looks_behind or self._checkpoint is None:
             return 0
         return self._checkpoint.block.number
 
     def genesis_hash(self) -> str | None:
-        """The reader's `genesis`: an endpoint with another block 0 is not looked at."""
+        """Return the reader's `genesis`: an endpoint with another block 0 is not used."""
         if self._ignores_genesis or self._checkpoint is None:
             return None
         return self._checkpoint.genesis_hash
@@ -190,7 +191,7 @@ class ChainWatcher:
             return self._begin(head)
         if self._ignores_genesis:
             self._ignores_genesis = False
-            return self._begin_again(head, checkpoint)
+            return self._begin(head, checkpoint)
         base = checkpoint.block
         blocks: list[Block] | None = []
         tip: Block | None = head
@@ -228,9 +229,9 @@ class ChainWatcher:
         *,
         reorganised: bool = False,
     ) -> bool:
-        """Read from `base` to `tip` for all joined invoices; `base` is known to be canonical.
+        """Read from `base` to `tip` for all joined invoices; `base` is canonical.
 
-        `blocks`: those in between, where they are known and each is the parent of the next. Returns
+        `blocks`: those in between, where they were read and each is the parent of the next. Return
         whether there are more blocks to read.
         """
         seen = self._read(base, tip, blocks or (), reorganised=reorganised)
@@ -259,8 +260,8 @@ class ChainWatcher:
     def _read(
         self, base: BlockMark, tip: Block, blocks: Sequence[Block], *, reorganised: bool
     ) -> list[Observation] | None:
-        """What the joined invoices got from `base` to `tip`; None where the chain moved meanwhile,
-        or seems to hold more.
+        """Return the transfers to joined invoices from `base` to `tip`; None where the chain moved
+        meanwhile, or a bloom promises more.
 
         After a reorganisation no block above `base` was there before any of the addresses.
         """
@@ -286,10 +287,10 @@ class ChainWatcher:
         return self._view.observe(transfers, owners, blocks)
 
     def _wanted(self, since: datetime) -> tuple[list[str], list[str] | None, list[Receiver] | None]:
-        """The tokens and addresses to ask for, and the joined invoices that they belong to.
+        """Return the tokens and addresses to read, and the joined invoices that they belong to.
 
-        With more than `many` open invoices: no addresses and no invoices, for whatever the tokens'
-        logs name is looked up.
+        With more than `many` open invoices there are no addresses and no invoices, because the
+        receivers of the tokens' logs are looked up.
         """
         open_now = self._books.open_receivers(since=since, limit=self._many + 1)
         if len(open_now) > self._many:
@@ -299,7 +300,7 @@ class ChainWatcher:
         return tokens_of(open_now), [each.address for each in open_now], open_now
 
     def _catch_up(self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer]) -> bool:
-        """Read newcomers' own blocks, up to the checkpoint; those that arrive join the others."""
+        """Read newcomers' own blocks, up to the checkpoint, where they join the others."""
         unknown = [each for each in newcomers if not each.is_anchored]
         if unknown:
             anchors = self._view.anchor(unknown, head)
@@ -310,7 +311,7 @@ class ChainWatcher:
             if not newcomers:
                 return False
         base = checkpoint.block
-        # Those that are read anew are read through all endpoints: it is the last time.
+        # Those that are read anew are read through all endpoints, because it is the last time.
         anew = [each for each in newcomers if each.rereads]
         fresh = [each for each in newcomers if not each.rereads]
         everywhere = not fresh or (bool(anew) and not self._read_anew_before)
@@ -356,7 +357,7 @@ class ChainWatcher:
     def _read_again(self, head: Block, checkpoint: Checkpoint) -> bool:
         """Read blocks a second time for all joined invoices, through all endpoints.
 
-        Whatever goes wrong is tried again in a while: new blocks do not wait for it.
+        A failure is tried again in a while, so that new blocks do not wait for it.
         """
         self._second_reading_at = self._clock.now() + SEEN_EVERY
         old = self._clock.now() - OLD
@@ -387,7 +388,7 @@ class ChainWatcher:
         return True
 
     def _send_back(self, checkpoint: Checkpoint) -> bool:
-        """Have invoices whose time is over read a second time; whether there were any."""
+        """Have invoices whose time is over read a second time; return whether there were any."""
         now = self._clock.now()
         self._read_anew_at = now + self._read_anew_every
         ended_at = None
@@ -396,7 +397,7 @@ class ChainWatcher:
         return self._books.read_anew(checkpoint, ended_at=ended_at) > 0
 
     def _note_seen(self, head: Block, checkpoint: Checkpoint) -> None:
-        """There is nothing new: note that, and that time passes on a chain that makes no blocks."""
+        """Note that nothing is new, and that time passes on a chain that makes no blocks."""
         now = self._clock.now()
         read_until = checkpoint.read_until
         idle = IDLE_DEVELOPMENT if self._chain_id in DEVELOPMENT_CHAINS else IDLE
@@ -406,20 +407,30 @@ class ChainWatcher:
         if read_until > checkpoint.read_until or seen_at is None or now - seen_at >= SEEN_EVERY:
             self._books.note_seen(checkpoint, head=self._view.mark(head), read_until=read_until)
 
-    # When the chain is not what the books say.
+    # When the chain is not what the database has.
 
-    def _begin(self, head: Block) -> bool:
-        """The first checkpoint lies a little below the head: something to walk back to."""
+    def _begin(self, head: Block, replaced: Checkpoint | None = None) -> bool:
+        """Store the first checkpoint, a little below the head, so that one can walk back to it.
+
+        `replaced`: the checkpoint of another chain with the same id. All payments of open invoices
+        are dropped, and each is read anew from its time on; the others are history and stay.
+        """
         ends = self._view.ends(head)
         if ends is None:
             return self._moved_under_us()
         genesis, start = ends
-        self._books.begin(genesis=genesis, start=start, head=self._view.mark(head))
-        self._log.info("chain_begun", checkpoint=start.number, head=head.number)
+        mark = self._view.mark(head)
+        if replaced is None:
+            self._books.begin(genesis=genesis, start=start, head=mark)
+            self._log.info("chain_begun", checkpoint=start.number, head=head.number)
+        else:
+            number = replaced.block.number
+            self._log.error("chain_replaced", alert=True, checkpoint=number, head=head.number)
+            self._books.begin_again(replaced, genesis=genesis, start=start, head=mark)
         return True
 
     def _follow_reorganisation(self, head: Block, checkpoint: Checkpoint) -> bool:
-        """The checkpoint's block is gone: go back to the newest known block that is still there."""
+        """Go back to the newest known block that is still there: the checkpoint's is gone."""
         lost = checkpoint.block
         known = self._books.known_blocks(up_to=head.number)
         ancestor = self._view.newest_canonical(known)
@@ -429,12 +440,18 @@ class ChainWatcher:
             self._log.warning("endpoint_is_behind", head=head.number, checkpoint=lost.number)
             return False
         if self._reader.is_kept_elsewhere(lost.number, lost.hash):
-            # The endpoints disagree. What was read stays while one that is as far keeps it.
+            # The endpoints disagree. What was read stays while one that is as far has it.
             self._log.error("chain_endpoints_disagree", alert=True, checkpoint=lost.number)
             return True
         forgotten = ancestor is not None and ancestor.number == 0
         if ancestor is None or (forgotten and lost.number > REMEMBERED_BLOCKS):
-            return self._replace(head, checkpoint)
+            # The chain was reset, or changed deeper than we remember.
+            if not self._may_replace:
+                raise ChainReplaced(
+                    f"chain {self._chain_id} has none of the blocks that were read before; if that"
+                    " is right, `specd chain forget` lets it begin anew"
+                )
+            return self._begin(head, checkpoint)
         tip = self._view.tip(head, ancestor, exactly=True)
         if tip is None or tip.number <= ancestor.number or not self._view.is_canonical(ancestor):
             return self._moved_under_us()
@@ -446,34 +463,7 @@ class ChainWatcher:
         )
         return self._extend(head, checkpoint, ancestor, tip, reorganised=True)
 
-    def _replace(self, head: Block, checkpoint: Checkpoint) -> bool:
-        """No block we know is on this chain: it was reset, or changed deeper than we remember."""
-        if not self._may_replace:
-            raise ChainReplaced(
-                f"chain {self._chain_id} has none of the blocks that were read before; if that is"
-                " right, `specd chain forget` lets it begin anew"
-            )
-        return self._begin_again(head, checkpoint)
-
-    def _begin_again(self, head: Block, checkpoint: Checkpoint) -> bool:
-        """Take up another chain under the same id.
-
-        All that open invoices got is dropped, and each is read anew from its time on; those whose
-        monitoring is over are history and stay.
-        """
-        ends = self._view.ends(head)
-        if ends is None:
-            return self._moved_under_us()
-        genesis, start = ends
-        self._log.error(
-            "chain_replaced", alert=True, checkpoint=checkpoint.block.number, head=head.number
-        )
-        self._books.begin_again(
-            checkpoint, genesis=genesis, start=start, head=self._view.mark(head)
-        )
-        return True
-
     def _moved_under_us(self) -> bool:
-        """The chain changed while it was read: nothing is written, the next poll looks again."""
+        """Write nothing, because the chain changed while it was read; the next poll reads again."""
         self._log.info("chain_moved_while_reading")
         return False

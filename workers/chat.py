@@ -29,7 +29,7 @@ REMOVAL_EVERY_S = 0.5
 
 
 def chat_retention(context: WorkerContext) -> Worker:
-    """Forgets the chat service's old rows; any number of processes share the work."""
+    """Deletes the chat service's old rows; any number of processes share the work."""
     return make_retention(context, "chat_retention", POLICY)
 
 
@@ -44,19 +44,19 @@ def scheduled_delivery(context: WorkerContext) -> Worker:
 
 
 def search_index(context: WorkerContext) -> Worker:
-    """Has search know what moved or went; any number of processes share the work."""
+    """Refreshes the search of changed messages; any number of processes share the work."""
     worker = stale_search(context.database, rest=context.pool.stopping.wait)
     return Worker("search_index", worker.try_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
 
 
 def message_removal(context: WorkerContext) -> Worker:
-    """Deletes what a request began to delete; any number of processes share the work."""
+    """Deletes what requests began to delete; any number of processes share the work."""
     worker = message_removals(context.database, context.clock, rest=context.pool.stopping.wait)
     return Worker("message_removal", worker.try_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS)
 
 
 def bot_webhooks(context: WorkerContext) -> Worker:
-    """Posts messages to bots that live at an address; any number of processes share the work."""
+    """Posts messages to the addresses of bots; any number of processes share the work."""
     settings = context.settings
     opened = [ip_network(network) for network in settings.webhook_networks]
     posting = Posting(WebhookSender(opened, answer_kept=ANSWER_READ), context.clock)
@@ -72,7 +72,7 @@ def _open_vault(settings: Settings) -> Vault:
 
 
 def outbox(context: WorkerContext) -> Worker:
-    """Lets mail leave; any number of processes share the work."""
+    """Sends mail; any number of processes share the work."""
     settings = context.settings
     worker = OutboxWorker(
         context.database,
@@ -100,7 +100,7 @@ def exports(context: WorkerContext) -> Worker:
 
 
 def uploads(context: WorkerContext) -> Worker:
-    """Removes files that nobody gets any more; any number of processes share the work."""
+    """Removes unused files; any number of processes share the work."""
     settings = context.settings
     worker = Uploads(
         context.database,

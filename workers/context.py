@@ -28,7 +28,7 @@ WorkerFactory = Callable[[WorkerContext], Worker]
 
 
 def make_retention(context: WorkerContext, name: str, policy: Policy) -> Worker:
-    """The worker that deletes a service's old rows by its policy."""
+    """Return the worker that deletes a service's old rows by its policy."""
     worker = retention.Retention(
         context.database, context.clock, policy, context.settings, rest=context.pool.stopping.wait
     )

@@ -1,7 +1,7 @@
 """The worker that makes archives of organizations' data. Needs no leader: exports are leased.
 
-It reads one moment of the database in one read-only transaction, and holds a batch of rows at a
-time. Between batches it rests, so that others get their turn.
+It reads one moment of the database in one read-only transaction, with a batch of rows in memory at
+a time. Between batches it rests, so that others get their turn.
 """
 
 import secrets
@@ -43,15 +43,15 @@ Listener = Callable[[int, int], None]
 
 
 class Stopped(Exception):
-    """The process is to end."""
+    """The process is about to end."""
 
 
 class Exports:
     """Steps over one chat database, one export each. Archives are kept in `folder`, uploaded
     files are read from `files`.
 
-    `public_url` says the scheme and port of addresses; `retention`: how long archives are kept;
-    `stopping` ends an export on its way.
+    `public_url` has the scheme and port of addresses; `retention`: how long archives are kept;
+    `stopping` ends an export under way.
     """
 
     def __init__(
@@ -78,11 +78,13 @@ class Exports:
         self._log = structlog.get_logger("exports")
 
     def try_work_one(self) -> bool:
-        """Make one archive; now and then, when none waits, remove those that nobody needs."""
+        """Make one archive; when none waits, remove unused ones at times. Return whether there was
+        work.
+        """
         return self.try_export_one() or self._tidy.try_one()
 
     def try_export_one(self) -> bool:
-        """Make the archive that waits longest; False when none does."""
+        """Make the archive that waits longest; return whether one was due."""
         now, holder = self._clock.now(), secrets.token_hex(16)
         was_due, run = export_runs.QUEUE.try_run(
             self._database,
@@ -94,8 +96,8 @@ class Exports:
         return was_due
 
     def export_now(self, realm_id: int, export_type: str) -> tuple[Run, Written | None]:
-        """Make an export for the operator in this very process. Nothing is written when somebody
-        ended it. Raises what went wrong.
+        """Make an export for the operator in this process; return None where it was canceled or
+        taken over. Raise the error of a failure.
         """
         now, holder = self._clock.now(), secrets.token_hex(16)
 
@@ -107,7 +109,7 @@ class Exports:
         return run, self.make(run)
 
     def make(self, run: Run) -> Written | None:
-        """Write the archive of an export that is ours and say so in its row; None if not."""
+        """Write the archive of a claimed export and record it; return None where that failed."""
         began = time.monotonic()
         log = self._log.bind(export_id=run.id, attempt=run.attempts)
         try:
@@ -132,7 +134,7 @@ class Exports:
         return written
 
     def try_expire_one(self) -> bool:
-        """Delete the archive that administrators have had for longest, when its time is over."""
+        """Delete the oldest archive if its time is over; return whether there was one."""
         now = self._clock.now()
         return self._database.run(
             lambda session: export_runs.try_expire_one(
@@ -141,8 +143,10 @@ class Exports:
         )
 
     def sweep(self) -> int:
-        """Remove the files of those who died, of deleted exports and of lost races; how many."""
-        # In this order: whatever is made or finished meanwhile is in the next answer.
+        """Remove the files of killed workers, of deleted exports and of lost claims; return how
+        many.
+        """
+        # In this order, because the rows then include whatever begins or ends meanwhile.
         files = archives.list_files(self._folder)
         with self._database.reading() as reader:
             holders = export_runs.find_holders(reader)
@@ -194,7 +198,7 @@ class Exports:
         archive.write_file(file.name, progress.beside(pieces))
 
     def report(self, run: Run, done: int, total: int) -> None:
-        """Keep the lease, tell how far it is. Raises `LeaseLost`, `Stopped`."""
+        """Renew the lease, and record the progress. Raise `LeaseLost`, `Stopped`."""
         if self._stopping.is_set():
             raise Stopped()
         now = self._clock.now()
@@ -214,9 +218,7 @@ class Exports:
         self._listener(written.rows, written.rows)
 
     def _record_failure(self, run: Run, reason: str) -> None:
-        """The archive, if it got as far as that, is swept: the next attempt writes another. The
-        operator, who waits for it, tries again or not.
-        """
+        """Schedule another attempt, with another archive; fail an export of the operator."""
         now, base = self._clock.now(), self._base(run)
         end = export_runs.fail if run.acting_user_id is None else export_runs.try_again
         try:
@@ -235,7 +237,7 @@ class Exports:
 
 
 class _Progress:
-    """Counts the lines on their way into the archive, reports now and then, rests in between."""
+    """Counts the lines that go into the archive, reports at intervals, and rests in between."""
 
     def __init__(self, worker: Exports, run: Run, total: int) -> None:
         self._worker, self._run, self._total = worker, run, total
@@ -251,14 +253,14 @@ class _Progress:
             began = self._pause(began)
 
     def beside(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """The pieces of a file, which count as nothing."""
+        """Yield the pieces of a file, which do not count as rows."""
         began = time.monotonic()
         for piece in pieces:
             yield piece
             began = self._pause(began)
 
     def _pause(self, began: float) -> float:
-        """Report where it is time, and rest; when the next batch begins."""
+        """Report if it is time, and rest; return when the next batch begins."""
         now = time.monotonic()
         if now - self._reported_at >= REPORT_EVERY_S:
             self._worker.report(self._run, self.done, self._total)

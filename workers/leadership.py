@@ -1,4 +1,4 @@
-"""Who of several processes does a job: a lease in the database, renewed while its holder works."""
+"""Elects one of several processes for a job, by a lease that its holder renews."""
 
 import os
 import secrets
@@ -29,15 +29,15 @@ class Leadership:
         self._renew_at: datetime | None = None
 
     def try_lead(self) -> bool:
-        """Take or renew the lease; False while another process holds it.
+        """Acquire or renew the lease; return False while another process has it.
 
-        Renewed when a third of its time is over: a quiet worker does not write every second.
+        It is renewed when a third of its time is over, so that a quiet worker rarely writes.
         """
         now = self._clock.now()
         if self._renew_at is not None and now < self._renew_at:
             return True
         is_leader = self._database.run(
-            lambda session: leases.try_hold(
+            lambda session: leases.try_acquire(
                 session, name=self._name, holder=self.holder, now=now, ttl_s=self._ttl_s
             )
         )

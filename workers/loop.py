@@ -1,7 +1,7 @@
-"""The loop every worker runs in: step until there is nothing to do, pause, go on. Knows no domain.
+"""The loop of every worker: step until there is nothing to do, pause, go on.
 
-A step is one unit of work that either happens wholly or not at all, so a worker may be killed at
-any instant. SIGTERM and SIGINT let every step finish; a second signal ends the process at once.
+A step is one unit of work that happens completely or not at all, so a worker may be killed at any
+instant. SIGTERM and SIGINT let every step finish; a second signal ends the process at once.
 """
 
 import os
@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import structlog
 from tenacity import (
@@ -26,14 +27,10 @@ from models.errors import DatabaseUnavailable
 
 LONGEST_BACK_OFF_S = 10.0
 LONGEST_OUTAGE_PAUSE_S = 2.0
-"""A step that fails at once costs nothing, and the first that succeeds wakes all others."""
+"""The longest pause without a database: a step then fails at once and costs nothing."""
 NICENESS = 10
-"""Of workers whose work nobody waits for as for an answer."""
+"""Of workers whose work is less urgent than answers."""
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
-
-
-def _nothing() -> None:
-    """A worker that holds nothing has nothing to give back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +38,26 @@ class Worker:
     """One loop: `try_one` is called until it returns False, then again after `poll_s` seconds.
 
     A step that raises is logged and tried again after a growing, jittered pause; it never ends the
-    worker. `close` runs once after the last step, e.g. to give up a lease. `niceness` (0 to 19):
-    how willingly its thread lets others have the processor, where threads have priorities (Linux).
+    worker. `close` runs once after the last step, e.g. to release a lease. `niceness` (0 to 19) is
+    that of its thread, where threads have priorities (Linux).
     """
 
     name: str
     try_one: Callable[[], bool]
     poll_s: float
-    close: Callable[[], None] = _nothing
+    close: Callable[[], None] = lambda: None
     niceness: int = 0
 
 
 class PeriodicStep:
-    """A step for now and then: until it finds nothing more to do, and again after `every`."""
+    """A step that is repeated until it finds nothing more to do, and again after `every`."""
 
     def __init__(self, clock: Clock, every: timedelta, step: Callable[[], bool]) -> None:
         self._clock, self._every, self._step = clock, every, step
         self._due_at = clock.now()
 
     def try_one(self) -> bool:
-        """The step, when it is due; False when it is not or found nothing to do."""
+        """Do the step if it is due; return whether it found something to do."""
         if self._clock.now() < self._due_at:
             return False
         if self._step():
@@ -87,14 +84,14 @@ class WorkerPool:
         thread.start()
 
     def wake(self) -> None:
-        """Have every worker that sits out a pause after a failed step try again now."""
+        """End the pauses of all workers after failed steps."""
         with self._returned:
             self._returns += 1
             self._returned.notify_all()
 
     def stop(self) -> None:
-        """Ask every worker to finish its step, and wait until all have."""
-        self._ask_to_stop()
+        """Let every worker finish its step, and wait until all have."""
+        self._begin_to_stop()
         while self._threads:
             self._threads.pop().join()
 
@@ -109,20 +106,20 @@ class WorkerPool:
             for worker in workers:
                 self.start(worker)
             received = signal.sigwait(SIGNALS)
-            self._ask_to_stop()
+            self._begin_to_stop()
             self._log.info("workers_stopping", signal=signal.Signals(received).name)
         finally:
-            self._ask_to_stop()
+            self._begin_to_stop()
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.stop()
         self._log.info("workers_stopped")
 
-    def _ask_to_stop(self) -> None:
+    def _begin_to_stop(self) -> None:
         self.stopping.set()
         self.wake()
 
-    def _sit_out(self, seconds: float) -> None:
-        """A pause after a failed step, until somebody wakes the pool."""
+    def _pause(self, seconds: float) -> None:
+        """Pause after a failed step, unless the pool is woken."""
         with self._returned:
             seen = self._returns
             self._returned.wait_for(
@@ -137,48 +134,45 @@ class WorkerPool:
             self._loop(worker)
             worker.close()
         except BaseException:
-            # A failing step does not come here. This is a bug, and half a pool must not go on.
+            # A failing step does not get here: this is a bug, and half a pool must not go on.
             self._log.exception("worker_died", worker=worker.name)
             self.failed = True
             if not self.stopping.is_set():
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _loop(self, worker: Worker) -> None:
-        patiently = Retrying(
-            wait=_pause,
+        retrying = Retrying(
+            wait=_pause_s,
             stop=stop_when_event_set(self.stopping),
-            sleep=self._sit_out,
-            before_sleep=self._log_failure(worker),
+            sleep=self._pause,
+            before_sleep=partial(self._log_failure, worker),
         )
         while not self.stopping.is_set():
             try:
-                more = patiently(worker.try_one)
+                more = retrying(worker.try_one)
             except RetryError:  # the last step failed and the pool is stopping
                 return
             if not more:
                 self.stopping.wait(worker.poll_s)
 
-    def _log_failure(self, worker: Worker) -> Callable[[RetryCallState], None]:
-        def log(state: RetryCallState) -> None:
-            problem = state.outcome.exception() if state.outcome else None
-            if isinstance(problem, DatabaseUnavailable):
-                return  # the log has one line for the outage, whoever meets it
-            self._log.warning(
-                "worker_step_failed",
-                worker=worker.name,
-                attempt=state.attempt_number,
-                pause_s=round(state.upcoming_sleep, 2),
-                exc_info=problem,
-            )
-
-        return log
+    def _log_failure(self, worker: Worker, state: RetryCallState) -> None:
+        problem = state.outcome.exception() if state.outcome else None
+        if isinstance(problem, DatabaseUnavailable):
+            return  # the log has one line for the outage
+        self._log.warning(
+            "worker_step_failed",
+            worker=worker.name,
+            attempt=state.attempt_number,
+            pause_s=round(state.upcoming_sleep, 2),
+            exc_info=problem,
+        )
 
 
 _back_off = wait_random_exponential(multiplier=0.5, max=LONGEST_BACK_OFF_S)
 
 
-def _pause(state: RetryCallState) -> float:
-    """Seconds until a step that failed is tried again."""
+def _pause_s(state: RetryCallState) -> float:
+    """Return the seconds until a step that failed is tried again."""
     pause_s = _back_off(state)
     problem = state.outcome.exception() if state.outcome else None
     if isinstance(problem, DatabaseUnavailable):

@@ -1,6 +1,6 @@
-"""The worker that lets mail leave. Needs no leader: several share the work by leases.
+"""The worker that sends mail. Needs no leader: several share the work by leases.
 
-No transaction is open while a mail server is being talked to.
+No transaction is open during the exchange with a mail server.
 """
 
 from datetime import timedelta
@@ -33,12 +33,14 @@ class OutboxWorker:
         self._vault = vault
         self._sender = sender
         self._lease = timedelta(seconds=mailer.lease_s + 5)
-        # Acknowledged, but the database was away when it should have been noted.
         self._unnoted: list[int] = []
+        """Mails that were accepted, but not recorded, because the database was away."""
         self._log = structlog.get_logger("outbox")
 
     def try_send_one(self) -> bool:
-        """Take the mail that is due longest, send it, note what came of it; False without one."""
+        """Take the mail that is due longest, send it, record the outcome; return whether there was
+        one.
+        """
         while self._unnoted:
             self._note_sent(self._unnoted[-1])
             self._unnoted.pop()

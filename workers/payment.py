@@ -1,18 +1,21 @@
 """The payment service's workers, by name."""
 
 from collections.abc import Mapping
+from functools import partial
 from ipaddress import ip_network
 
 from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.rpc_reader import RpcChainReader
 from adapters.webhooks.sender import WebhookSender
+from models.clock import Clock
+from models.database import Database
 from models.payment import receivers
+from models.payment.expiry import try_expire_some
 from models.payment.retention import POLICY
 from models.payment.webhooks.vault import open_vault
 from workers.chain_pace import Pace
 from workers.chain_watcher import DEVELOPMENT_CHAINS, ChainWatcher
 from workers.context import WorkerContext, WorkerFactory, make_retention
-from workers.invoice_expiry import InvoiceExpiry
 from workers.leadership import Leadership
 from workers.loop import Worker
 from workers.webhook_posting import Posting
@@ -20,10 +23,11 @@ from workers.webhooks import WebhookWorker
 
 LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
+EXPIRED_AT_ONCE = 100
 
 
 def chain_watcher(context: WorkerContext) -> Worker:
-    """Starts a watcher for each chain that a method names and an endpoint serves, as found."""
+    """Starts a watcher for each chain that a method names and an endpoint serves."""
     gateway = RpcChainGateway(
         context.settings.chain_rpc_urls, timeout_s=context.settings.chain_rpc_timeout_s
     )
@@ -43,7 +47,7 @@ def chain_watcher(context: WorkerContext) -> Worker:
 
 
 def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
-    """The watcher of one chain; of several processes one leads, and a lease says which."""
+    """Return the watcher of one chain; a lease elects one of several processes."""
     settings = context.settings
     name = f"chain_watcher:{chain_id}"
     leadership = Leadership(context.database, context.clock, name=name)
@@ -91,13 +95,21 @@ def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
 
 
 def invoice_expiry(context: WorkerContext) -> Worker:
-    """Lets invoices expire; any number of processes share the work."""
-    expiry = InvoiceExpiry(context.database, context.clock)
-    return Worker("invoice_expiry", expiry.try_expire_one, poll_s=EXPIRY_EVERY_S)
+    """Lets invoices expire; any number of processes share the work. What clients see does not wait
+    for it, because reads compute expiry from the clock.
+    """
+    step = partial(expire_invoices, context.database, context.clock)
+    return Worker("invoice_expiry", step, poll_s=EXPIRY_EVERY_S)
+
+
+def expire_invoices(database: Database, clock: Clock, *, limit: int = EXPIRED_AT_ONCE) -> bool:
+    """Settle a batch of invoices whose time is over; return whether there were any."""
+    now = clock.now()
+    return database.run(lambda session: try_expire_some(session, now=now, limit=limit))
 
 
 def payment_retention(context: WorkerContext) -> Worker:
-    """Forgets the payment service's old rows; any number of processes share the work."""
+    """Deletes the payment service's old rows; any number of processes share the work."""
     return make_retention(context, "payment_retention", POLICY)
 
 

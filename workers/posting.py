@@ -1,4 +1,4 @@
-"""A thread that posts: an event loop with all the requests of one worker, which waits for none."""
+"""A thread with an event loop for the requests of one worker, so that the worker never waits."""
 
 import asyncio
 import queue
@@ -29,14 +29,14 @@ class Posting(ABC, Generic[Job, Ended]):
 
     @abstractmethod
     async def post(self, job: Job) -> Ended:
-        """Post one and say what came of it, in the loop's thread. Raises nothing."""
+        """Post one and return the outcome, in the loop's thread. Raise nothing."""
 
     @abstractmethod
     async def close_connections(self) -> None:
-        """Nothing is posted any more."""
+        """Close the connections after the last request."""
 
     def begin(self, jobs: Sequence[Job], on_end: Callable[[], None]) -> None:
-        """Post these; the loop begins with the first."""
+        """Post these; the first call starts the loop."""
         if not jobs:
             return
         if self._loop is None:
@@ -54,7 +54,7 @@ class Posting(ABC, Generic[Job, Ended]):
         return self._count
 
     def take_ended(self) -> list[Ended]:
-        """What has ended since the last time."""
+        """Return what has ended since the last call."""
         ended: list[Ended] = []
         while not self._ended.empty():
             ended.append(self._ended.get())
@@ -62,7 +62,7 @@ class Posting(ABC, Generic[Job, Ended]):
         return ended
 
     def finish(self) -> list[Ended]:
-        """Wait until all has ended, and take it."""
+        """Wait until all requests have ended; return their outcomes."""
         ended = self.take_ended()
         while self._count:
             try:

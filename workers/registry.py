@@ -1,4 +1,4 @@
-"""The workers there are, by name, and how one process runs some of them."""
+"""All workers by name; runs some of them in one process."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -31,7 +31,7 @@ class UnknownWorker(ValueError):
 def run(names: Sequence[str], settings: Settings) -> None:
     """Run the named workers (none named: all) until SIGTERM or SIGINT. Main thread only.
 
-    Raises UnknownWorker before anything starts; SystemExit(1) when a worker died of a bug.
+    Raise `UnknownWorker` before anything starts; `SystemExit(1)` when a worker died of a bug.
     """
     for name in names:
         if name not in SERVICE_OF:

@@ -1,4 +1,4 @@
-"""The workers that forget: rows of one service's database, once their time is over.
+"""The workers that delete rows of one service's database, once their time is over.
 
 Needs no leader: several share the work by skipping locked rows on PostgreSQL, and take turns on
 SQLite.
@@ -6,10 +6,9 @@ SQLite.
 
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
-from sqlalchemy.orm import Session
 
 from models.clock import Clock
 from models.database import Database
@@ -23,8 +22,8 @@ EVERY = timedelta(minutes=1)
 class Retention:
     """Steps over one database, one batch of each table and one transaction per batch.
 
-    `rest(seconds)` waits: after each batch as long as the batch took, so that those who write have
-    SQLite's one lock at least half of the time, however much there is to forget.
+    `rest(seconds)` waits: after each batch as long as the batch took, so that other writers have
+    SQLite's one lock at least half of the time, however much there is to delete.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class Retention:
         self._log = structlog.get_logger("retention")
 
     def try_forget_some(self) -> bool:
-        """Forget one batch of each table's old rows; False when there were none."""
+        """Delete one batch of each table's old rows; return whether there were any."""
         forgotten = [rule.table for rule, kept_for in self._rules if self._forget(rule, kept_for)]
         if forgotten:
             self._log.debug("rows_forgotten", tables=forgotten)
@@ -54,15 +53,11 @@ class Retention:
     def _forget(self, rule: Rule, kept_for: timedelta) -> bool:
         before = self._clock.now() - kept_for
         began = time.monotonic()
-        found = self._database.run(_work(rule, before, self._batch))
-        if found:
+        was_any = self._database.run(lambda session: rule.forget(session, before, self._batch))
+        if was_any:
             self._rest(time.monotonic() - began)
-        return found
+        return was_any
 
 
 def _kept_for(rule: Rule, settings: Settings) -> timedelta:
     return timedelta(seconds=getattr(settings, rule.setting) if rule.setting else 0)
-
-
-def _work(rule: Rule, before: datetime, limit: int) -> Callable[[Session], bool]:
-    return lambda session: rule.forget(session, before, limit)

@@ -32,13 +32,13 @@ class ScheduledDelivery:
         self._log = structlog.get_logger("scheduled_delivery")
 
     def try_deliver_one(self) -> bool:
-        """Send or fail the message that is due longest; False when there is none.
+        """Send or fail the message that is due longest; return whether there was one.
 
-        The message is chosen, its text rendered while nothing is locked, and then it is taken: who
-        finds that another worker was first has done a step too.
+        The message is chosen, its text rendered while nothing is locked, and then it is claimed. A
+        step that finds the message claimed by another worker counts as well.
 
-        A fault on the way is rolled back and noted with that message in a unit of its own, so that
-        it does not keep others waiting; a fault before a message was chosen is raised.
+        An error in between is rolled back and recorded with that message in a unit of its own, so
+        that others do not wait for it; an error before the choice is raised.
         """
         now = self._clock.now()
         due = delivery.QUEUE.try_run(

@@ -1,6 +1,7 @@
-"""The worker that removes files nobody gets any more. Needs no leader: each step may happen twice.
+"""The worker that removes unused files. Needs no leader: each step may happen twice.
 
-A row is marked, then its file goes, then the row; killed in between, the next worker goes on.
+A row is marked, then its file is deleted, then the row. If a worker is killed in between, the next
+one goes on.
 """
 
 import time
@@ -21,12 +22,12 @@ from workers.loop import PeriodicStep
 EXPIRE_EVERY = timedelta(seconds=30)
 SWEEP_EVERY = timedelta(hours=1)
 ORPHANED_AFTER = timedelta(hours=1)
-"""A file without a row that old belongs to a request that never ended."""
+"""A file of this age without a row belongs to a request that never ended."""
 BATCH = 500
 
 
 class Uploads:
-    """Steps over one chat database and its store. `arriving`: the folder of files on their way in;
+    """Steps over one chat database and its store. `arriving`: the folder of unfinished uploads;
     `retention`: how long a file is kept that no message shows.
     """
 
@@ -51,11 +52,11 @@ class Uploads:
         self._log = structlog.get_logger("uploads")
 
     def try_work_one(self) -> bool:
-        """Remove one file; now and then look for more of them."""
+        """Remove one file; at intervals look for more of them."""
         return self.try_remove_one() or self._expiry.try_one() or self._sweep.try_one()
 
     def try_remove_one(self) -> bool:
-        """Remove one file that is marked, and its row; says whether there was one."""
+        """Remove one file that is marked, and its row; return whether there was one."""
         with self._database.reading() as reader:
             doomed = removal.find_doomed(reader)
         if doomed is None:
@@ -66,7 +67,7 @@ class Uploads:
         return True
 
     def try_expire_one(self) -> bool:
-        """Mark one file that no message has shown for the retention."""
+        """Mark one file that no message has shown for that long; return whether there was one."""
         now = self._clock.now()
         return self._database.run(
             lambda session: removal.try_expire_one(
@@ -75,7 +76,7 @@ class Uploads:
         )
 
     def sweep(self) -> int:
-        """Remove the files that no row names, and those that never arrived; how many."""
+        """Remove the files without a row and unfinished uploads; return how many."""
         before = self._clock.now() - ORPHANED_AFTER
         swept = 0
         for keys in _batches(self._store.find_older(before)):

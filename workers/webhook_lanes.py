@@ -1,12 +1,12 @@
-"""How many requests a worker has under way, and how many more it can send to whom.
+"""The requests that a worker has under way, and its capacity for more, by endpoint.
 
 A receiver that is slow, or that failed last, is in the slow lane: it has one request at a time, and
-all of the lane together have half of the capacity. So however many hang, there is capacity for
-those that answer at once.
+all of the lane together have half of the capacity. So the other half stays free for those that
+answer at once, however many hang.
 
 One that answers at once may have one more request with each such answer, so that a backlog is sent
-as fast as it is taken. What it has beyond its share comes out of one half of the capacity: the
-other half stays for the shares of others.
+as fast as it is taken. Requests beyond its share use one half of the capacity: the other half stays
+for the shares of others.
 """
 
 import time
@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping
 MOST = 256
 MOST_SLOW = MOST // 2
 PER_ENDPOINT = 8
-"""The share of an endpoint, with which it begins."""
+"""The share of an endpoint, its initial width."""
 MOST_PER_ENDPOINT = 32
 MOST_BEYOND_SHARES = MOST // 2
 """Requests under way, of all endpoints, while one may have more than its share."""
@@ -27,7 +27,7 @@ SLOW_S = 2.0
 
 
 class Lanes:
-    """What is under way in one worker. Used by its thread alone."""
+    """The requests under way in one worker. Used by its thread alone."""
 
     def __init__(self) -> None:
         self._under_way: dict[str, dict[int, float]] = defaultdict(dict)
@@ -36,11 +36,11 @@ class Lanes:
         """Endpoint -> how many requests it may have, where that is more than its share."""
 
     def begin(self, endpoint_id: str, event_id: int) -> None:
-        """A request begins."""
+        """Note that a request begins."""
         self._under_way[endpoint_id][event_id] = time.monotonic()
 
     def end(self, endpoint_id: str, event_id: int, *, is_taken: bool, seconds: float) -> None:
-        """A request has ended after so many seconds, and is recorded."""
+        """Note that a request has ended after so many seconds, and is recorded."""
         its = self._under_way[endpoint_id]
         its.pop(event_id, None)
         if not its:
@@ -56,7 +56,7 @@ class Lanes:
             self._widths.pop(endpoint_id, None)
 
     def note_failing(self, endpoint_ids: Collection[str]) -> None:
-        """These endpoints failed at their last request."""
+        """Note that these endpoints failed at their last request."""
         self._slow.update(endpoint_ids)
 
     @property

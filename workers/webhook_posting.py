@@ -1,4 +1,4 @@
-"""How the payment service's events are posted to webhook endpoints."""
+"""Posts the payment service's events to webhook endpoints."""
 
 from datetime import datetime
 
@@ -28,8 +28,8 @@ class Posting(posting.Posting[Message, Attempt]):
         await self._sender.close()
 
     def can_sign(self, message: Message) -> bool:
-        """Return whether a secret of the endpoint can be opened. None can where the service's
-        secret was replaced and this process has another one. Thread-safe.
+        """Return whether a secret of the endpoint can be opened, that is, whether this process has
+        the service's secret. Thread-safe.
         """
         return bool(signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed))
 

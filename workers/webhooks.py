@@ -1,9 +1,9 @@
 """The worker that posts events to webhook endpoints. Several share the endpoints by claims.
 
-Two threads work together. The worker's own thread talks to the database, in rounds: one transaction
-records all requests that have ended since the last one, renews claims, and chooses what is sent
-next (models/payment/webhooks/rounds.py). The other thread posts. So no transaction is open while a
-receiver is waited for, and one commit serves many requests.
+The worker's own thread uses the database, in rounds: one transaction records all requests that have
+ended since the last one, renews claims, and chooses the next messages
+(models/payment/webhooks/rounds.py). A second thread posts. So no transaction is open while a
+receiver answers, and one commit serves many requests.
 """
 
 import threading
@@ -24,15 +24,15 @@ from workers.webhook_lanes import Lanes
 from workers.webhook_posting import Posting
 
 CLAIM_S = 10.0
-"""How long a claim lasts that its worker does not renew."""
+"""How long a claim lasts unless its worker renews it."""
 LOOK_S = 0.5
 """The longest that a message which is due again waits for a round."""
 SOON_S = 5.0
 """An endpoint whose next message is due so soon is not released."""
 ENDPOINTS_AT_ONCE = 64
-"""The most that are claimed in one round: others may claim some."""
+"""The most endpoints that are claimed in one round, so that other workers can claim some."""
 UNSIGNED_S = 60.0
-"""How long a worker that cannot sign for an endpoint leaves it to others."""
+"""How long a worker that cannot sign for an endpoint leaves the endpoint to others."""
 TRIES_TO_RECORD = 50
 LOGGED_EVERY_S = 60.0
 """How often the outcomes of attempts are logged, where there were any."""
@@ -64,7 +64,7 @@ class WebhookWorker:
         self._log = structlog.get_logger("webhooks")
 
     def try_round(self) -> bool:
-        """Wait until there may be something to do, and do it; False when there was nothing."""
+        """Wait until there may be something to do, and do it; return whether there was anything."""
         self._database.notifier.follow(self._wake)
         self._woken.wait(self._wait_s())
         self._woken.clear()
@@ -73,7 +73,7 @@ class WebhookWorker:
         return self.try_at_once()
 
     def try_at_once(self) -> bool:
-        """One round; False when there was nothing to do."""
+        """Do one round; return whether there was anything to do."""
         now, moment = self._clock.now(), time.monotonic()
         self._ended += self._posting.take_ended()
         self._unsigned = {id_: at for id_, at in self._unsigned.items() if at > moment}
@@ -109,7 +109,7 @@ class WebhookWorker:
         return True
 
     def close(self) -> None:
-        """Let the requests under way end, record them, and release all claims."""
+        """Wait for the requests under way, record them, and release all claims."""
         ended = (*self._ended, *self._posting.finish())
         now = self._clock.now()
         if ended:
@@ -125,7 +125,7 @@ class WebhookWorker:
 
     def _release_unsigned(self, result: Round, moment: float) -> None:
         """Leave the endpoints whose secrets this process cannot open to processes that can. Their
-        messages stay due: nothing was tried.
+        messages stay due, because no attempt was made.
         """
         by_endpoint = {message.endpoint_id: message for message in result.messages}
         unsigned = {

@@ -1,7 +1,7 @@
-"""The logs bloom of a block's header (Ethereum yellow paper, 4.3.1): what its logs may hold.
+"""The logs bloom of a block's header (Ethereum yellow paper, 4.3.1).
 
 A filter without an item's bits proves that no log of the block has the item. With the bits there
-may be one: then an empty answer is worth a second question.
+may be one, so an empty answer is worth a second question.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from models.payment.addresses import keccak
 
 BLOOM_BYTES = 256
 _MOST_MISTAKES = 0.02
-"""So many items at most may seem to be in a block by chance."""
+"""The most expected items that seem to be in a block by chance."""
 
 
-def is_telling(bloom: bytes, among: int) -> bool:
+def is_selective(bloom: bytes, among: int) -> bool:
     """Return whether a filter has so few of its bits set that hardly any of `among` items that are
     not in the block seems to be.
     """
@@ -24,8 +24,8 @@ def is_telling(bloom: bytes, among: int) -> bool:
     return len(bloom) == BLOOM_BYTES and filled > 0 and among * filled**3 <= _MOST_MISTAKES
 
 
-def may_hold(bloom: bytes, items: Iterable[bytes]) -> bool:
-    """Return whether a block's logs may hold all of `items` (addresses and topics)."""
+def may_contain(bloom: bytes, items: Iterable[bytes]) -> bool:
+    """Return whether a block's logs may contain all of `items` (addresses and topics)."""
     bits = int.from_bytes(bloom, "big")
     return all(bits & mask == mask for mask in map(_mask, items))
 

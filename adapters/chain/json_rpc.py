@@ -1,9 +1,8 @@
 """JSON-RPC 2.0 over HTTP with a deadline for the whole answer and a bound on its size.
 
 web3's own providers wait per read, so an endpoint that drips one byte a second is never given up,
-and they read an answer of any size. Every question this project asks a chain goes through here
-instead; web3 keeps the encoding and decoding. Nothing here puts an RPC URL into an error: it may
-hold a key.
+and they read an answer of any size. So every call to a chain goes through this module; web3 only
+encodes and decodes. No error contains an RPC URL, because it may contain a key.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,38 +27,38 @@ from adapters.exchanges import (
     verification_for,
 )
 
-# Room for the logs of a thousand busy blocks; a longer answer is treated as a range too large.
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
+"""Enough for the logs of a thousand busy blocks; a longer answer counts as a range too large."""
 
 # httpx logs the whole URL of every request at INFO.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
-
-# Shorter pieces of a URL are words like "v3", which say nothing.
+# Shorter pieces of a URL are words like "v3", which are no secrets.
 _SHORTEST_SECRET = 6
 
-
 LONGEST_WAIT_S = 600.0
-"""However long a `Retry-After` asks an endpoint to be left alone, it is for at most this long."""
+"""The longest `Retry-After` that is obeyed."""
+RATE_LIMIT_WAIT_S = 10.0
+"""How long an endpoint that limits the rate gets no call, unless it names the time."""
 
 
 class EndpointFailed(Exception):
-    """No JSON-RPC answer was had: refused, hung, cut, or something that is not JSON-RPC.
+    """No JSON-RPC answer came: refused, hung, cut, or something that is not JSON-RPC.
 
-    `retry_after_s`: how long the endpoint asked not to be asked again.
+    `retry_after_s`: for how long the endpoint wants no further call.
     """
 
     retry_after_s: float | None = None
 
 
 class AnswerTooLarge(EndpointFailed):
-    """The answer passed the size bound, or the endpoint said that it would."""
+    """The answer passed the size bound, or the endpoint answered that it would."""
 
 
 class RpcError(Exception):
     """The endpoint answered with a JSON-RPC error object.
 
-    `retry_after_s`: how long the endpoint asked not to be asked again.
+    `retry_after_s`: for how long the endpoint wants no further call.
     """
 
     retry_after_s: float | None = None
@@ -86,7 +85,7 @@ class Endpoint:
         return f"<{self}>"
 
     def without_secrets(self, text: str) -> str:
-        """`text` from the endpoint without the pieces of its URL that may be a key."""
+        """Return `text` from the endpoint without the pieces of its URL that may be a key."""
         _, _, address = self.url.partition("://")
         user, _, rest = address.rpartition("@")
         pieces = re.split(r"[:/?&=#]+", f"{user}/{rest.partition('/')[2]}")
@@ -97,7 +96,7 @@ class Endpoint:
 
     @property
     def is_loopback(self) -> bool:
-        """On this machine, so never through a proxy that the environment names."""
+        """Whether it is on this machine, so never behind a proxy that the environment names."""
         return self.url.startswith("http://") and self._place[0] in LOOPBACK
 
     @property
@@ -109,44 +108,48 @@ class Endpoint:
             return None, None
 
 
-def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
-    """The endpoints that serve a chain, in order: `CHAINID=URL` serves that one, a URL any."""
-    found = []
+def parse_endpoints(urls: Sequence[str]) -> Iterator[tuple[int | None, Endpoint]]:
+    """Yield the chain and the endpoint of each entry: `CHAINID=URL`, or a URL for any chain."""
     for position, entry in enumerate(urls, start=1):
         prefix, separator, url = entry.partition("=")
-        if not (separator and prefix.isascii() and prefix.isdigit()):
-            found.append(Endpoint(position, entry))
-        elif int(prefix) == chain_id:
-            found.append(Endpoint(position, url))
-    return tuple(found)
+        if separator and prefix.isascii() and prefix.isdigit():
+            yield int(prefix), Endpoint(position, url)
+        else:
+            yield None, Endpoint(position, entry)
+
+
+def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
+    """Return the endpoints that serve a chain, in order."""
+    served = parse_endpoints(urls)
+    return tuple(endpoint for chain, endpoint in served if chain in (None, chain_id))
 
 
 def sync_client(endpoint: Endpoint) -> httpx.Client:
-    """A client for one endpoint; connections are kept between questions."""
+    """Return a client for one endpoint, which keeps its connections."""
     return httpx.Client(
         trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=verification_for(endpoint.url)
     )
 
 
 def async_client(endpoint: Endpoint) -> httpx.AsyncClient:
-    """The same for an event loop."""
+    """Return the same for an event loop."""
     return httpx.AsyncClient(
         trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=verification_for(endpoint.url)
     )
 
 
-def ask(
+def call(
     client: httpx.Client,
     endpoint: Endpoint,
     method: str,
     params: list[Any],
     *,
     timeout_s: float,
-    limit: int | None = None,
+    limit: int = MAX_ANSWER_BYTES,
 ) -> Any:
-    """The result of one call, within `timeout_s` (a stalled read may add as much again).
+    """Return the result of one call, within `timeout_s` (a stalled read may add as much again).
 
-    Raises `EndpointFailed` or `RpcError`.
+    Raise `EndpointFailed` or `RpcError`.
     """
     deadline = time.monotonic() + timeout_s
 
@@ -156,36 +159,36 @@ def ask(
 
     try:
         with client.stream(
-            "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
-        ) as answer:
-            body = read_whole(answer, limit or MAX_ANSWER_BYTES, at_each=check_time)
+            "POST", endpoint.url, content=_request(method, params), timeout=timeout_s
+        ) as response:
+            body = read_whole(response, limit, at_each=check_time)
     except _BREAKS as error:
         raise _failure(error) from None
-    return _result(endpoint, answer, body)
+    return _result(endpoint, response, body)
 
 
-async def ask_async(
+async def call_async(
     client: httpx.AsyncClient,
     endpoint: Endpoint,
     method: str,
     params: list[Any],
     *,
     timeout_s: float,
-    limit: int | None = None,
+    limit: int,
 ) -> Any:
-    """The same on an event loop; the caller sets the deadline for the whole (`asyncio.timeout`)."""
+    """Do the same on an event loop; the caller sets the deadline (`asyncio.timeout`)."""
     try:
         async with client.stream(
-            "POST", endpoint.url, content=_question(method, params), timeout=timeout_s
-        ) as answer:
-            body = await read_whole_async(answer, limit or MAX_ANSWER_BYTES)
+            "POST", endpoint.url, content=_request(method, params), timeout=timeout_s
+        ) as response:
+            body = await read_whole_async(response, limit)
     except _BREAKS as error:
         raise _failure(error) from None
-    return _result(endpoint, answer, body)
+    return _result(endpoint, response, body)
 
 
 def parse_quantity(value: Any) -> int:
-    """A quantity such as "0x7a69" as an int of at most 256 bits, else `EndpointFailed`."""
+    """Return a quantity such as "0x7a69" of at most 256 bits as an int. Raise `EndpointFailed`."""
     if isinstance(value, str) and 3 <= len(value) <= 66 and value.startswith("0x"):
         try:
             return int(value[2:], 16)
@@ -198,7 +201,7 @@ def parse_quantity(value: Any) -> int:
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
-def _question(method: str, params: list[Any]) -> bytes:
+def _request(method: str, params: list[Any]) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
 
 
@@ -206,42 +209,35 @@ _BREAKS = (AnswerRefused, httpx.HTTPError, httpx.InvalidURL, OSError)
 
 
 def _failure(error: Exception) -> EndpointFailed:
-    if isinstance(error, AnswerTooLong):
-        return AnswerTooLarge(str(error))
-    if isinstance(error, AnswerRefused):
-        return EndpointFailed(str(error))
-    return EndpointFailed(_reason(error))
+    """Return the failure, of httpx's errors by kind alone: some of their messages have the URL."""
+    match error:
+        case AnswerTooLong():
+            return AnswerTooLarge(str(error))
+        case AnswerRefused():
+            return EndpointFailed(str(error))
+        case httpx.TimeoutException():
+            return EndpointFailed("no answer in time")
+        case httpx.ConnectError():
+            return EndpointFailed("cannot connect")
+        case httpx.UnsupportedProtocol() | httpx.InvalidURL():
+            return EndpointFailed("its URL is not an http or https URL")
+    return EndpointFailed(f"the connection broke ({type(error).__name__})")
 
 
-def _reason(error: Exception) -> str:
-    """What went wrong by kind alone: httpx puts the URL into some of its messages."""
-    if isinstance(error, httpx.ConnectTimeout | httpx.ReadTimeout | httpx.TimeoutException):
-        return "no answer in time"
-    if isinstance(error, httpx.ConnectError):
-        return "cannot connect"
-    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
-        return "its URL is not an http or https URL"
-    return f"the connection broke ({type(error).__name__})"
-
-
-def _result(endpoint: Endpoint, exchange: httpx.Response, body: bytes) -> Any:
-    """Unpack one answer. Providers send JSON-RPC errors under HTTP 400, 403, 429 and 500 too.
+def _result(endpoint: Endpoint, response: httpx.Response, body: bytes) -> Any:
+    """Return the result. Providers send JSON-RPC errors under HTTP 400, 403, 429 and 500 too.
 
     `Retry-After` (RFC 9110, 10.2.3) is obeyed in seconds, the form that providers use.
     """
     try:
-        return _unpack(endpoint, exchange.status_code, body)
+        return _unpack(endpoint, response.status_code, body)
     except (EndpointFailed, RpcError) as error:
-        wanted = exchange.headers.get("Retry-After", "").strip()
-        if wanted.isascii() and wanted.isdigit():
-            error.retry_after_s = min(float(wanted[:9]), LONGEST_WAIT_S)
-        elif exchange.status_code == 429:
-            error.retry_after_s = _PATIENCE_S
+        retry_after = response.headers.get("Retry-After", "").strip()
+        if retry_after.isascii() and retry_after.isdigit():
+            error.retry_after_s = min(float(retry_after[:9]), LONGEST_WAIT_S)
+        elif response.status_code == 429:
+            error.retry_after_s = RATE_LIMIT_WAIT_S
         raise
-
-
-_PATIENCE_S = 10.0
-"""How long an endpoint that said 429 without a number is left alone."""
 
 
 def _unpack(endpoint: Endpoint, status: int, body: bytes) -> Any:
@@ -253,11 +249,10 @@ def _unpack(endpoint: Endpoint, status: int, body: bytes) -> Any:
         error = answer.get("error")
         if isinstance(error, dict):
             code, message = error.get("code"), error.get("message")
+            if not isinstance(message, str):
+                message = "no message"
             raise RpcError(
-                code if isinstance(code, int) else 0,
-                endpoint.without_secrets(message)[:500]
-                if isinstance(message, str)
-                else "no message",
+                code if isinstance(code, int) else 0, endpoint.without_secrets(message)[:500]
             )
         if status == 200 and "result" in answer:
             return answer["result"]

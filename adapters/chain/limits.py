@@ -1,21 +1,21 @@
-"""Recognising "ask for fewer blocks" among the many ways in which RPC providers say it.
+"""Recognises the many error texts in which RPC providers refuse a range of blocks.
 
-Only what is remembered depends on the words, and whether one block was too much: a question for
-several blocks that fails is asked for fewer next time, whatever the endpoint said.
+A request for several blocks that fails is narrowed next time, whatever the text. The text decides
+only how long the width is remembered, and whether one block was too much.
 """
 
 from __future__ import annotations
 
 import re
 
-# Said of a question that lies above the node's head or is inside out: fewer blocks do not help.
+# Of a range above the node's head, or with its ends swapped: fewer blocks do not help.
 _NOT_A_LIMIT = re.compile(
     r"beyond current head|out ?of ?range ?error|block height is|unknown block|header not found"
     r"|invalid block range params|fromblock.{0,30}(greater|higher|after).{0,30}toblock",
     re.IGNORECASE,
 )
 
-# Said of too many questions, not of a question too large: another endpoint or patience helps.
+# Of too many requests, not of one too large: another endpoint or a pause helps.
 _RATE = re.compile(
     r"rate.?limit|too many requests|request rate|requests? (count|quota)|per (second|minute|day)"
     r"|compute units|capacity|throttl",
@@ -48,7 +48,7 @@ _LIMIT_EXCEEDED = -32005
 
 
 def is_range_too_large(code: int, message: str) -> bool:
-    """Return whether an eth_getLogs error asks for a smaller range, by its text, then its code."""
+    """Return whether an eth_getLogs error refuses the range, by its text, then its code."""
     if _NOT_A_LIMIT.search(message):
         return False
     if _LIMIT.search(message):
@@ -57,19 +57,19 @@ def is_range_too_large(code: int, message: str) -> bool:
 
 
 def is_rate_limit(code: int, message: str) -> bool:
-    """Return whether an error asks for patience: too many questions, whatever their size."""
+    """Return whether an error limits the rate of requests, whatever their size."""
     return code == 429 or (_RATE.search(message) is not None and not _LIMIT.search(message))
 
 
 def is_above_head(message: str) -> bool:
-    """Return whether an error says that the node does not have these blocks."""
+    """Return whether an error means that the node does not have these blocks."""
     return _NOT_A_LIMIT.search(message) is not None
 
 
 def find_named_width(message: str, *, below: int) -> int | None:
     """Return the largest number of blocks below `below` that a refusal names, or None.
 
-    It is a hint: a wrong number costs a few questions and nothing else.
+    It is a hint: a wrong number costs a few requests and nothing else.
     """
     named = []
     for match in _NAMED.finditer(message):

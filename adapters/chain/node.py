@@ -1,4 +1,4 @@
-"""One RPC endpoint of a chain: its connection, its identity, what it takes, and when to ask it."""
+"""One RPC endpoint of a chain: its connection, its identity, its limits and its availability."""
 
 from __future__ import annotations
 
@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from adapters.chain.json_rpc import Endpoint, EndpointFailed, RpcError, ask, sync_client
+from adapters.chain.json_rpc import (
+    RATE_LIMIT_WAIT_S,
+    Endpoint,
+    EndpointFailed,
+    RpcError,
+    call,
+    sync_client,
+)
 from adapters.chain.limits import is_rate_limit
 from adapters.chain.parsing import natural, parse_block
 from adapters.chain.question_limits import QuestionLimits
 from adapters.chain.reader import Block
-from adapters.chain.web3_client import connect
 
 if TYPE_CHECKING:
     from web3 import Web3
+    from web3.types import RPCEndpoint, RPCResponse
 
 T = TypeVar("T")
 Transport = Callable[[str, list[Any]], Any]
-"""Asks one method with its parameters; raises `EndpointFailed` and `RpcError`."""
+"""Calls one method with its parameters; raises `EndpointFailed` and `RpcError`."""
 
-# How long an endpoint that failed is asked after the others, so that a hanging first choice costs
-# one timeout in half a minute and not one in every step.
 REST_S = 30.0
-# How often an endpoint is asked which chain it serves: an address may be given to another chain.
+"""How long an endpoint that failed comes after the others, so that a hanging first choice costs one
+timeout in half a minute and not one in every step."""
 IDENTIFY_S = 300.0
-_PATIENCE_S = 10.0
+"""How often an endpoint is checked for its chain, because its address may pass to another one."""
 
 
 class Stranger(EndpointFailed):
@@ -35,9 +41,9 @@ class Stranger(EndpointFailed):
 
 
 class Node:
-    """One endpoint with its connection and its recent conduct. Not thread-safe.
+    """One endpoint with its connection and its recent failures. Not thread-safe.
 
-    `transport` stands in for HTTP in tests.
+    `transport` replaces HTTP in tests.
     """
 
     def __init__(
@@ -69,37 +75,35 @@ class Node:
 
     @property
     def is_resting(self) -> bool:
-        """Whether the endpoint failed lately: others are asked first."""
+        """Whether the endpoint failed lately, so that others come first."""
         return time.monotonic() < self._resting_until
 
     @property
     def is_silent(self) -> bool:
-        """Whether the endpoint asked for patience that is not over: it is not asked at all."""
+        """Whether the endpoint wants no request now, and gets none."""
         return time.monotonic() < self._silent_until
 
-    def rest(self, error: Exception | None = None) -> None:
-        """Ask the others first for a while, and find out anew which chain this endpoint serves.
+    def rest(self, error: EndpointFailed | RpcError) -> None:
+        """Prefer the others for a while, and then check anew which chain this endpoint serves.
 
-        An endpoint that asked for patience is left alone for as long as it asked.
+        An endpoint that wants no further request gets none for as long as that.
         """
         now = time.monotonic()
         self._resting_until = now + REST_S
         self._identified_until = 0.0
-        wanted = getattr(error, "retry_after_s", None)
-        if wanted is None and isinstance(error, RpcError):
-            wanted = _PATIENCE_S if is_rate_limit(error.code, error.message) else None
-        if wanted is not None:
-            self._silent_until = now + wanted
+        pause_s = _requested_pause_s(error)
+        if pause_s is not None:
+            self._silent_until = now + pause_s
 
     def wake(self) -> None:
-        """Take the endpoint for healthy again."""
+        """Treat the endpoint as healthy again."""
         self._resting_until = 0.0
 
     def open(self, genesis: str | None) -> Block:
-        """Return the head, once the endpoint is known to serve our chain.
+        """Return the head, after a check that the endpoint serves our chain.
 
-        `genesis` is the hash of the chain's block 0 as remembered, if it is. Raises
-        `EndpointFailed`, and `Stranger` for another chain with the same id.
+        `genesis` is the hash of the chain's block 0, if it is remembered. Raise `EndpointFailed`,
+        and `Stranger` for another chain with the same id.
         """
         try:
             if time.monotonic() >= self._identified_until:
@@ -109,20 +113,17 @@ class Node:
             return self.ask(lambda web3: parse_block(web3.eth.get_block("latest")))
         except RpcError as error:
             failure = EndpointFailed(str(error))
-            failure.retry_after_s = error.retry_after_s
-            if is_rate_limit(error.code, error.message) and error.retry_after_s is None:
-                failure.retry_after_s = _PATIENCE_S
+            failure.retry_after_s = _requested_pause_s(error)
             raise failure from None
 
     def ask(self, question: Callable[[Web3], T]) -> T:
-        """Return the question's answer. Raises `EndpointFailed` and `RpcError`.
+        """Return the question's answer. Raise `EndpointFailed` and `RpcError`.
 
-        web3 raises nearly anything when a node answers JSON of the wrong shape (KeyError,
-        TypeError, its own), and a node's nonsense must never end the watcher; hence the broad
-        except.
+        The except is broad, because web3 raises nearly anything when a node answers JSON of the
+        wrong shape (KeyError, TypeError, its own), and such an answer must never end the watcher.
         """
         if self._web3 is None:
-            self._web3 = connect(self._transport)
+            self._web3 = _connect(self._transport)
         try:
             return question(self._web3)
         except (EndpointFailed, RpcError):
@@ -133,15 +134,15 @@ class Node:
     def find_block(self, number: int) -> Block | None:
         """Return the canonical block of a number, None above the head.
 
-        Raises `EndpointFailed` and `RpcError`.
+        Raise `EndpointFailed` and `RpcError`.
         """
         return self.ask(lambda web3: _find_block(web3, number))
 
     def _identify(self) -> None:
-        """Ask for the chain id and for block 0. Raises `EndpointFailed` and `RpcError`.
+        """Check the chain id, and read block 0. Raise `EndpointFailed` and `RpcError`.
 
-        A node that has pruned its history has no block 0 to show: it is known by its chain id and
-        by the blocks that were read.
+        A node that has pruned its history shows no block 0: the chain id and the blocks that were
+        read identify it.
         """
         reported = self.ask(lambda web3: natural(web3.eth.chain_id))
         if reported != self._chain_id:
@@ -158,7 +159,33 @@ class Node:
 
     def _post(self, method: str, params: list[Any]) -> Any:
         assert self._client is not None
-        return ask(self._client, self.endpoint, method, params, timeout_s=self._timeout_s)
+        return call(self._client, self.endpoint, method, params, timeout_s=self._timeout_s)
+
+
+def _connect(transport: Transport) -> Web3:
+    """Return a `Web3` that calls through `transport`, once: web3's HTTPProvider retries five times
+    with back-off, so that a 1 s timeout became 6.9 s.
+    """
+    from web3 import Web3  # takes 2 s
+    from web3.middleware import ExtraDataToPOAMiddleware
+    from web3.providers import BaseProvider
+
+    class BoundedProvider(BaseProvider):
+        def make_request(self, method: RPCEndpoint, params: Any) -> RPCResponse:
+            return {"jsonrpc": "2.0", "id": 1, "result": transport(method, list(params))}
+
+    web3 = Web3(BoundedProvider())
+    # Chains sealed by authorities (Polygon, BSC and their test nets) put signatures into extraData,
+    # which web3 otherwise refuses.
+    web3.middleware_onion.inject(ExtraDataToPOAMiddleware, layer=0)
+    return web3
+
+
+def _requested_pause_s(error: EndpointFailed | RpcError) -> float | None:
+    is_limited = isinstance(error, RpcError) and is_rate_limit(error.code, error.message)
+    if error.retry_after_s is None and is_limited:
+        return RATE_LIMIT_WAIT_S
+    return error.retry_after_s
 
 
 def _find_block(web3: Web3, number: int) -> Block | None:
@@ -169,7 +196,7 @@ def _find_block(web3: Web3, number: int) -> Block | None:
     except BlockNotFound:
         return None
     if block.number != number:
-        raise EndpointFailed("answered another block than was asked for")
+        raise EndpointFailed("answered another block than was requested")
     return block
 
 

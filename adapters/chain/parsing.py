@@ -1,4 +1,4 @@
-"""Blocks and Transfer logs out of a node's JSON; whatever is not as asked is not believed."""
+"""Parses blocks and Transfer logs of a node, and refuses what was not requested."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 _WORD = re.compile("0x[0-9a-fA-F]{64}")
 
 
-def parse_block(found: BlockData) -> Block:
-    """Return a block out of web3's reading of it. Raises `EndpointFailed`."""
-    stamp = datetime.fromtimestamp(found["timestamp"], UTC)
-    parent = found.get("parentHash")
+def parse_block(data: BlockData) -> Block:
+    """Return a block from web3's data. Raise `EndpointFailed`."""
+    parent = data.get("parentHash")
     return Block(
-        natural(found["number"]),
-        _hash(found["hash"]),
-        stamp,
+        natural(data["number"]),
+        _hash(data["hash"]),
+        datetime.fromtimestamp(data["timestamp"], UTC),
         _hash(parent) if parent is not None else "",
-        bytes(found.get("logsBloom") or b""),
+        bytes(data.get("logsBloom") or b""),
     )
 
 
@@ -36,12 +35,12 @@ def parse_transfers(
 ) -> Iterator[Transfer]:
     """Yield the ERC-20 transfers of an eth_getLogs result, each once; other logs are passed over.
 
-    What was not asked for is not believed: `EndpointFailed`, as for anything malformed.
+    Raise `EndpointFailed` for logs that were not requested and for malformed ones.
     """
     if not isinstance(logs, list):
         raise EndpointFailed("answered something that is not a list of logs")
     addresses = {token.lower() for token in tokens}
-    spelled = cache(checksummed)
+    checksum = cache(checksummed)
     seen = set()
     for log in logs:
         topics, data = log["topics"], log["data"]
@@ -60,9 +59,9 @@ def parse_transfers(
             continue
         seen.add((own_hash, index))
         yield Transfer(
-            token=spelled(token),
-            sender=spelled("0x" + _word(topics[1])[26:]),
-            receiver=spelled("0x" + _word(topics[2])[26:]),
+            token=checksum(token),
+            sender=checksum("0x" + _word(topics[1])[26:]),
+            receiver=checksum("0x" + _word(topics[2])[26:]),
             amount=int(_word(data), 16),
             tx_hash=_word(log["transactionHash"]),
             log_index=index,
@@ -72,21 +71,21 @@ def parse_transfers(
 
 
 def natural(value: int) -> int:
-    """Return a number that fits the database's 64-bit columns. Raises `EndpointFailed`."""
+    """Return a number that fits the database's 64-bit columns. Raise `EndpointFailed`."""
     if not 0 <= value < 2**63:
         raise EndpointFailed("answered a number out of range")
     return value
 
 
 def _word(value: str) -> str:
-    """Return 0x + 64 lower-case hex. Raises `EndpointFailed`."""
+    """Return 0x + 64 lower-case hex. Raise `EndpointFailed`."""
     if _WORD.fullmatch(value) is None:
         raise EndpointFailed("answered a hash or topic that is not 32 bytes of hex")
     return value.lower()
 
 
 def _hash(value: bytes) -> str:
-    """Return 0x + 64 hex; HexBytes' own `hex()` has no 0x. Raises `EndpointFailed`."""
+    """Return 0x + 64 hex; HexBytes' own `hex()` has no 0x. Raise `EndpointFailed`."""
     if len(value) != 32:
         raise EndpointFailed("answered a hash that is not 32 bytes")
     return "0x" + bytes(value).hex()

@@ -1,4 +1,4 @@
-"""How much one endpoint takes in one `eth_getLogs`, learnt from what it accepts and refuses."""
+"""The limits of one endpoint for `eth_getLogs`, learnt from what it accepts and refuses."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Callable
 RECEIVERS_AT_ONCE = 100
 TOKENS_AT_ONCE = 100
 REMEMBER_S = 3600.0
-"""How long a width that an endpoint refused in words is not tried again."""
+"""How long a width that an endpoint refused expressly is not tried again."""
 REMEMBER_FAILURE_S = 60.0
-"""The same for a question that just failed: the endpoint may have been busy."""
+"""The same for a request that only failed, perhaps because the endpoint was busy."""
 HASH_FAILURES = 3
 WITHOUT_HASHES_S = 600.0
-"""So often in a row must a question by block hash fail until it is not asked for so long."""
+"""After so many failures in a row, there are no requests by block hash for so long."""
 
 
 class Exhausted(Exception):
-    """Even the smallest question is too large for the endpoint."""
+    """Even the smallest request is too large for the endpoint."""
 
 
 class QuestionLimits:
-    """The widest question that an endpoint took lately. `width` is in blocks.
+    """The widest request that an endpoint took lately. `width` is in blocks.
 
     A refusal halves the width, or takes the number that the refusal names. Answers widen it again:
     twofold, and once a refused width is known, half the way towards it, so that the width settles
@@ -31,7 +31,7 @@ class QuestionLimits:
     def __init__(self, widest: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.width = self.widest = widest
         self.takes_all_receivers = True
-        """Whether the endpoint takes questions for a token's transfers to anybody."""
+        """Whether the endpoint takes requests for a token's transfers to anybody."""
         self.receivers_at_once = RECEIVERS_AT_ONCE
         self._clock = clock
         self._refused: int | None = None
@@ -40,17 +40,17 @@ class QuestionLimits:
         self._hashes_again_at = 0.0
 
     def refuse(
-        self, asked: int, *, all_receivers: bool, worded: bool, named: int | None = None
+        self, width: int, *, all_receivers: bool, worded: bool, named: int | None = None
     ) -> None:
-        """Note that a question for `asked` blocks was refused, and make the next one smaller.
+        """Note that a request for `width` blocks was refused, and make the next one smaller.
 
-        `worded`: the endpoint said so, and did not merely fail. `named`: the number of blocks that
-        it said it takes. Raises `Exhausted` when nothing smaller can be asked.
+        `worded`: the error text refuses the range; the endpoint did not merely fail. `named`: the
+        number of blocks that the text allows. Raise `Exhausted` when there is no smaller request.
         """
-        if asked > 1:
-            self._refused = asked
+        if width > 1:
+            self._refused = width
             self._forget_at = self._clock() + (REMEMBER_S if worded else REMEMBER_FAILURE_S)
-            self.width = named if named and named < asked else asked // 2
+            self.width = named if named and named < width else width // 2
         elif all_receivers:
             self.takes_all_receivers = False
         elif self.receivers_at_once > 1:
@@ -58,9 +58,9 @@ class QuestionLimits:
         else:
             raise Exhausted("the endpoint refuses one block and one receiver")
 
-    def accept(self, asked: int) -> None:
-        """Note that a question for `asked` blocks was answered."""
-        if asked < self.width:
+    def accept(self, width: int) -> None:
+        """Note that a request for `width` blocks was answered."""
+        if width < self.width:
             return
         if self._refused is not None and self._clock() >= self._forget_at:
             self._refused = None
@@ -71,11 +71,11 @@ class QuestionLimits:
 
     @property
     def takes_hashes(self) -> bool:
-        """Whether questions by block hash are worth asking now."""
+        """Whether requests by block hash are worthwhile now."""
         return self._clock() >= self._hashes_again_at
 
     def note_hash(self, *, answered: bool) -> None:
-        """Note the fate of a question by block hash."""
+        """Note whether a request by block hash was answered."""
         self._hash_failures = 0 if answered else self._hash_failures + 1
         if self._hash_failures >= HASH_FAILURES:
             self._hash_failures = 0

@@ -1,4 +1,4 @@
-"""What the watcher reads from a chain: the protocol, its records and its failures."""
+"""The watcher's view of a chain: the protocol, its records and its errors."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class RangeTooLarge(Exception):
 
 
 class BlockUnreadable(Exception):
-    """The endpoint does not give the logs of this very block now: the node that answered may lack
-    the block, or may not take the question.
+    """The endpoint does not give the logs of this block now: the node that answered may lack the
+    block, or may not take the request.
     """
 
 
@@ -68,18 +68,18 @@ class ChainReplaced(EndpointsUnavailable):
 class ChainReader(Protocol):
     """A chain seen by one watcher step. Calls block; each may raise `EndpointsUnavailable`.
 
-    `head()` opens a step: it chooses the endpoint, and the other methods ask that same endpoint
+    `head()` begins a step: it chooses the endpoint, and the other methods use that same endpoint
     until the next `head()`, so that one step never mixes two endpoints' views of the chain.
     """
 
     @property
     def limits(self) -> QuestionLimits:
-        """What the step's endpoint takes in one question."""
+        """The limits of the step's endpoint."""
         ...
 
     @property
     def narrowest(self) -> int:
-        """The number of blocks that each of the endpoints takes in one question."""
+        """The number of blocks that each of the endpoints takes in one request."""
         ...
 
     def head(self) -> Block:
@@ -87,9 +87,9 @@ class ChainReader(Protocol):
         ...
 
     def others(self) -> Iterator[Block]:
-        """Go through the other usable endpoints and yield the newest block of each.
+        """Yield the newest block of each of the other usable endpoints.
 
-        Until the next one, questions go to that endpoint, and at the end to the step's one again.
+        Until the next one, requests go to that endpoint, and at the end to the step's one again.
         """
         ...
 
@@ -107,17 +107,17 @@ class ChainReader(Protocol):
         """Return the Transfer logs of `tokens` in blocks `first`..`last`, in chain order.
 
         `receivers` None means all of them. `last` must not be above the head. Zero-value transfers
-        are included. Raises `RangeTooLarge` when the endpoint wants a smaller question.
+        are included. Raise `RangeTooLarge` when the endpoint wants a smaller request.
         """
         ...
 
     def transfers_in(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
     ) -> list[Transfer]:
-        """Return the same of one block, asked for by its hash (EIP-234).
+        """Return the same of one block, requested by its hash (EIP-234).
 
-        A node that lacks the block answers with an error instead of an empty list, hence
-        `BlockUnreadable`. Raises `RangeTooLarge` when the answer would be too large.
+        Raise `BlockUnreadable` for a node that lacks the block, which answers with an error instead
+        of an empty list, and `RangeTooLarge` when the answer would be too large.
         """
         ...
 

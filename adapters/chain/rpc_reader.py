@@ -1,4 +1,4 @@
-"""The `ChainReader` over real RPC endpoints: chosen in order, checked, never waited for long."""
+"""The `ChainReader` over RPC endpoints, which are tried in order, checked, and time out."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 
 LEVEL = 8
-"""Endpoints whose heads are this many blocks apart at most are as far as each other."""
+"""Endpoints whose heads are at most this many blocks apart count as equally far."""
 
 
 class RpcChainReader:
     """Reads chain `chain_id` from those of `urls` that serve it; one instance per thread.
 
-    `timeout_s` bounds each question; nothing is retried here, the watcher's next step is the retry.
-    `not_behind()` is the block number of the watcher's checkpoint: an endpoint whose head is lower
-    is not used, for it would show payments as gone that it has not seen yet. `genesis()` is the
-    hash of block 0 as the watcher remembers it: an endpoint with another one is not used.
+    `timeout_s` bounds each request; nothing is retried here, because the watcher's next step is the
+    retry. `not_behind()` is the block number of the watcher's checkpoint: an endpoint whose head is
+    lower is not used, because it would show payments as gone that it has not seen yet. `genesis()`
+    is the hash of block 0 as the watcher remembers it: an endpoint with another one is not used.
     """
 
     def __init__(
@@ -154,17 +154,17 @@ class RpcChainReader:
     ) -> list[Transfer]:
         if not tokens or (receivers is not None and not receivers):
             return []
-        node, asked = self._current, last - first + 1
-        question = _question(tokens, receivers) | {"fromBlock": hex(first), "toBlock": hex(last)}
+        node, width = self._current, last - first + 1
+        query = _filter(tokens, receivers) | {"fromBlock": hex(first), "toBlock": hex(last)}
         try:
-            found = node.ask(
-                lambda web3: list(parse_transfers(_get_logs(web3, question), tokens, first, last))
+            transfers = node.ask(
+                lambda web3: list(parse_transfers(_get_logs(web3, query), tokens, first, last))
             )
         except (RpcError, EndpointFailed) as error:
-            self._note_refusal(node, error, asked, all_receivers=receivers is None)
+            self._note_refusal(node, error, width, all_receivers=receivers is None)
             raise self._end_step(node, error) from None
-        node.limits.accept(asked)
-        return _sorted(found, receivers)
+        node.limits.accept(width)
+        return _sorted(transfers, receivers)
 
     def transfers_in(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
@@ -172,17 +172,17 @@ class RpcChainReader:
         if not tokens or (receivers is not None and not receivers):
             return []
         node = self._current
-        question = _question(tokens, receivers) | {"blockHash": block.hash}
+        query = _filter(tokens, receivers) | {"blockHash": block.hash}
 
         def read(web3: Web3) -> list[Transfer]:
-            logs = _get_logs(web3, question)
+            logs = _get_logs(web3, query)
             number = block.number
             return list(parse_transfers(logs, tokens, number, number, block_hash=block.hash))
 
         try:
-            found = node.ask(read)
+            transfers = node.ask(read)
         except (RpcError, EndpointFailed) as error:
-            # An error that speaks of a range does not speak of this question.
+            # An error about a range is not about this request, which names one block.
             if isinstance(error, RpcError) and not is_rate_limit(error.code, error.message):
                 if is_range_too_large(error.code, error.message):
                     self._note_refusal(node, error, 1, all_receivers=receivers is None)
@@ -192,7 +192,7 @@ class RpcChainReader:
                 self._note_refusal(node, error, 1, all_receivers=receivers is None)
             raise self._end_step(node, error) from None
         node.limits.note_hash(answered=True)
-        return _sorted(found, receivers)
+        return _sorted(transfers, receivers)
 
     def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
         genesis = self._genesis()
@@ -203,11 +203,11 @@ class RpcChainReader:
                 head = node.open(genesis)
                 if head.number < max(number, self._head_number - LEVEL):
                     continue
-                found = head if head.number == number else node.find_block(number)
+                block = head if head.number == number else node.find_block(number)
             except (EndpointFailed, RpcError) as error:
                 node.rest(error)
                 continue
-            if found is not None and found.hash == block_hash:
+            if block is not None and block.hash == block_hash:
                 self._preferred = node
                 return True
         return False
@@ -219,30 +219,30 @@ class RpcChainReader:
         return self._chosen
 
     def _in_order(self) -> list[Node]:
-        """Return the endpoints as they are to be tried: healthy ones first, then by preference."""
+        """Return the endpoints in the order of trial: healthy ones first, then by preference."""
         return sorted(self._nodes, key=lambda node: (node.is_resting, node is not self._preferred))
 
     def _note_refusal(
-        self, node: Node, error: Exception, asked: int, *, all_receivers: bool
+        self, node: Node, error: EndpointFailed | RpcError, width: int, *, all_receivers: bool
     ) -> None:
-        """Narrow the next question where a smaller one may help. Raises `RangeTooLarge` then,
-        unless the endpoint just failed and another one is healthy.
+        """Narrow the next request where a smaller one may help. Raise `RangeTooLarge` then, unless
+        the endpoint just failed and another one is healthy.
 
-        The endpoint has just shown its head. So whatever goes wrong with a question for several
-        blocks (a timeout, a 5xx, words that nobody knows) is a reason to ask for fewer.
+        The endpoint has just shown its head. So any failure of a request for several blocks (a
+        timeout, a 5xx, an unknown text) is a reason for a narrower one.
         """
         worded, named = isinstance(error, AnswerTooLarge), None
         if isinstance(error, RpcError):
             if is_rate_limit(error.code, error.message) or is_above_head(error.message):
                 return
             worded = is_range_too_large(error.code, error.message)
-            named = find_named_width(error.message, below=asked) if worded else None
-        elif getattr(error, "retry_after_s", None) is not None:
+            named = find_named_width(error.message, below=width) if worded else None
+        elif error.retry_after_s is not None:
             return
-        if asked == 1 and not worded:
+        if width == 1 and not worded:
             return
         try:
-            node.limits.refuse(asked, all_receivers=all_receivers, worded=worded, named=named)
+            node.limits.refuse(width, all_receivers=all_receivers, worded=worded, named=named)
         except Exhausted:
             return
         others = [each for each in self._nodes if each is not node and not each.is_resting]
@@ -250,31 +250,31 @@ class RpcChainReader:
             return
         raise RangeTooLarge(f"{node.endpoint}: {error}")
 
-    def _end_step(self, node: Node, error: Exception) -> EndpointsUnavailable:
-        """Let the endpoint rest: the next `head` chooses again."""
+    def _end_step(self, node: Node, error: EndpointFailed | RpcError) -> EndpointsUnavailable:
+        """Rest the endpoint, so that the next `head` chooses again; return the error to raise."""
         node.rest(error)
         self._chosen = None
         return EndpointsUnavailable(f"{node.endpoint}: {error}")
 
 
-def _question(tokens: Sequence[str], receivers: Sequence[str] | None) -> dict[str, Any]:
+def _filter(tokens: Sequence[str], receivers: Sequence[str] | None) -> dict[str, Any]:
     topics: list[Any] = [TRANSFER_TOPIC]
     if receivers is not None:
         topics += [None, ["0x" + "0" * 24 + each[2:].lower() for each in receivers]]
     return {"address": tokens[0] if len(tokens) == 1 else list(tokens), "topics": topics}
 
 
-def _get_logs(web3: Web3, question: dict[str, Any]) -> Any:
+def _get_logs(web3: Web3, query: dict[str, Any]) -> Any:
     # Not web3.eth.get_logs: its formatters take 400 us a log, a busy token has thousands.
-    return web3.provider.make_request("eth_getLogs", [question])["result"]  # type: ignore[arg-type]
+    return web3.provider.make_request("eth_getLogs", [query])["result"]  # type: ignore[arg-type]
 
 
-def _sorted(found: list[Transfer], receivers: Sequence[str] | None) -> list[Transfer]:
+def _sorted(transfers: list[Transfer], receivers: Sequence[str] | None) -> list[Transfer]:
     """Return the transfers to the receivers, in chain order, even if the node sent others too."""
     if receivers is not None:
         wanted = {receiver.lower() for receiver in receivers}
-        found = [transfer for transfer in found if transfer.receiver.lower() in wanted]
-    return sorted(found, key=lambda each: (each.block_number, each.log_index))
+        transfers = [transfer for transfer in transfers if transfer.receiver.lower() in wanted]
+    return sorted(transfers, key=lambda each: (each.block_number, each.log_index))
 
 
 _log = structlog.get_logger(__name__)

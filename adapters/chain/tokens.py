@@ -1,7 +1,7 @@
-"""What a chain says of tokens: code, decimals and symbol of a contract, balances of addresses.
+"""Reads tokens from a chain: code, decimals and symbol of a contract, balances of addresses.
 
-For commands of the operator. Contracts are strangers' programs: an answer of any shape and length
-is expected, and what cannot be read is None.
+For commands of the operator. Contracts are untrusted programs: an answer may have any shape and
+length, and what cannot be read is None.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from adapters.chain.json_rpc import (
     Endpoint,
     EndpointFailed,
     RpcError,
-    ask,
+    call,
     endpoints_for,
     parse_quantity,
     sync_client,
@@ -31,25 +31,25 @@ WORD = 32
 MOST_DECIMALS = 255
 """A `uint8`."""
 LONGEST_SYMBOL = 256
-"""Bytes of a symbol that are read."""
+"""The most bytes of a symbol that are read."""
 REVERTED = 3
-"""The code of geth, and of those who follow it, for a call that the contract ended."""
+"""The error code of geth, and of clients like it, for a call that the contract reverted."""
 _FAILED = re.compile(
     r"revert|opcode|instruction|out ?of ?gas|gas required|stack|jump|execution|\b(e?vm)\b",
     re.IGNORECASE,
 )
-"""Said of a contract that failed; all other errors are the endpoint's."""
+"""Of a contract that failed; all other errors are the endpoint's."""
 _CODE_LIMIT = 1024 * 1024
 _ANSWER_LIMIT = 16 * 1024
 
 
 class ChainUnreadable(Exception):
-    """No endpoint of the chain answers; the text says of each why, and holds no URL."""
+    """No endpoint of the chain answers; the text has the reason of each, and no URL."""
 
 
 class TokenReader:
-    """Asks the first endpoint that answers for the chain. A context manager; every call blocks and
-    may raise `ChainUnreadable`.
+    """Reads from the first endpoint that answers for the chain. A context manager; every call
+    blocks and may raise `ChainUnreadable`.
     """
 
     def __init__(self, urls: Sequence[str], chain_id: int, *, timeout_s: float) -> None:
@@ -60,7 +60,7 @@ class TokenReader:
 
     @property
     def is_configured(self) -> bool:
-        """Whether there is an endpoint to ask."""
+        """Whether the chain has an endpoint."""
         return bool(self._endpoints)
 
     def __enter__(self) -> TokenReader:
@@ -71,9 +71,9 @@ class TokenReader:
             self._chosen[0].close()
 
     def facts(self, token: str) -> TokenFacts:
-        """What the contract at an address says of itself."""
+        """Return the decimals and the symbol of the contract at an address."""
         try:
-            code = self._ask("eth_getCode", [token, "latest"], limit=_CODE_LIMIT)
+            code = self._call("eth_getCode", [token, "latest"], limit=_CODE_LIMIT)
         except AnswerTooLarge:
             code = "0x00"
         except RpcError as error:
@@ -87,21 +87,21 @@ class TokenReader:
         )
 
     def balance(self, token: str, holder: str) -> int | None:
-        """Atoms of a token at an address."""
+        """Return the atoms of a token at an address."""
         answer = self._view(token, BALANCE_CALL + holder[2:].lower().rjust(2 * WORD, "0"))
         return int.from_bytes(answer[:WORD]) if len(answer) >= WORD else None
 
     def native_balance(self, holder: str) -> int:
-        """Wei at an address, which its transactions pay their gas with."""
+        """Return the wei at an address, which pay the gas of its transactions."""
         try:
-            return parse_quantity(self._ask("eth_getBalance", [holder, "latest"]))
+            return parse_quantity(self._call("eth_getBalance", [holder, "latest"]))
         except (EndpointFailed, RpcError) as error:
             raise self._failure(error) from None
 
     def _view(self, token: str, data: str) -> bytes:
-        """What a contract returns; nothing where it fails or returns too much."""
+        """Return what a contract returns; nothing where it fails or returns too much."""
         try:
-            return _bytes_of(self._ask("eth_call", [{"to": token, "data": data}, "latest"]))
+            return _bytes_of(self._call("eth_call", [{"to": token, "data": data}, "latest"]))
         except AnswerTooLarge:
             return b""
         except RpcError as error:
@@ -109,11 +109,11 @@ class TokenReader:
                 raise self._failure(error) from None
             return b""
 
-    def _ask(self, method: str, params: list[Any], *, limit: int = _ANSWER_LIMIT) -> Any:
-        """The result of one call. Raises `ChainUnreadable`, `AnswerTooLarge` and `RpcError`."""
+    def _call(self, method: str, params: list[Any], *, limit: int = _ANSWER_LIMIT) -> Any:
+        """Return the result of a call. Raise `ChainUnreadable`, `AnswerTooLarge` and `RpcError`."""
         client, endpoint = self._chosen = self._chosen or self._choose()
         try:
-            return ask(client, endpoint, method, params, timeout_s=self._timeout_s, limit=limit)
+            return call(client, endpoint, method, params, timeout_s=self._timeout_s, limit=limit)
         except AnswerTooLarge:
             raise
         except EndpointFailed as error:
@@ -125,7 +125,7 @@ class TokenReader:
             client = sync_client(endpoint)
             try:
                 reported = parse_quantity(
-                    ask(client, endpoint, "eth_chainId", [], timeout_s=self._timeout_s, limit=4096)
+                    call(client, endpoint, "eth_chainId", [], timeout_s=self._timeout_s, limit=4096)
                 )
             except (EndpointFailed, RpcError) as error:
                 reasons.append(f"{endpoint}: {error}")
@@ -142,7 +142,7 @@ class TokenReader:
 
 
 def _bytes_of(answer: Any) -> bytes:
-    """The bytes of `0x...`; none of what is something else."""
+    """Return the bytes of `0x...`; none of anything else."""
     if not isinstance(answer, str) or not answer.startswith("0x"):
         return b""
     try:
@@ -152,12 +152,12 @@ def _bytes_of(answer: Any) -> bytes:
 
 
 def _decimals(answer: bytes) -> int | None:
-    found = int.from_bytes(answer[:WORD])
-    return found if len(answer) >= WORD and found <= MOST_DECIMALS else None
+    decimals = int.from_bytes(answer[:WORD])
+    return decimals if len(answer) >= WORD and decimals <= MOST_DECIMALS else None
 
 
 def _symbol(answer: bytes) -> str | None:
-    """A `string`, or the `bytes32` of older tokens, which ends with NULs."""
+    """Return a `string`, or the `bytes32` of older tokens, which ends with NULs."""
     if len(answer) == WORD:
         text = answer.rstrip(b"\0")
     else:

@@ -1,1 +1,1 @@
-"""Where files are kept: a directory, or a store that speaks S3."""
+"""Stores of files: a directory, or a server that speaks S3."""

@@ -18,7 +18,7 @@ class DirectoryStore:
         self._folder = folder
 
     def put(self, key: str, path: Path) -> None:
-        """Moves the file; `path` must be on the same file system."""
+        """Move the file; `path` must be on the same file system."""
         target = self._path_of(key)
         try:
             _make_folder(target.parent, self._folder)
@@ -62,7 +62,7 @@ class DirectoryStore:
 
 
 def _make_folder(folder: Path, top: Path) -> None:
-    """Make a folder below `top`, and bring the names of new ones to the disk."""
+    """Make a folder below `top`, and sync the names of new ones to the disk."""
     if folder.is_dir():
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -13,14 +13,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 from adapters.file_store.store import PIECE, FileMissing, StoreUnavailable
 
 PART = 8 * 1024 * 1024
-"""Bytes of a large file that are sent, and held, at once."""
+"""Bytes of a large file that are in memory and sent at once."""
 _MISSING = frozenset(("404", "NoSuchKey", "NotFound"))
 _ONE_BY_ONE = TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, use_threads=False)
 
 
 class S3Store:
     """Each key is an object of the bucket, which must exist. `url` is the store's address; empty
-    for Amazon's. Keys that are empty are looked for as every AWS client does.
+    for Amazon's. Without `key_id` and `secret` boto3 looks for credentials as every AWS client.
     """
 
     def __init__(
@@ -42,34 +42,34 @@ class S3Store:
         )
 
     def put(self, key: str, path: Path) -> None:
-        """Copies the file; it stays where it is."""
-        with _told(key):
+        """Copy the file; it stays where it is."""
+        with _store_errors(key):
             self._client.upload_file(str(path), self._bucket, key, Config=_ONE_BY_ONE)
 
     def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
         if length == 0:
             return iter(())
         wanted = {} if length is None else {"Range": f"bytes={start}-{start + length - 1}"}
-        with _told(key):
-            found = self._client.get_object(Bucket=self._bucket, Key=key, **wanted)
-        return found["Body"].iter_chunks(PIECE)  # type: ignore[no-any-return]
+        with _store_errors(key):
+            answer = self._client.get_object(Bucket=self._bucket, Key=key, **wanted)
+        return answer["Body"].iter_chunks(PIECE)  # type: ignore[no-any-return]
 
     def delete(self, key: str) -> None:
-        with _told(key):
+        with _store_errors(key):
             self._client.delete_object(Bucket=self._bucket, Key=key)
 
     def find_older(self, moment: datetime) -> Iterator[str]:
-        with _told(self._bucket):
+        with _store_errors(self._bucket):
             pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket)
             for page in pages:
-                for found in page.get("Contents", ()):
-                    if found["LastModified"] < moment:
-                        yield found["Key"]
+                for entry in page.get("Contents", ()):
+                    if entry["LastModified"] < moment:
+                        yield entry["Key"]
 
 
 @contextmanager
-def _told(key: str) -> Iterator[None]:
-    """Turn what the client raises into what a store raises."""
+def _store_errors(key: str) -> Iterator[None]:
+    """Raise the client's errors as those of a store."""
     try:
         yield
     except ClientError as error:

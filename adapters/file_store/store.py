@@ -1,4 +1,4 @@
-"""What every store of files can do, and what it raises."""
+"""The protocol of a store of files, and its errors."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -24,11 +24,11 @@ class FileStore(Protocol):
     """
 
     def put(self, key: str, path: Path) -> None:
-        """Take over the file at `path`, which may be gone then. On return it lasts."""
+        """Store the file at `path`, which may be gone then. On return it is durable."""
         ...
 
     def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
-        """`length` bytes of the file from `start`, or all, in pieces. Raises `FileMissing` at
+        """Yield `length` bytes of the file from `start`, or all, in pieces. Raise `FileMissing` at
         once.
         """
         ...
@@ -38,5 +38,5 @@ class FileStore(Protocol):
         ...
 
     def find_older(self, moment: datetime) -> Iterator[str]:
-        """The keys of the files that were put before then, in any order."""
+        """Yield the keys of the files that were put before then, in any order."""
         ...

@@ -9,13 +9,12 @@ ARRIVING = "arriving"
 
 
 def build_file_store(settings: Settings) -> FileStore:
-    """A bucket where one is set, else a directory. Raises `ImportError` for a bucket without the
-    extra `s3`.
+    """Return a bucket where one is set, else a directory. Raise `ImportError` for a bucket without
+    the extra `s3`.
     """
     if not settings.chat_upload_bucket:
         return DirectoryStore(settings.chat_upload_dir / "files")
-    # An optional extra: only who has a bucket needs it.
-    from adapters.file_store.s3 import S3Store
+    from adapters.file_store.s3 import S3Store  # an optional extra
 
     return S3Store(
         settings.chat_upload_bucket,

@@ -1,1 +1,1 @@
-"""Pictures that users sent: made small in a process of its own, which may fail."""
+"""Thumbnails of pictures that users sent, made in a process of their own, which may fail."""

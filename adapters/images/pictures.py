@@ -1,4 +1,4 @@
-"""Makes pictures small, in processes that cannot take more than a bounded memory and time."""
+"""Makes pictures small, in processes of bounded memory and time."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ class NotAPicture(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What was made: `small`, and of an animation `still`. The size is the source's, in pixels."""
+    """The results: `small`, and of an animation `still`. The size is the source's, in pixels."""
 
     small: Path
     still: Path | None
@@ -29,7 +29,7 @@ def make_small(
     source: Path, target: Path, width: int, height: int, *, only_still: bool = False
 ) -> Picture:
     """Write the picture to `target` as WebP, no larger than so many pixels; `only_still`: of an
-    animation the first frame. Raises `NotAPicture`, and then nothing is left of it.
+    animation the first frame. Raise `NotAPicture`, and then leave nothing of it.
     """
     still = target.with_name(target.name + ".still")
     try:
@@ -49,11 +49,10 @@ def make_small(
 
 
 def _run(source: Path, target: Path, width: int, height: int, frames: str) -> bytes:
-    words = [sys.executable, "-I", str(PROGRAM), str(source), str(target), str(width), str(height)]
-    words.append(frames)
+    arguments = [str(source), str(target), str(width), str(height), frames]
     try:
         done = subprocess.run(
-            words,
+            [sys.executable, "-I", str(PROGRAM), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

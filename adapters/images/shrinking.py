@@ -3,8 +3,8 @@
     python shrinking.py SOURCE TARGET WIDTH HEIGHT (all | still)
 
 The picture goes to TARGET as WebP. With `still` that is the first frame of an animation; otherwise
-the first frame goes to TARGET.still. One line of JSON tells the width and height of the source, and
-whether it moves. The exit status is 1 for what is no picture, or a picture that takes too much.
+the first frame goes to TARGET.still. One line of JSON has the width and height of the source, and
+whether it is animated. The exit status is 1 for what is no picture, or one that exceeds a limit.
 """
 
 import json
@@ -20,7 +20,7 @@ MEMORY = 512 * 1024 * 1024
 """Bytes of address space, the interpreter's included."""
 CPU_S = 3
 NICENESS = 10
-"""Whoever waits for an answer of the server goes before whoever waits for a picture."""
+"""Requests to the server go before pictures."""
 WRITTEN = 8 * 1024 * 1024
 """Bytes of one file that is written."""
 PIXELS = 32_000_000
@@ -35,13 +35,13 @@ REFUSED = 1
 
 
 def main(source: Path, target: Path, width: int, height: int, frames: str) -> int:
-    """Make the picture small; the exit status."""
+    """Make the picture small; return the exit status."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(NICENESS)
-    Image.MAX_IMAGE_PIXELS = None  # what is too much is said below
+    Image.MAX_IMAGE_PIXELS = None  # PIXELS takes its place
     warnings.simplefilter("ignore")
     try:
         with Image.open(source, formats=FORMATS) as image:
@@ -85,7 +85,7 @@ def _shrink(
 
 
 def _fitted(image: Image.Image, box: tuple[int, int]) -> Image.Image:
-    """The frame upright, in RGBA, no larger than the box; what is smaller stays as it is."""
+    """Return the frame upright, in RGBA, no larger than the box; a smaller one keeps its size."""
     frame = image.convert("RGBA")
     frame.thumbnail(box)
     upright = ImageOps.exif_transpose(frame)
@@ -94,5 +94,5 @@ def _fitted(image: Image.Image, box: tuple[int, int]) -> Image.Image:
 
 
 if __name__ == "__main__":
-    _, *words = sys.argv
-    sys.exit(main(Path(words[0]), Path(words[1]), int(words[2]), int(words[3]), words[4]))
+    _, source, target, width, height, frames = sys.argv
+    sys.exit(main(Path(source), Path(target), int(width), int(height), frames))

@@ -1,1 +1,1 @@
-"""Mail: the protocol, and what speaks it (SMTP, or files in a folder)."""
+"""Sends mail, by SMTP or as files in a folder."""

@@ -21,7 +21,7 @@ class FileMailer:
         self.folder = folder
 
     def send(self, mail: Mail) -> None:
-        """Returns when the file is on the disk."""
+        """Return when the file is on the disk."""
         content = compose(mail).as_bytes(policy=SMTPUTF8)
         target = self.folder / f"{mail.key}{SUFFIX}"
         partial = target.with_suffix(f".{os.getpid()}.part")

@@ -1,4 +1,4 @@
-"""What sends mail: one message at a time, to one recipient, acknowledged or not."""
+"""The protocol of mailers: one message at a time, to one recipient, acknowledged or not."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A plain-text mail. `key`: 32 hex digits that make its Message-ID, whoever sends it again."""
+    """A plain-text mail. `key`: 32 hex digits of its Message-ID, which stays on a retry."""
 
     key: str
     sender: str
@@ -20,28 +20,28 @@ class Mail:
 
 
 class MailNotSent(Exception):
-    """The mail has not been taken; trying again later may help. The text never holds a secret."""
+    """The mail was not accepted; a later retry may help. The text never contains a secret."""
 
 
 class MailRefused(MailNotSent):
-    """The mail will never be taken, as it is."""
+    """The mail will never be accepted, as it is."""
 
 
 class Mailer(Protocol):
-    """A way out for mail."""
+    """Sends mail."""
 
     lease_s: float
     """No call of `send` takes longer."""
 
     def send(self, mail: Mail) -> None:
-        """Returns when the other side has taken the mail on. Raises `MailNotSent`, `MailRefused`.
+        """Return when the other side has accepted the mail. Raise `MailNotSent`, `MailRefused`.
 
-        Blocks, up to `lease_s`: not for the event loop, and not inside a transaction.
+        It blocks up to `lease_s`: call it neither on the event loop nor inside a transaction.
         """
 
 
 def compose(mail: Mail) -> EmailMessage:
-    """The message as it travels. Raises `MailRefused` where no header could hold an address."""
+    """Return the message. Raise `MailRefused` where an address or the subject fits no header."""
     message = EmailMessage()
     domain = mail.sender.rpartition("@")[2].rstrip(">") or "localhost"
     try:

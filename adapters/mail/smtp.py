@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from adapters.mail.mailer import Mail, MailNotSent, MailRefused, compose
 
 STEPS = 16
-"""More answers of the server than one mail waits for."""
+"""An upper bound of the server's answers to one mail."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """Where mail goes. `tls`: `implicit` from the first byte; `always` STARTTLS, or no mail;
+    """A mail server. `tls`: `implicit` from the first byte; `always` STARTTLS, or no mail;
     `offered` STARTTLS where the server offers it; `never`.
     """
 
@@ -33,13 +33,13 @@ class SmtpMailer:
         self.lease_s = STEPS * timeout_s
 
     def send(self, mail: Mail) -> None:
-        """Returns when the server has said that it takes the mail on."""
+        """Return when the server has accepted the mail."""
         message = compose(mail)
         try:
             connection = self._connect()
             try:
                 connection.send_message(message, from_addr=_address(mail.sender), to_addrs=mail.to)
-                # It has the server's word by now: nothing that follows changes that.
+                # The server has accepted the mail by now, whatever follows.
                 with suppress(smtplib.SMTPException, OSError):
                     connection.quit()
             finally:
@@ -54,7 +54,7 @@ class SmtpMailer:
         except smtplib.SMTPDataError as refusal:
             raise _refusal(refusal.smtp_code, refusal.smtp_error) from None
         except smtplib.SMTPResponseException as refusal:
-            raise MailNotSent(_said(refusal.smtp_code, refusal.smtp_error)) from None
+            raise MailNotSent(_reason(refusal.smtp_code, refusal.smtp_error)) from None
         except (smtplib.SMTPException, OSError, UnicodeError) as problem:
             raise MailNotSent(f"{type(problem).__name__}: {problem}") from None
 
@@ -84,14 +84,14 @@ class SmtpMailer:
 
 
 def _address(sender: str) -> str:
-    """The bare address of `Name <address>`."""
+    """Return the bare address of `Name <address>`."""
     return sender.rpartition("<")[2].rstrip(">")
 
 
 def _refusal(code: int, text: bytes | str) -> MailNotSent:
-    return (MailRefused if 500 <= code < 600 else MailNotSent)(_said(code, text))
+    return (MailRefused if 500 <= code < 600 else MailNotSent)(_reason(code, text))
 
 
-def _said(code: int, text: bytes | str) -> str:
-    words = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    return f"the server said {code} {words}"[:500]
+def _reason(code: int, text: bytes | str) -> str:
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return f"the server said {code} {text}"[:500]

@@ -1,4 +1,4 @@
-"""From the settings to what sends mail."""
+"""The mailer that the settings name."""
 
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -10,8 +10,9 @@ from adapters.mail.smtp import SmtpMailer, SmtpServer
 
 
 def build_mailer(url: str, *, timeout_s: float) -> Mailer:
-    """`url` is a checked SPECD_MAIL_URL. Mail and password leave through TLS only, unless the
-    server is this machine or the URL asks for less: `?starttls=offered`, `?starttls=never`.
+    """Return the mailer of a checked SPECD_MAIL_URL. Mail and password leave through TLS only,
+    unless the server is this machine or the URL allows less: `?starttls=offered`,
+    `?starttls=never`.
     """
     parts = urlsplit(url)
     if parts.scheme == "file":

@@ -1,15 +1,15 @@
-"""The relay as handlers see it, and the same over HTTP.
+"""The protocol of the relay, and the relay over HTTP.
 
-The relay (the reference says bouncer) alone knows the tokens of the phones' push services. A client
-encrypts its token for the relay; this server passes that on, and afterwards names the token by the
-first 8 bytes of its SHA-256. What a notification says, the relay cannot read.
+Only the relay (the reference calls it bouncer) can read the tokens of the phones' push services. A
+client encrypts its token for the relay; this server passes that on, and afterwards names the token
+by the first 8 bytes of its SHA-256. The relay cannot read the notifications.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 
@@ -25,19 +25,19 @@ REFUSALS = frozenset(
         "BAD_REQUEST",
     )
 )
-"""What is wrong with a registration itself; trying the same again is no use."""
+"""Errors of a registration itself, for which a retry is useless."""
 
 
 class RelayFailed(Exception):
-    """The relay did not do what it was asked."""
+    """The relay did not carry out a request."""
 
 
 class RelayUnreachable(RelayFailed):
-    """No answer of the relay's, or none that can be understood."""
+    """The relay gave no answer, or an unintelligible one."""
 
 
 class RelayBroken(RelayFailed):
-    """The relay answered that it has failed."""
+    """The relay answered with a server error."""
 
 
 class RelayDenied(RelayFailed):
@@ -45,7 +45,7 @@ class RelayDenied(RelayFailed):
 
 
 class RegistrationRefused(Exception):
-    """The relay understood and said no; `code` is one of `REFUSALS`."""
+    """The relay refused the registration; `code` is one of `REFUSALS`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -54,7 +54,7 @@ class RegistrationRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """One notification for one device: which token, which key it is encrypted with, and what."""
+    """One encrypted notification for one device, with the token and the key."""
 
     token_id: str
     token_kind: str
@@ -71,11 +71,11 @@ class PushRelay(Protocol):
     async def register(
         self, realm_uuid: str, *, token_id: str, public_key: str, registration: str
     ) -> None:
-        """Make the relay know a token, which only it can read. Raises `RegistrationRefused`."""
+        """Register a token, which only the relay can read. Raise `RegistrationRefused`."""
         ...
 
     async def notify(self, realm_uuid: str, pushes: Sequence[Push]) -> frozenset[str]:
-        """Hand notifications over. Returns the token ids that no device has any more."""
+        """Send notifications. Return the token ids that no device has any more."""
         ...
 
 
@@ -99,7 +99,7 @@ class HttpPushRelay:
             "bouncer_public_key": public_key,
             "encrypted_push_registration": registration,
         }
-        answer = await self._ask(REGISTER, form=form)
+        answer = await self._send(REGISTER, form=form)
         code = (answer.document or {}).get("code")
         if answer.status == 400 and code in REFUSALS:
             raise RegistrationRefused(code)
@@ -118,7 +118,7 @@ class HttpPushRelay:
             }
             for push in pushes
         ]
-        answer = await self._ask(
+        answer = await self._send(
             NOTIFY, document={"realm_uuid": realm_uuid, "push_requests": requests}
         )
         gone = self._require_success(answer).get("delete_token_ids_base64")
@@ -126,35 +126,27 @@ class HttpPushRelay:
             raise self._garbage()
         return frozenset(gone)
 
-    async def _ask(self, path: str, **what: object) -> Answer:
+    async def _send(self, path: str, **body: Any) -> Answer:
         if not self.is_configured:
             raise RelayDenied()
         try:
-            return await self._peer.send(
-                "POST",
-                path,
-                credentials=self._credentials,
-                **what,  # type: ignore[arg-type]
-            )
+            return await self._peer.send("POST", path, credentials=self._credentials, **body)
         except NoAnswer as failure:
             _log.warning("push_relay_failed", reason=str(failure))
             raise RelayUnreachable() from None
 
     def _require_success(self, answer: Answer) -> dict[str, object]:
-        """The body of a success; anything else by its class."""
+        """Return the body of a success. Raise the error of anything else."""
         if answer.status >= 500:
             _log.warning("push_relay_failed", reason=f"answered HTTP {answer.status}")
             raise RelayBroken()
         if 400 <= answer.status < 500:
             _log.warning("push_relay_refused", reason=f"answered HTTP {answer.status}")
             raise RelayDenied()
-        if (
-            answer.status != 200
-            or answer.document is None
-            or answer.document.get("result") != "success"
-        ):
+        document = answer.document or {}
+        if answer.status != 200 or document.get("result") != "success":
             raise self._garbage()
-        return answer.document
+        return document
 
     def _garbage(self) -> RelayUnreachable:
         _log.warning("push_relay_failed", reason="answered something that is no answer of a relay")

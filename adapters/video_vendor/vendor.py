@@ -1,4 +1,4 @@
-"""The vendor as handlers see it, and the same over HTTP.
+"""The protocol of the vendor, and the vendor over HTTP.
 
 OAuth 2 (RFC 6749) with PKCE (RFC 7636) and revocation (RFC 7009), and the meeting operations of the
 vendor that the reference works with. Addresses come from the operator's settings alone.
@@ -25,16 +25,16 @@ LIFETIME_MAX_S = 10 * 365 * 86_400
 
 
 class TokenRejected(Exception):
-    """The vendor says that a code or token is no longer good."""
+    """The vendor refused a code or a token as invalid."""
 
 
 class VendorFailed(Exception):
-    """No answer, or none that makes sense."""
+    """The vendor gave no answer, or an unintelligible one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What the vendor gives for a code or a refresh token; they are secrets."""
+    """The secret tokens that the vendor gives for a code or a refresh token."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -49,27 +49,27 @@ class VideoVendor(Protocol):
 
     @property
     def timeout_s(self) -> float:
-        """The longest that one exchange takes."""
+        """The longest duration of one exchange."""
         ...
 
     def authorization_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        """Where a user's browser goes to authorize this server."""
+        """Return the address at which a user's browser authorizes this server."""
         ...
 
     async def exchange_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens: ...
 
     async def refresh(self, refresh_token: str) -> Tokens:
-        """New tokens; the refresh token that was given is used up."""
+        """Return new tokens; the given refresh token is used up."""
         ...
 
     async def revoke(self, token: str) -> None: ...
 
     async def find_user_id(self, access_token: str) -> str:
-        """Who the user is at the vendor."""
+        """Return the user's id at the vendor."""
         ...
 
     async def create_meeting(self, access_token: str, *, is_video_call: bool) -> str:
-        """The address at which people join a new meeting."""
+        """Return the address at which people join a new meeting."""
         ...
 
 
@@ -154,16 +154,16 @@ class HttpVideoVendor:
                 return Tokens(access, refresh, max(0, min(lifetime, LIFETIME_MAX_S)))
         raise self._failure(f"gave no tokens (HTTP {answer.status})")
 
-    async def _send(self, peer: Peer, method: str, path: str, **what: Any) -> Answer:
+    async def _send(self, peer: Peer, method: str, path: str, **request: Any) -> Answer:
         if not self.is_configured:
             raise self._failure("is not configured")
         try:
-            return await peer.send(method, path, **what)
+            return await peer.send(method, path, **request)
         except NoAnswer as failure:
             raise self._failure(str(failure)) from None
 
     def _document(self, answer: Answer, status: int) -> dict[str, Any]:
-        """The body of a success. Raises `TokenRejected` for 401."""
+        """Return the body of a success. Raise `TokenRejected` for 401."""
         if answer.status == 401:
             raise TokenRejected()
         if answer.status != status or answer.document is None:

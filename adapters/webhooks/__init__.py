@@ -1,1 +1,1 @@
-"""The receivers of webhooks: any HTTPS server in the public Internet, and none inside."""
+"""Posts webhooks to HTTPS servers in the public Internet, and to none of a private network."""

@@ -1,7 +1,8 @@
-"""Connections that never lead inside: a name is resolved once, and connected to as resolved.
+"""Connections that never lead to a private network: a name is resolved once, and the connection
+goes to the resolved address.
 
-Each address that a name has is checked before the first one is connected to. TLS is asked for the
-name, not for the address (SNI), and the certificate must be the name's.
+Each address of a name is checked before the first connection. TLS uses the name, not the address
+(SNI), and the certificate must be the name's.
 """
 
 import asyncio
@@ -12,35 +13,29 @@ from socket import SOCK_STREAM, getaddrinfo
 
 import httpcore
 
-from models.webhooks.addresses import (
-    Address,
-    Network,
-    Target,
-    read_address,
-    require_open,
-)
+from models.webhooks.addresses import Address, Network, Target, read_address, require_open
 
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
-"""The addresses of a name. Raises `NameNotResolved`."""
+"""Returns the addresses of a name. Raises `NameNotResolved`."""
 RESOLVERS = 64
-"""Names that are resolved at once: a name server that hangs holds a thread."""
+"""Names that are resolved at once: a name server that hangs occupies a thread."""
 TRIED_ADDRESSES = 3
 
 
 class NameNotResolved(Exception):
-    """The name has no address, or its name server does not tell it."""
+    """The name has no address, or its name server does not answer."""
 
 
 async def resolve(host: str, port: int) -> Sequence[Address]:
-    """The addresses that the resolver of the system finds."""
+    """Return the addresses that the resolver of the system finds. Raise `NameNotResolved`."""
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.run_in_executor(
+        entries = await loop.run_in_executor(
             _resolvers(), lambda: getaddrinfo(host, port, type=SOCK_STREAM)
         )
     except (OSError, UnicodeError):
         raise NameNotResolved() from None
-    return list(dict.fromkeys(read_address(str(entry[4][0])) for entry in found))
+    return list(dict.fromkeys(read_address(str(entry[4][0])) for entry in entries))
 
 
 @cache
@@ -51,14 +46,14 @@ def _resolvers() -> ThreadPoolExecutor:
 async def find_addresses(
     target: Target, resolve: Resolve, opened: Sequence[Network]
 ) -> Sequence[Address]:
-    """What may be connected to. Raises `AddressRefused` if any of the addresses leads inside, and
-    `NameNotResolved`.
+    """Return the addresses to connect to. Raise `AddressRefused` if any of them is in a private
+    network, and `NameNotResolved`.
     """
-    found = [target.address] if target.address else await resolve(target.host, target.port)
-    if not found:
+    addresses = [target.address] if target.address else await resolve(target.host, target.port)
+    if not addresses:
         raise NameNotResolved()
-    require_open(target, found, opened)
-    return found
+    require_open(target, addresses, opened)
+    return addresses
 
 
 class GuardedNetwork(httpcore.AsyncNetworkBackend):

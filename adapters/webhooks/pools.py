@@ -1,7 +1,7 @@
-"""Connections to receivers: each receiver has a pool of its own, as long as it is posted to.
+"""Connections to receivers, in a pool for each receiver.
 
-One pool for all would be slow: httpcore looks at each connection of a pool for each request, and at
-all of them again for each idle one.
+One pool for all would be slow, because httpcore looks at each connection of a pool for each
+request, and at all of them again for each idle one.
 """
 
 import time
@@ -14,9 +14,9 @@ import httpcore
 Origin = tuple[str, str, int]
 """Scheme, host and port."""
 KEPT_FOR_S = 20.0
-"""How long a connection is kept that nobody uses."""
+"""How long an idle connection is kept."""
 MOST_KEPT = 200
-"""Receivers whose connections are kept while nobody uses them."""
+"""The most receivers whose idle connections are kept."""
 
 
 @dataclass(slots=True)
@@ -32,11 +32,11 @@ class Pools:
     def __init__(self, make: Callable[[str], httpcore.AsyncConnectionPool]) -> None:
         self._make = make
         self._kept: dict[Origin, _Kept] = {}
-        """The one that was asked for last is the last."""
+        """In the order of the last use."""
 
     @asynccontextmanager
     async def use(self, origin: Origin) -> AsyncIterator[httpcore.AsyncConnectionPool]:
-        """The receiver's pool, for one request and its answer."""
+        """Yield the receiver's pool, for one request and its answer."""
         await self._forget()
         kept = self._kept.pop(origin, None) or _Kept(self._make(origin[0]), time.monotonic())
         self._kept[origin] = kept
@@ -50,11 +50,11 @@ class Pools:
     async def close(self) -> None:
         """Close all connections."""
         kept, self._kept = self._kept, {}
-        for one in kept.values():
-            await one.pool.aclose()
+        for each in kept.values():
+            await each.pool.aclose()
 
     async def _forget(self) -> None:
-        """Close those that nobody has used for a while, and the oldest of too many."""
+        """Close those that were idle for a while, and the oldest of too many."""
         late = time.monotonic() - KEPT_FOR_S
         while self._kept:
             origin, oldest = next(iter(self._kept.items()))

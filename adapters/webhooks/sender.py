@@ -1,7 +1,8 @@
-"""One request to one receiver: bounded in time and size, never redirected, never inside.
+"""Posts one request to one receiver: bounded in time and size, never redirected, and never to a
+private network.
 
-The client is httpcore, which httpx stands on: its network can be exchanged, it has no cookies, no
-proxies of the environment, no redirects and no encodings.
+The client is httpcore, on which httpx is built: its network can be replaced, and it has no cookies,
+no proxies of the environment, no redirects and no encodings.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 import httpcore
 
-from adapters.exchanges import verification_for
+from adapters.exchanges import trusted_certificates
 from adapters.webhooks.guarded_network import (
     GuardedNetwork,
     NameNotResolved,
@@ -24,9 +25,9 @@ from adapters.webhooks.pools import KEPT_FOR_S, Pools
 from models.webhooks.addresses import AddressRefused, Network, Target, check_url
 
 TIMEOUT_S = 15.0
-"""For the whole of a request, up to the head of the answer."""
+"""The time limit of a request, up to the head of the answer."""
 BODY_S = 2.0
-"""For the rest of an answer whose head has come."""
+"""The time limit of the body of the answer."""
 ANSWER_READ = 64 * 1024
 ANSWER_KEPT = 1024
 
@@ -36,8 +37,8 @@ REFUSED, BROKEN = "address_refused", "connection_broken"
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What came back. `status` is None where nothing did; then `failure` is one of the words above.
-    `answer`: the beginning of the body, as text.
+    """The result of a request. `status` is None without an answer; then `failure` is one of the
+    above. `answer`: the beginning of the body, as text.
     """
 
     status: int | None
@@ -65,8 +66,8 @@ class WebhookSender:
         self._pools = Pools(self._make_pool)
 
     async def check(self, url: str) -> None:
-        """Raises `AddressRefused` for an address that nothing will be posted to, as far as can be
-        known: a name that has no address now may have one later.
+        """Raise `AddressRefused` for an address that nothing will be posted to. A name that has no
+        address now may have one later.
         """
         target = check_url(url, self._opened)
         try:
@@ -77,14 +78,14 @@ class WebhookSender:
                 raise AddressRefused("does not begin with https://") from None
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Received:
-        """One request. Never raises for what a receiver does."""
+        """Return the result of one request. No receiver makes it raise."""
         began = time.monotonic()
         status, failure, answer, retry_after = None, None, b"", None
         try:
             target = check_url(url, self._opened)
             async with self._pools.use((target.scheme, target.host, target.port)) as pool:
                 async with asyncio.timeout(self._timeout_s):
-                    response = await _ask(pool, target, headers, body)
+                    response = await _request(pool, target, headers, body)
                 status = response.status
                 retry_after = _header(response, b"retry-after")
                 answer = (await _read(response))[: self._answer_kept]
@@ -106,12 +107,8 @@ class WebhookSender:
         await self._pools.close()
 
     def _make_pool(self, scheme: str) -> httpcore.AsyncConnectionPool:
-        certificates = None
-        if scheme == "https":
-            usual = verification_for("https://")
-            certificates = self._certificates or (usual if usual is not False else None)
         return httpcore.AsyncConnectionPool(
-            ssl_context=certificates if isinstance(certificates, ssl.SSLContext) else None,
+            ssl_context=self._certificates or trusted_certificates(),
             max_connections=None,
             max_keepalive_connections=None,
             keepalive_expiry=KEPT_FOR_S,
@@ -119,10 +116,10 @@ class WebhookSender:
         )
 
 
-async def _ask(
+async def _request(
     pool: httpcore.AsyncConnectionPool, target: Target, headers: Mapping[str, str], body: bytes
 ) -> httpcore.Response:
-    """The head of the answer; its body is still to be read."""
+    """Return the answer, whose body is still to be read."""
     host = f"[{target.host}]" if ":" in target.host else target.host
     usual = 443 if target.scheme == "https" else 80
     sent = {
@@ -141,7 +138,7 @@ async def _ask(
 
 
 async def _read(response: httpcore.Response) -> bytes:
-    """The beginning of the body; a connection with more to come is closed."""
+    """Return the beginning of the body; a connection with more to come is closed."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_S):
@@ -150,7 +147,7 @@ async def _read(response: httpcore.Response) -> bytes:
                 if len(body) >= ANSWER_READ:
                     break
     except (TimeoutError, httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
-        pass  # the head has said it
+        pass  # the status is known
     finally:
         await response.aclose()
     return bytes(body)
@@ -162,5 +159,5 @@ def _header(response: httpcore.Response, name: bytes) -> str | None:
 
 
 def _readable(answer: bytes) -> str:
-    """Text of any bytes; no database stores a NUL."""
+    """Return any bytes as text, without NUL, which no database stores."""
     return answer.decode("utf-8", errors="replace").replace("\0", "\ufffd")

@@ -1,23 +1,22 @@
-"""Finding and running anvil, the local chain of choice: it starts in 40 ms and keeps its state."""
+"""Finds and runs anvil, the preferred local chain: it starts in 40 ms and keeps its state."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from demo.chain.testnet import CHAIN_ID, MNEMONIC
+from demo.stopping import stop_with_parent
 
 
 def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None:
-    """The anvil binary: the one named, else on PATH, else in `directory`'s node_modules; or None.
+    """Return the anvil binary: `named`, else on PATH, else in `directory`'s node_modules; or None.
 
-    "none" asks for the in-process chain. Raises `FileNotFoundError` when `named` cannot be run.
+    "none" chooses the in-process chain. Raise `FileNotFoundError` when `named` cannot be run.
     """
     if named.lower() == "none":
         return None
@@ -40,11 +39,10 @@ def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None
 def start_anvil(
     binary: Path, *, port: int, state: Path | None = None, chain_id: int = CHAIN_ID
 ) -> subprocess.Popen[bytes]:
-    """Start anvil on 127.0.0.1:`port`; the process, which may not be listening yet.
+    """Start anvil on 127.0.0.1:`port`; return the process, which may not be listening yet.
 
-    Every transaction is mined at once, and nothing else unless it is asked for. `state` is loaded
-    when it exists, saved every 10 s and at the end (stop it by SIGTERM). Errors go to the pipe
-    `stderr`.
+    Every transaction is mined at once, and other blocks only on request. `state` is loaded when it
+    exists, saved every 10 s and at the end (stop it by SIGTERM). Errors go to the pipe `stderr`.
     """
     command = [
         os.fspath(binary),
@@ -59,10 +57,5 @@ def start_anvil(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        preexec_fn=_stop_with_parent if sys.platform == "linux" else None,
+        preexec_fn=stop_with_parent,
     )
-
-
-def _stop_with_parent() -> None:
-    """Have Linux stop this process when its parent dies, by SIGKILL even: PR_SET_PDEATHSIG."""
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)

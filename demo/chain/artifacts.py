@@ -17,7 +17,7 @@ class Artifact:
 
 
 def load_artifact(name: str) -> Artifact:
-    """`TestToken` or `PayFromContract`."""
+    """Return the contract `TestToken` or `PayFromContract`."""
     path = resources.files("demo.chain") / "contracts" / f"{name}.json"
     built = json.loads(path.read_text(encoding="utf-8"))
     return Artifact(abi=built["abi"], bytecode=built["bytecode"])

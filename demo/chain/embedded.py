@@ -1,7 +1,7 @@
 """The embedded test chain: anvil as a child process, else py-evm served from this process.
 
-Both mine each transaction at once. `keep_mining` adds the blocks in which time passes and payments
-get their confirmations: quickly while a payment is young, slowly when nothing happens.
+Both mine each transaction at once. `keep_mining` adds the blocks that give payments their
+confirmations: quickly while a payment is young, slowly when nothing happens.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -19,14 +20,14 @@ from demo.chain.testnet import Testnet, TestnetError
 
 _START_S = 30.0
 _STOP_S = 10.0
-# So many blocks after a transaction come at the quick pace; then one in IDLE_S.
+# The number of blocks after a transaction at the quick pace; then one comes in IDLE_S.
 _BUSY_BLOCKS = 20
 IDLE_S = 15.0
 _LOOK_S = 0.2
 
 
 class EmbeddedChainFailed(Exception):
-    """The local chain cannot start; the text is one sentence that says the fix."""
+    """The local chain cannot start; the text is one sentence with the fix."""
 
 
 class EndedAtOnce(EmbeddedChainFailed):
@@ -42,18 +43,18 @@ class EmbeddedChain(Protocol):
     def is_running(self) -> bool: ...
 
     def stop(self) -> None:
-        """End it, saving its state if it has a place for that. May be called again."""
+        """End it, and save its state if it has a file for that. May be called again."""
         ...
 
 
 def start_embedded(
     *, port: int, anvil: Path | None, state: Path | None, warn: Callable[[str], None]
 ) -> EmbeddedChain:
-    """Start the chain on 127.0.0.1:`port` and wait until it answers, its token deployed.
+    """Start the chain on 127.0.0.1:`port` and wait until it answers and has its token.
 
     `state` keeps an anvil chain between runs; py-evm's is new at every start. A file that anvil
-    cannot read (cut by a kill, or of another release) is put aside and `warn`ed of, and the chain
-    is new. Raises `EmbeddedChainFailed`.
+    cannot read (cut by a kill, or of another release) is put aside with a call of `warn`, and the
+    chain is new. Raise `EmbeddedChainFailed`.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -110,7 +111,7 @@ class PyEvmServed:
     engine = "py-evm"
 
     def __init__(self, port: int) -> None:
-        # An optional extra that takes 1.5 s to import: only where no anvil is found.
+        # An optional extra that takes 1.5 s to import.
         try:
             from demo.chain.pyevm import PyEvmChain
             from demo.chain.pyevm_server import serve
@@ -139,11 +140,10 @@ class PyEvmServed:
 
 
 def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threading.Event) -> None:
-    """Mine until told to stop or until the chain has ended.
+    """Mine until `stopping` is set or the chain has ended.
 
-    The next block comes `block_time_s` after the last one, whatever made it, so that a payment
-    always stays with one confirmation for that long; when nothing has happened for a while, every
-    `IDLE_S`.
+    The next block comes `block_time_s` after the last one, so that a payment always stays with one
+    confirmation for that long; when nothing has happened for a while, every `IDLE_S`.
     """
     testnet = Testnet(chain.url)
     seen = ""
@@ -159,40 +159,33 @@ def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threadin
             if time.monotonic() - seen_at >= pace:
                 testnet.call("evm_mine")
         except TestnetError:
-            continue  # it stops, or it is busy for once: the loop's condition tells
+            continue  # it stops, or is busy: the loop's condition decides
     testnet.close()
 
 
 def _ready(chain: EmbeddedChain) -> EmbeddedChain:
-    """The chain once it answers and has its token; stopped when that fails."""
+    """Return the chain once it answers and has its token; stop it if that fails."""
     try:
-        _wait_until_ready(chain)
+        with closing(Testnet(chain.url)) as testnet:
+            _wait_for_answer(chain, testnet)
+            testnet.ensure_token()
+    except TestnetError as error:
+        chain.stop()
+        raise EmbeddedChainFailed(str(error)) from None
     except BaseException:
         chain.stop()
         raise
     return chain
 
 
-def _wait_until_ready(chain: EmbeddedChain) -> None:
-    testnet = Testnet(chain.url)
+def _wait_for_answer(chain: EmbeddedChain, testnet: Testnet) -> None:
     deadline = time.monotonic() + _START_S
-    try:
-        while True:
-            try:
-                testnet.quantity("eth_chainId")
-                break
-            except TestnetError:
-                if not chain.is_running():
-                    raise EndedAtOnce(
-                        f"{chain.engine} ended at once; see whether it runs by itself"
-                    ) from None
-                if time.monotonic() > deadline:
-                    raise EmbeddedChainFailed(
-                        f"{chain.engine} does not answer within {_START_S:g} s"
-                    ) from None
-                time.sleep(0.02)
-        testnet.ensure_token()
-    except TestnetError as error:
-        raise EmbeddedChainFailed(str(error)) from None
-    finally:
-        testnet.close()
+    while True:
+        with suppress(TestnetError):
+            testnet.quantity("eth_chainId")
+            return
+        if not chain.is_running():
+            raise EndedAtOnce(f"{chain.engine} ended at once; see whether it runs by itself")
+        if time.monotonic() > deadline:
+            raise EmbeddedChainFailed(f"{chain.engine} does not answer within {_START_S:g} s")
+        time.sleep(0.02)

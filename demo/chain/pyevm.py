@@ -1,8 +1,8 @@
-"""The local chain without anvil: eth-tester's py-evm backend, doing what we need of anvil.
+"""The local chain without anvil: eth-tester's py-evm backend with the parts of anvil that we need.
 
-Each transaction is mined at once unless automine is off. The chain lives in this process only: it
-is new at each start, with a genesis of its own time, so no block of an earlier run is ever met
-again. py-evm and eth-tester are the optional extra `chain`; importing this module needs them.
+Each transaction is mined at once unless automine is off. The chain exists in this process only: it
+is new at each start, with a genesis of its own time, so no block of an earlier run recurs. py-evm
+and eth-tester are the optional extra `chain`; importing this module needs them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_BLOCKS_AT_ONCE = 100_000
 
 
 class Refused(Exception):
-    """A question the chain cannot answer; becomes a JSON-RPC error."""
+    """A request that the chain cannot answer; becomes a JSON-RPC error."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 class _LocalVM(PragueVM):
-    """Prague, but blocks may share a second, as on anvil: mining ahead must not move the clock."""
+    """Prague, but blocks may share a second, as on anvil, so that mining never moves the clock."""
 
     @classmethod
     def validate_header(cls, header: Any, parent_header: Any) -> None:
@@ -47,7 +47,7 @@ class _LocalVM(PragueVM):
 
 
 class PyEvmChain:
-    """One chain in memory; not thread-safe. `pyevm_server` puts it on the wire."""
+    """One chain in memory; not thread-safe. `pyevm_server` serves it."""
 
     def __init__(self) -> None:
         state = PyEVMBackend.generate_genesis_state(
@@ -64,8 +64,7 @@ class PyEvmChain:
         self._clock_offset_s = 0
         self._next_timestamp: int | None = None
         self._automine = True
-        # What a question about the past needs, kept per mined block: [number] -> block, logs,
-        # receipts.
+        # For requests about the past, by number: blocks and logs; by hash: receipts, transactions.
         self._blocks: list[dict[str, Any]] = []
         self._logs: list[list[dict[str, Any]]] = []
         self._receipts: dict[str, dict[str, Any]] = {}
@@ -77,18 +76,18 @@ class PyEvmChain:
         return len(self._blocks) - 1
 
     def accounts(self) -> list[str]:
-        """The funded, unlocked accounts; the payer is the first."""
+        """Return the funded, unlocked accounts; the payer is the first."""
         return [encode_hex(account) for account in self._backend.get_accounts()]
 
     def block(self, number: int) -> dict[str, Any] | None:
-        """The block as eth_getBlockByNumber shows it, transactions by hash."""
+        """Return the block as eth_getBlockByNumber shows it, transactions by hash."""
         return self._blocks[number] if 0 <= number <= self.height else None
 
     def block_by_hash(self, block_hash: str) -> dict[str, Any] | None:
         return next((block for block in self._blocks if block["hash"] == block_hash.lower()), None)
 
     def logs(self, first: int, last: int) -> list[dict[str, Any]]:
-        """All logs of the blocks, in order."""
+        """Return all logs of the blocks, in order."""
         return [log for logs in self._logs[first : last + 1] for log in logs]
 
     def receipt(self, tx_hash: str) -> dict[str, Any] | None:
@@ -98,7 +97,7 @@ class PyEvmChain:
         return self._transactions.get(tx_hash.lower())
 
     def call(self, transaction: dict[str, Any], number: int) -> bytes:
-        """The return data of a call against the state after block `number`."""
+        """Return the data of a call against the state after block `number`."""
         with _refusals():
             return bytes(self._backend.call(_evm_fields(transaction, self.accounts()[0]), number))
 
@@ -114,7 +113,7 @@ class PyEvmChain:
         return bytes(self._backend.get_code(decode_hex(address), number))
 
     def nonce(self, address: str, number: int | None) -> int:
-        """Transactions sent up to block `number`; None counts the pending ones too."""
+        """Return the count of transactions up to block `number`; None: with the pending ones."""
         if number is None:
             return int(self._backend.chain.get_vm().state.get_nonce(decode_hex(address)))
         return int(self._backend.get_nonce(decode_hex(address), number))
@@ -123,7 +122,7 @@ class PyEvmChain:
         return int(self._backend.get_base_fee("latest"))
 
     def send(self, transaction: dict[str, Any]) -> str:
-        """Sign for an unlocked account and apply; the hash."""
+        """Sign for an unlocked account and apply; return the hash."""
         fields = _evm_fields(transaction, self.accounts()[0])
         if encode_hex(fields["from"]) not in self.accounts():
             raise Refused(-32602, "No Signer available")
@@ -138,13 +137,13 @@ class PyEvmChain:
             return self._applied(self._backend.send_transaction(fields))
 
     def send_raw(self, raw: bytes) -> str:
-        """Apply a transaction that its owner signed; the hash."""
+        """Apply a transaction that its owner signed; return the hash."""
         self._prepare_header()
         with _refusals():
             return self._applied(self._backend.send_raw_transaction(raw))
 
     def mine(self, count: int = 1) -> None:
-        """Mine `count` blocks; the first takes up what is pending."""
+        """Mine `count` blocks; the first includes what is pending."""
         if not 0 < count <= _MOST_BLOCKS_AT_ONCE:
             raise Refused(-32602, f"mine 1 to {_MOST_BLOCKS_AT_ONCE} blocks")
         for _ in range(count):
@@ -168,7 +167,7 @@ class PyEvmChain:
         self._automine = automine
 
     def increase_time(self, seconds: int) -> int:
-        """Let every later block be stamped so much later; the whole offset."""
+        """Stamp every later block so much later; return the whole offset."""
         self._clock_offset_s += seconds
         return self._clock_offset_s
 
@@ -190,7 +189,7 @@ class PyEvmChain:
         return encode_hex(tx_hash)
 
     def _note_block(self) -> None:
-        """Take the head into the books, in wire form."""
+        """Store the head in JSON-RPC form."""
         backend = self._backend
         block = wire(backend.get_block_by_number("latest", full_transaction=False))
         logs: list[dict[str, Any]] = []
@@ -209,7 +208,7 @@ class PyEvmChain:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Turn the EVM's complaints about a transaction into `Refused`."""
+    """Raise the EVM's errors of a transaction as `Refused`."""
     try:
         yield
     except TransactionFailed as error:
@@ -218,12 +217,12 @@ def _refusals() -> Iterator[None]:
         raise Refused(-32000, str(error)) from None
 
 
-# Wire names that are not the snake_case name in camelCase.
+# JSON-RPC names that are not the snake_case name in camelCase.
 _NAMES = {"coinbase": "miner", "data": "input", "sha3_uncles": "sha3Uncles"}
 
 
 def wire(value: Any, name: str = "") -> Any:
-    """A backend's record as JSON-RPC shows it: camelCase, quantities and bytes as hex."""
+    """Return a backend's record as JSON-RPC shows it: camelCase, quantities and bytes as hex."""
     if isinstance(value, dict):
         is_log = "topics" in value
         return {
@@ -261,7 +260,7 @@ _INTEGERS = {
 
 
 def _evm_fields(transaction: dict[str, Any], default_sender: str) -> dict[str, Any]:
-    """A JSON-RPC transaction object as the backend takes it; `Refused` when it is malformed."""
+    """Return a JSON-RPC transaction for the backend. Raise `Refused` when it is malformed."""
     try:
         fields: dict[str, Any] = {
             _INTEGERS[name]: int(value, 16)

@@ -1,4 +1,4 @@
-"""JSON-RPC over HTTP for the in-process chain: what web3, wallets and our own tools call."""
+"""JSON-RPC over HTTP for the in-process chain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Method = Callable[..., Any]
 
 
 class RpcMethods:
-    """JSON-RPC method name -> what the chain answers; one question at a time."""
+    """JSON-RPC method name -> the chain's answer; one request at a time."""
 
     def __init__(self, chain: PyEvmChain) -> None:
         self._chain = chain
@@ -55,22 +55,22 @@ class RpcMethods:
         }
 
     def answer(self, body: bytes) -> bytes:
-        """The JSON answer to one question or to a batch of them."""
+        """Return the JSON answer to one request or to a batch of them."""
         try:
-            asked = json.loads(body)
+            request = json.loads(body)
         except (ValueError, RecursionError):
             return json.dumps(_error(None, -32700, "Parse error")).encode()
-        if isinstance(asked, list):
-            return json.dumps([self._one(each) for each in asked]).encode()
-        return json.dumps(self._one(asked)).encode()
+        if isinstance(request, list):
+            return json.dumps([self._call(each) for each in request]).encode()
+        return json.dumps(self._call(request)).encode()
 
-    def _one(self, asked: Any) -> dict[str, Any]:
-        if not isinstance(asked, dict) or not isinstance(asked.get("method"), str):
+    def _call(self, request: Any) -> dict[str, Any]:
+        if not isinstance(request, dict) or not isinstance(request.get("method"), str):
             return _error(None, -32600, "Invalid request")
-        identity, params = asked.get("id"), asked.get("params") or []
-        method = self._methods.get(asked["method"])
+        identity, params = request.get("id"), request.get("params") or []
+        method = self._methods.get(request["method"])
         if method is None:
-            return _error(identity, -32601, f"Method not found: {asked['method'][:100]}")
+            return _error(identity, -32601, f"Method not found: {request['method'][:100]}")
         try:
             with self._turn:
                 return {"jsonrpc": "2.0", "id": identity, "result": method(*params)}
@@ -80,7 +80,7 @@ class RpcMethods:
             return _error(identity, -32602, f"Invalid params: {error}"[:300])
 
     def _number(self, at: Any) -> int:
-        """A block tag or quantity as a number no higher than the head."""
+        """Return a block tag or quantity as a number no higher than the head."""
         if at == "earliest":
             return 0
         if at in ("latest", "pending", "safe", "finalized", None):
@@ -105,17 +105,17 @@ class RpcMethods:
     def _nonce(self, who: str, at: Any = "latest") -> str:
         return hex(self._chain.nonce(who, None if at == "pending" else self._number(at)))
 
-    def _logs(self, asked: dict[str, Any]) -> list[dict[str, Any]]:
-        if asked.get("blockHash"):
-            block = self._chain.block_by_hash(asked["blockHash"])
+    def _logs(self, query: dict[str, Any]) -> list[dict[str, Any]]:
+        if query.get("blockHash"):
+            block = self._chain.block_by_hash(query["blockHash"])
             if block is None:
                 raise Refused(-32000, "unknown block")
             first = last = int(block["number"], 16)
         else:
-            first = self._number(asked.get("fromBlock", "latest"))
-            last = self._number(asked.get("toBlock", "latest"))
-        addresses = _choices(asked.get("address"))
-        topics = [_choices(topic) for topic in asked.get("topics") or []]
+            first = self._number(query.get("fromBlock", "latest"))
+            last = self._number(query.get("toBlock", "latest"))
+        addresses = _choices(query.get("address"))
+        topics = [_choices(topic) for topic in query.get("topics") or []]
         return [
             log
             for log in self._chain.logs(first, last)
@@ -136,7 +136,7 @@ class RpcMethods:
 
 
 def serve(chain: PyEvmChain, port: int) -> ThreadingHTTPServer:
-    """An HTTP server on 127.0.0.1:`port`, bound, not yet running; OSError when it cannot."""
+    """Return a server bound to 127.0.0.1:`port`, not yet running. Raise OSError if it cannot."""
     methods = RpcMethods(chain)
 
     class Handler(BaseHTTPRequestHandler):
@@ -160,7 +160,7 @@ def serve(chain: PyEvmChain, port: int) -> ThreadingHTTPServer:
             self.wfile.write(answer)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: a watcher asks every second."""
+            """Log nothing, because a watcher calls every second."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
@@ -178,7 +178,7 @@ def _quantity(value: Any) -> int:
 
 
 def _choices(value: Any) -> set[str] | None:
-    """A filter's address or topic: one, any of several, or (None) everything."""
+    """Return the values of a filter's address or topic; None: everything matches."""
     if value is None or value == []:
         return None
     return {each.lower() for each in ([value] if isinstance(value, str) else value)}

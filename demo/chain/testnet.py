@@ -1,7 +1,7 @@
-"""Acting on a local test chain: deploy the token, play the customer, mine and reorganise.
+"""Acts on a local test chain: deploys the token, pays as a customer, mines and reorganises.
 
-Only the chain that the caller names is touched, 31337 by default. The payer's account is unlocked
-on the node, which signs for it; no private key passes through here.
+It changes only the chain that the caller names, 31337 by default. The payer's account is unlocked
+on the node, which signs for it, so no private key is used here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from adapters.chain.json_rpc import (
     Endpoint,
     EndpointFailed,
     RpcError,
-    ask,
+    call,
     parse_quantity,
     sync_client,
 )
@@ -32,11 +32,11 @@ TOKEN_SYMBOL = "TUSD"
 
 
 class TestnetError(Exception):
-    """The local chain cannot do that; the text is one sentence for a person and holds no URL."""
+    """The local chain cannot do that; the text is one sentence for people, without a URL."""
 
 
 class TestnetUnreachable(TestnetError):
-    """Nothing answers there."""
+    """Nothing answers at the endpoint."""
 
 
 class Testnet:
@@ -56,9 +56,9 @@ class Testnet:
         self._client.close()
 
     def call(self, method: str, *params: Any) -> Any:
-        """One JSON-RPC call's result."""
+        """Return the result of one JSON-RPC call."""
         try:
-            return ask(
+            return call(
                 self._client, self._endpoint, method, list(params), timeout_s=self._timeout_s
             )
         except EndpointFailed as error:
@@ -67,7 +67,7 @@ class Testnet:
             raise TestnetError(f"the chain refuses {method}: {error.message}") from None
 
     def require_local(self) -> None:
-        """Raise unless the endpoint is the local test chain: this class moves money and history."""
+        """Raise unless the endpoint is the local test chain, because this class changes history."""
         chain_id = self.quantity("eth_chainId")
         if chain_id != self._chain_id:
             raise TestnetError(
@@ -87,7 +87,7 @@ class Testnet:
             )
 
     def quantity(self, method: str, *params: Any) -> int:
-        """One call whose result is a number."""
+        """Return the result of one call as a number."""
         try:
             return parse_quantity(self.call(method, *params))
         except EndpointFailed as error:
@@ -99,11 +99,11 @@ class Testnet:
         return self.quantity("eth_blockNumber")
 
     def has_code(self, address: str) -> bool:
-        """Whether a contract lives there."""
+        """Return whether there is a contract at the address."""
         return bool(self.call("eth_getCode", address, "latest") not in ("0x", None))
 
     def ensure_token(self) -> str:
-        """The test token's address; deployed, as the payer's first transaction, when missing."""
+        """Return the address of the test token, which the payer's first transaction deploys."""
         self.require_local()
         if self.has_code(TOKEN):
             return TOKEN
@@ -115,33 +115,32 @@ class Testnet:
         return self.deploy(load_artifact("TestToken"))
 
     def deploy(self, artifact: Artifact) -> str:
-        """Create a contract from the payer; its EIP-55 address."""
+        """Create a contract from the payer; return its EIP-55 address."""
         receipt = self.send({"data": artifact.bytecode})
         return checksummed(receipt["contractAddress"])
 
     def balance(self, address: str, *, token: str = TOKEN) -> int:
-        """Atoms of `token` that `address` holds."""
+        """Return the atoms of `token` at `address`."""
         data = self._encode("TestToken", "balanceOf", [address])
         return self.quantity("eth_call", {"to": token, "data": data}, "latest")
 
     def pay(self, to: str, atoms: int, *, token: str = TOKEN) -> str:
-        """Send `atoms` of the token from the payer; the transaction hash, already mined."""
+        """Send `atoms` of the token from the payer; return the hash of the mined transaction."""
         return str(self.send(self._transfer(to, atoms, token))["transactionHash"])
 
     def submit_pay(self, to: str, atoms: int, *, token: str = TOKEN) -> str:
-        """The same without waiting: the transaction may still be in the pool when this returns."""
+        """Do the same without waiting: the transaction may still be in the pool."""
         return self.submit(self._transfer(to, atoms, token))
 
     def mine(self, count: int = 1) -> int:
-        """Mine `count` blocks now; the head's number afterwards."""
+        """Mine `count` blocks now; return the head's number."""
         self.require_local()
         self.call("anvil_mine", hex(count))
         return self.height
 
     def reorg(self, depth: int) -> int:
-        """Replace the newest `depth` blocks by empty ones of the same numbers; the head's number.
-
-        The dropped transactions do not come back by themselves.
+        """Replace the newest `depth` blocks by empty ones of the same numbers; return the head's
+        number. The dropped transactions do not come back by themselves.
         """
         self.require_local()
         height = self.height
@@ -151,14 +150,14 @@ class Testnet:
         return self.height
 
     def submit(self, transaction: dict[str, Any]) -> str:
-        """Hand the payer's transaction to the node; its hash."""
+        """Submit the payer's transaction to the node; return its hash."""
         self.require_local()
         return str(
             self.call("eth_sendTransaction", {"from": PAYER, "gas": hex(2_000_000), **transaction})
         )
 
     def send(self, transaction: dict[str, Any]) -> dict[str, Any]:
-        """Submit, wait for the receipt and require success; the receipt."""
+        """Submit a transaction, require its success, and return the receipt."""
         tx_hash = self.submit(transaction)
         deadline = time.monotonic() + self._timeout_s
         while True:
@@ -177,8 +176,8 @@ class Testnet:
 
     @staticmethod
     def _encode(contract: str, function: str, arguments: list[Any]) -> str:
-        """Call data. Not through web3, whose import would be most of what `pay` takes."""
-        from eth_abi.abi import encode  # brings a parser and pydantic, and not all encode
+        """Return the data of a call, without web3, whose import would take most of `pay`'s time."""
+        from eth_abi.abi import encode  # imports a parser and pydantic
         from eth_utils.crypto import keccak
 
         abi = load_artifact(contract).abi

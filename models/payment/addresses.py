@@ -1,7 +1,7 @@
 """Deposit addresses from a watch-only key: the children `0/i` of an account-level BIP-32 xpub.
 
-libsecp256k1 counts on the curve, through bindings that have wheels for each supported Python. The
-rest of BIP-32 that is needed here, one text and one derivation, is written out.
+libsecp256k1 computes on the curve, through bindings that have wheels for each supported Python. The
+rest of BIP-32 that is needed here, one encoding and one derivation, is written out.
 """
 
 import hmac
@@ -44,42 +44,40 @@ def check_xpub(xpub: str) -> None:
 
 
 def derive_deposit_address(xpub: str, index: int) -> str:
-    """The EIP-55 address of child `0/index`. Raises `InvalidXpub`."""
+    """Return the EIP-55 address of child `0/index`. Raise `InvalidXpub`."""
     point, _ = _receiving_node(xpub).derive(index)
     return checksummed("0x" + keccak(point[1:])[-20:].hex())
 
 
 def write_derivation_path(xpub: str, index: int) -> str:
     """Return where a wallet that has the account finds child `0/index`, such as
-    `m/44'/60'/0'/0/17`. An extended key tells its account only: purpose and coin are those of
-    Ethereum (BIP-44). Raises `InvalidXpub`.
+    `m/44'/60'/0'/0/17`. An extended key contains its account only: purpose and coin are those of
+    Ethereum (BIP-44). Raise `InvalidXpub`.
     """
     return f"m/44'/60'/{_account_of(xpub)}'/{RECEIVING}/{index}"
 
 
 def parse_token_address(text: str) -> str:
-    """A contract address in EIP-55 spelling. Mixed case must carry the right checksum."""
-    spelled = checksummed(text) if _TOKEN.fullmatch(text) else ""
-    if text not in (spelled, spelled.lower()) or not text:
+    """Return a contract address with its EIP-55 checksum. Raise `InvalidMethod` for another text,
+    and for mixed case with a wrong checksum.
+    """
+    address = checksummed(text) if _TOKEN.fullmatch(text) else ""
+    if text not in (address, address.lower()) or not text:
         raise InvalidMethod(
             problem="The token must be a contract address: 0x and 40 hex digits, "
             "all lower case or with its EIP-55 checksum."
         )
-    return spelled
+    return address
 
 
 def checksummed(address: str) -> str:
-    """An address, 0x and 40 hex digits, as EIP-55 spells it: a letter is upper case where the
-    digest of the lower-case digits has 8 or more.
+    """Return an address, 0x and 40 hex digits, with its EIP-55 checksum: a letter is upper case
+    where the digest of the lower-case digits has 8 or more.
     """
     digits = address[2:].lower()
     digest = keccak(digits.encode()).hex()
-    return "0x" + "".join(
-        [
-            letter.upper() if told >= "8" else letter
-            for letter, told in zip(digits, digest, strict=False)
-        ]
-    )
+    pairs = zip(digits, digest, strict=False)
+    return "0x" + "".join([digit.upper() if case >= "8" else digit for digit, case in pairs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +90,16 @@ class Node:
 
     def derive(self, index: int) -> tuple[bytes, bytes]:
         """Return the point and the chain code of a child that is not hardened (BIP-32, CKDpub): the
-        parent's point plus as many times the generator as the left half of the digest says.
+        parent's point plus the generator times the left half of the digest.
         """
-        told = self.compressed + index.to_bytes(4, "big")
-        digest = hmac.digest(self.chain_code, told, "sha512")
+        data = self.compressed + index.to_bytes(4, "big")
+        digest = hmac.digest(self.chain_code, data, "sha512")
         return keys.pubkey_tweak_add(self.point, digest[:32], compressed=False), digest[32:]
 
 
 @lru_cache(maxsize=1024)
 def _receiving_node(xpub: str) -> Node:
-    """The node `0` of an account: decoding and the first derivation are paid once per key.
-
-    Raises `InvalidXpub`.
-    """
+    """Return the node `0` of an account. Raise `InvalidXpub`."""
     version, depth, _, index, chain_code, key = _SERIALIZED.unpack(_decode(xpub))
     if version != _XPUB_VERSION or depth != ACCOUNT_DEPTH or index < _HARDENED:
         raise InvalidXpub()
@@ -118,13 +113,13 @@ def _receiving_node(xpub: str) -> Node:
 
 @lru_cache(maxsize=1024)
 def _account_of(xpub: str) -> int:
-    """Return the number of the account. Raises `InvalidXpub`."""
+    """Return the number of the account. Raise `InvalidXpub`."""
     index: int = _SERIALIZED.unpack(_decode(xpub))[3]
     return index - _HARDENED
 
 
 def _decode(xpub: str) -> bytes:
-    """The bytes of an extended key, out of Base58Check. Raises `InvalidXpub`."""
+    """Return the bytes of an extended key, out of Base58Check. Raise `InvalidXpub`."""
     if len(xpub) != _XPUB_LENGTH or not _DIGITS.keys() >= set(xpub):
         raise InvalidXpub()
     number = 0

@@ -117,8 +117,8 @@ def create_checkout_session(
 
 
 def find_checkout(connection: Connection, token: str, now: datetime) -> CheckoutView | None:
-    """Return what the page of a token shows, also of an expired one (`session_expires_at`); None:
-    there is no such token.
+    """Return what the page of a token shows, also of an expired one (`session_expires_at`). Return
+    None for an unknown token.
     """
     if _TOKEN.fullmatch(token) is None:
         return None

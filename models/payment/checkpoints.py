@@ -1,18 +1,18 @@
 """How far each chain has been read. Every write is a compare-and-swap on the checkpoint's revision.
 
 `chain_block` remembers earlier checkpoints, so that a reorganisation can be walked back to a block
-both sides share. Block 0 is remembered for ever: it tells another chain from a reorganised one.
+both sides share. Block 0 is remembered for ever, because it identifies the chain.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, bindparam, delete, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, select, tuple_, update
 from sqlalchemy.orm import Session, aliased
 
 from models.dialects import upsert
 from models.payment.tables import ChainBlock, ChainHead
-from models.rows import read_rows
+from models.rows import columns_of, read_rows, row_of
 
 REMEMBERED_BLOCKS = 1000
 """Checkpoints older than this many blocks are forgotten (but never block 0)."""
@@ -20,7 +20,7 @@ REMEMBERED_BLOCKS = 1000
 
 @dataclass(frozen=True, slots=True)
 class BlockMark:
-    """One block of a chain, as our books name it."""
+    """One block of a chain, as the database names it."""
 
     number: int
     hash: str
@@ -29,7 +29,7 @@ class BlockMark:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Everything up to and including `block` has been read, as of this revision of the books.
+    """Everything up to and including `block` has been read, as of this revision.
 
     Blocks up to `reread_number` were read twice. `read_until` is the chain's time up to which all
     is read; `head_seen_at` is when an endpoint last showed the head, None if that is not known.
@@ -52,11 +52,7 @@ _CHECKPOINT = (
         ChainHead.checkpoint_number,
         ChainHead.checkpoint_hash,
         ChainHead.checkpoint_timestamp,
-        ChainHead.head_number,
-        ChainHead.revision,
-        ChainHead.read_until,
-        ChainHead.reread_number,
-        ChainHead.head_seen_at,
+        *columns_of(Checkpoint, ChainHead),
         _genesis.hash.label("genesis_hash"),
     )
     .outerjoin(_genesis, and_(_genesis.chain_id == ChainHead.chain_id, _genesis.number == 0))
@@ -69,24 +65,16 @@ class CheckpointMoved(Exception):
 
 
 def find_checkpoint(reader: Connection | Session, chain_id: int) -> Checkpoint | None:
-    """The newest checkpoint, or None while no watcher has begun with this chain."""
+    """Return the newest checkpoint, or None while no watcher has begun with this chain."""
     row = reader.execute(_CHECKPOINT, {"its_chain": chain_id}).first()
     if row is None:
         return None
-    return Checkpoint(
-        chain_id,
-        BlockMark(row.checkpoint_number, row.checkpoint_hash, row.checkpoint_timestamp),
-        head_number=row.head_number,
-        revision=row.revision,
-        read_until=row.read_until,
-        reread_number=row.reread_number,
-        head_seen_at=row.head_seen_at,
-        genesis_hash=row.genesis_hash,
-    )
+    block = BlockMark(row.checkpoint_number, row.checkpoint_hash, row.checkpoint_timestamp)
+    return row_of(Checkpoint, row, block=block)
 
 
 def find_known_blocks(reader: Connection, chain_id: int, *, up_to: int) -> list[BlockMark]:
-    """The remembered checkpoints numbered at most `up_to`, oldest first."""
+    """Return the remembered checkpoints numbered at most `up_to`, oldest first."""
     rows = reader.execute(
         select(ChainBlock.number, ChainBlock.hash, ChainBlock.timestamp)
         .where(ChainBlock.chain_id == chain_id, ChainBlock.number <= up_to)
@@ -104,8 +92,8 @@ def begin(
     head: BlockMark,
     now: datetime,
 ) -> None:
-    """Write the first checkpoint of a chain. Raises CheckpointMoved when another watcher has."""
-    made = session.execute(
+    """Write the first checkpoint of a chain. Raise `CheckpointMoved` when another watcher has."""
+    inserted = session.execute(
         upsert(ChainHead)
         .values(
             chain_id=chain_id,
@@ -117,18 +105,16 @@ def begin(
             head_seen_at=now,
             read_until=block.timestamp,
             reread_number=block.number,
-            # Never one that a watcher of a chain that was forgotten since may still hold.
+            # No running watcher can have read this number, even of a forgotten chain.
             revision=int(now.timestamp() * 1000),
             updated_at=now,
         )
         .on_conflict_do_nothing()
         .returning(ChainHead.chain_id)
     )
-    if made.first() is None:
+    if inserted.first() is None:
         raise CheckpointMoved
-    for each in (genesis, block):
-        if each is not None:
-            _remember(session, chain_id, each)
+    _remember(session, chain_id, genesis, block)
 
 
 def move(
@@ -184,7 +170,7 @@ def note_seen(
 ) -> None:
     """Note that an endpoint shows the head `head` now, and how far the chain's time has come.
 
-    Nothing was read, so the revision stays. Another watcher's newer checkpoint is left alone.
+    The revision stays, because nothing was read. Another watcher's newer checkpoint stays too.
     """
     session.execute(
         update(ChainHead)
@@ -204,24 +190,22 @@ def restart(
     head: BlockMark,
     now: datetime,
 ) -> None:
-    """Forget everything known of a chain and begin again at `block`. Raises CheckpointMoved."""
+    """Forget all blocks of a chain and begin again at `block`. Raise `CheckpointMoved`."""
     move(session, old, to=block, head=head, now=now, forget_above=-1, reread_number=block.number)
-    for each in (genesis, block):
-        if each is not None:
-            _remember(session, old.chain_id, each)
+    _remember(session, old.chain_id, genesis, block)
 
 
 def forget_chain(session: Session, chain_id: int) -> bool:
-    """Forget how far a chain was read and which chain it was; False when nothing was known."""
+    """Delete the checkpoints of a chain; return whether there were any."""
     session.execute(delete(ChainBlock).where(ChainBlock.chain_id == chain_id))
-    gone = session.execute(
+    deleted = session.execute(
         delete(ChainHead).where(ChainHead.chain_id == chain_id).returning(ChainHead.chain_id)
     )
-    return gone.first() is not None
+    return deleted.first() is not None
 
 
-def try_forget_one(session: Session, *, limit: int) -> bool:
-    """Delete up to `limit` checkpoints that are too old to walk back to; True when any was."""
+def try_forget_some(session: Session, limit: int) -> bool:
+    """Delete up to `limit` checkpoints too old to walk back to; return whether there were any."""
     too_old = (
         select(ChainBlock.chain_id, ChainBlock.number)
         .join(ChainHead, ChainHead.chain_id == ChainBlock.chain_id)
@@ -231,24 +215,21 @@ def try_forget_one(session: Session, *, limit: int) -> bool:
         )
         .limit(limit)
     )
-    rows = session.execute(too_old).all()
-    for chain_id in sorted({row.chain_id for row in rows}):
-        numbers = [row.number for row in rows if row.chain_id == chain_id]
+    deleted = session.execute(
+        delete(ChainBlock)
+        .where(tuple_(ChainBlock.chain_id, ChainBlock.number).in_(too_old))
+        .returning(ChainBlock.number)
+        .execution_options(synchronize_session=False)
+    )
+    return bool(deleted.all())
+
+
+def _remember(session: Session, chain_id: int, *blocks: BlockMark | None) -> None:
+    for block in filter(None, blocks):
+        row = upsert(ChainBlock).values(chain_id=chain_id, **asdict(block))
         session.execute(
-            delete(ChainBlock).where(
-                ChainBlock.chain_id == chain_id, ChainBlock.number.in_(numbers)
+            row.on_conflict_do_update(
+                index_elements=[ChainBlock.chain_id, ChainBlock.number],
+                set_={"hash": row.excluded.hash, "timestamp": row.excluded.timestamp},
             )
         )
-    return bool(rows)
-
-
-def _remember(session: Session, chain_id: int, block: BlockMark) -> None:
-    row = upsert(ChainBlock).values(
-        chain_id=chain_id, number=block.number, hash=block.hash, timestamp=block.timestamp
-    )
-    session.execute(
-        row.on_conflict_do_update(
-            index_elements=[ChainBlock.chain_id, ChainBlock.number],
-            set_={"hash": row.excluded.hash, "timestamp": row.excluded.timestamp},
-        )
-    )

@@ -1,8 +1,8 @@
 """Where a page of a list ends, as an opaque text that is good for that list alone.
 
 A cursor carries a position and a checksum over the position, the list and its filters. The checksum
-keeps a client from reading on with other filters by mistake. It is no signature: whoever forges a
-cursor still reads nothing but a list of their own.
+keeps a client from reading on with other filters by mistake. It is no signature, because a
+forged cursor still reads nothing but a list of the project itself.
 """
 
 import hashlib
@@ -31,13 +31,13 @@ class Position:
 
 
 def write_cursor(position: Position, listed: Json) -> str:
-    """43 characters of URL-safe base64. `listed`: the list and its filters, of plain values."""
+    """Return 43 characters of URL-safe base64. `listed`: the list and its filters, plain values."""
     place = to_ms(position.created_at).to_bytes(8, "big") + uuid.UUID(position.id).bytes
     return urlsafe_b64encode(place + _sum(place, listed)).rstrip(b"=").decode()
 
 
 def read_cursor(cursor: str, listed: Json) -> Position:
-    """The position of a cursor. Raises `InvalidCursor` where it is not of this list."""
+    """Return the position of a cursor. Raise `InvalidCursor` where it is not of this list."""
     try:
         data = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except ValueError:

@@ -1,11 +1,13 @@
-"""The deposit addresses that a project has given out, and what was counted at each."""
+"""The deposit addresses of a project's invoices, and the sum of the payments to each."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
 from models.payment.addresses import derive_deposit_address
+from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Invoice, Payment, PaymentMethod, Project, Wallet
 from models.rows import columns_of, row_of
 
@@ -29,15 +31,15 @@ _COLUMNS = (*columns_of(Deposit, Invoice), Invoice.id.label("invoice_id"))
 
 
 def find_address_count(connection: Connection, *, project_id: str) -> int:
-    """How many addresses of the project's xpub were given out, by whichever project."""
-    asked = select(Wallet.next_address_index).join(Project, Project.xpub == Wallet.xpub)
-    return connection.execute(asked.where(Project.id == project_id)).scalar_one()
+    """Return how many addresses of the project's xpub were handed out, by whichever project."""
+    count = select(Wallet.next_address_index).join(Project, Project.xpub == Wallet.xpub)
+    return connection.execute(count.where(Project.id == project_id)).scalar_one()
 
 
 def find_deposits(
     connection: Connection, *, project_id: str, first: int, count: int
 ) -> Sequence[Deposit]:
-    """The project's deposits among `count` addresses of its xpub, in the order of their indexes.
+    """Return the project's deposits among `count` addresses of its xpub, ordered by index.
 
     Addresses are derived and looked up, because an index finds an address of a chain. Those of
     other projects with the same xpub are left out.
@@ -56,15 +58,15 @@ def find_deposits(
         .order_by(Invoice.address_index)
     ).all()
     counted = _counted(connection, [row.invoice_id for row in rows])
-    return [row_of(Deposit, row, counted=counted.get(row.invoice_id, 0)) for row in rows]
+    return [row_of(Deposit, row, counted=counted[row.invoice_id]) for row in rows]
 
 
-def _counted(connection: Connection, invoice_ids: Sequence[str]) -> dict[str, int]:
-    """Atoms of each invoice that has some. They are added here: they exceed what SQL adds."""
-    kept = select(Payment.invoice_id, Payment.amount).where(
-        Payment.invoice_id.in_(invoice_ids), Payment.status != "orphaned"
+def _counted(connection: Connection, invoice_ids: Sequence[str]) -> Counter[str]:
+    """Return the atoms of each invoice that has some. They exceed what SQL can add."""
+    payments = select(Payment.invoice_id, Payment.amount).where(
+        Payment.invoice_id.in_(invoice_ids), Payment.status != ORPHANED
     )
-    found: dict[str, int] = {}
-    for invoice_id, amount in connection.execute(kept):
-        found[invoice_id] = found.get(invoice_id, 0) + amount
-    return found
+    sums: Counter[str] = Counter()
+    for invoice_id, amount in connection.execute(payments):
+        sums[invoice_id] += amount
+    return sums

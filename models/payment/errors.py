@@ -1,4 +1,4 @@
-"""What can go wrong in the payment service: one class per failure, with its code and its cure."""
+"""The errors of the payment service: one class per failure, with its code and advice."""
 
 from models.errors import DomainError
 

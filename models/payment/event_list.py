@@ -1,7 +1,7 @@
-"""The events of a project as they are read: a page after an event, and one by its id.
+"""Reads a project's events: a page after an event, and one by its id.
 
-A page is found by an index, whatever filters there are: each type is looked up by itself, or the
-invoice, which has few events.
+An index finds a page, whatever filters there are: each type is looked up by itself, or the invoice,
+which has few events.
 """
 
 import re
@@ -19,7 +19,7 @@ from models.ranges import IndexRange, aside
 from models.rows import columns_of, read_row, read_rows
 
 MOST_BYTES = 4_000_000
-"""Of the data of a page together; a page of one event has as many as that has."""
+"""The most bytes of data in a page of several events."""
 _ID = re.compile(r"evt_([0-9a-f]{16})")
 
 
@@ -45,7 +45,7 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Some events, oldest first, and whether there are more behind them."""
+    """Some events, oldest first, and whether more follow them."""
 
     events: Sequence[EventRow]
     has_more: bool
@@ -60,14 +60,14 @@ _COLUMNS = columns_of(EventRow, Event)
 
 
 def written_id(event_id: int) -> str:
-    """The id as merchants see it. Written ids ascend as the ids do."""
+    """Return the id as merchants see it. Written ids ascend as the ids do."""
     return f"evt_{event_id:016x}"
 
 
 def read_id(written: str) -> int:
-    """The id that a merchant sent. Raises `EventDoesNotExist` for what is none."""
-    found = _ID.fullmatch(written)
-    if found is None or (event_id := int(found[1], 16)) >= 2**63:
+    """Return the id that a merchant sent. Raise `EventDoesNotExist` for what is none."""
+    match = _ID.fullmatch(written)
+    if match is None or (event_id := int(match[1], 16)) >= 2**63:
         raise EventDoesNotExist()
     return event_id
 
@@ -75,20 +75,20 @@ def read_id(written: str) -> int:
 def list_events(
     connection: Connection, wanted: EventFilter, *, after: int, limit: int
 ) -> EventPage:
-    """The events after an id, up to `limit`; fewer where they are very large together."""
-    found = connection.execute(_first(wanted, after, limit=limit + 1)).all()
+    """Return the events after an id, up to `limit`; fewer where they exceed `MOST_BYTES`."""
+    sizes = connection.execute(_first(wanted, after, limit=limit + 1)).all()
     ids: list[int] = []
-    together = 0
-    for event_id, size in found[:limit]:
-        together += size
-        if ids and together > MOST_BYTES:
+    total = 0
+    for event_id, size in sizes[:limit]:
+        total += size
+        if ids and total > MOST_BYTES:
             break
         ids.append(event_id)
     if not ids:
         return EventPage((), has_more=False)
-    whole = select(*_COLUMNS).where(Event.id.in_(ids)).order_by(Event.id)
-    rows = read_rows(EventRow, connection.execute(whole))
-    return EventPage(rows, has_more=len(ids) < len(found))
+    query = select(*_COLUMNS).where(Event.id.in_(ids)).order_by(Event.id)
+    rows = read_rows(EventRow, connection.execute(query))
+    return EventPage(rows, has_more=len(ids) < len(sizes))
 
 
 def next_of(
@@ -100,16 +100,16 @@ def next_of(
 
 
 def access_event(connection: Connection, *, project_id: str, event_id: int) -> EventRow:
-    """Raises `EventDoesNotExist` for an unknown id and for another project's, alike."""
-    wanted = select(*_COLUMNS).where(Event.id == event_id, aside(Event.project_id) == project_id)
-    row = read_row(EventRow, connection.execute(wanted))
+    """Return an event. Raise `EventDoesNotExist` for an unknown id and another project's, alike."""
+    query = select(*_COLUMNS).where(Event.id == event_id, aside(Event.project_id) == project_id)
+    row = read_row(EventRow, connection.execute(query))
     if row is None:
         raise EventDoesNotExist()
     return row
 
 
 def find_heads(connection: Connection, project_ids: Iterable[str]) -> Mapping[str, int]:
-    """The newest event's id of each of these projects; 0 for none."""
+    """Return the id of the newest event of each of these projects; 0 where there is none."""
     its = LISTED.rows(Project.__table__.c.id)
     newest = select(Event.id).where(its).order_by(*LISTED.descending).limit(1)
     head = newest.correlate(Project).scalar_subquery()
@@ -118,21 +118,21 @@ def find_heads(connection: Connection, project_ids: Iterable[str]) -> Mapping[st
 
 
 def _first(wanted: EventFilter, after: int, *, limit: int) -> Select[int, int]:
-    """The ids and sizes of the first events after an id."""
+    """Return the select of the ids and sizes of the first events after an id."""
     parts = [
         select(Event.id, Event.size).where(*conditions).order_by(*listed.ascending).limit(limit)
         for listed, conditions in _parts(wanted, after)
     ]
     if len(parts) == 1:
         return parts[0]
-    together = union_all(*(select(part.subquery()) for part in parts)).subquery()
-    return select(together.c.id, together.c.size).order_by(together.c.id).limit(limit)
+    union = union_all(*(select(part.subquery()) for part in parts)).subquery()
+    return select(union.c.id, union.c.size).order_by(union.c.id).limit(limit)
 
 
 def _parts(
     wanted: EventFilter, after: int
 ) -> list[tuple[IndexRange, tuple[ColumnElement[bool], ...]]]:
-    """The conditions, apart as far as an index has each part together, with that index."""
+    """Return the parts of the list, each a range of an index, with the conditions on its rows."""
     project_id, types = wanted.project_id, sorted(wanted.types)
     if wanted.invoice_id is not None:
         its = _LISTED_BY_INVOICE.rows(wanted.invoice_id.lower(), behind=(after,))

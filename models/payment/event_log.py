@@ -1,7 +1,7 @@
-"""The log of a project's events: appended in the transaction of the change that they tell.
+"""The log of a project's events, which are appended in the transaction of the change.
 
 Rows are written at the end of the unit of work, so that the ids of a project ascend in the order of
-commits (models/commit_order.py), and all processes are told once they are kept.
+commits (models/commit_order.py). All processes are notified after the commit.
 """
 
 from datetime import datetime
@@ -35,7 +35,7 @@ class _Row(TypedDict):
 
 
 def append(session: Session, project_id: str, event: MerchantEvent, *, now: datetime) -> None:
-    """One event; several of a unit of work are kept in the order in which they were appended."""
+    """Append an event; those of one unit of work are stored in the order of the calls."""
     data = orjson.dumps(event.data())
     row = _Row(
         project_id=project_id,
@@ -50,7 +50,7 @@ def append(session: Session, project_id: str, event: MerchantEvent, *, now: date
 
 @lru_cache(maxsize=1024)
 def log_of(project_id: str) -> int:
-    """The number that a project's log is known by to locks and news. Two projects may have one
+    """Return the number of a project's log, for locks and notifications. Two projects may share a
     number: they then wait for each other, and look once too often.
     """
     return UUID(project_id).int % 2**31

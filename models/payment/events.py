@@ -1,7 +1,7 @@
-"""The events of merchants: a class for each type, and which ones a transition is.
+"""The events of merchants: a class for each type, and the events of each transition.
 
-`GET /v1/events` and webhooks tell the same events. A type, once released, stays; a new kind of
-event is a new class.
+`GET /v1/events` and webhooks carry the same events. A released type stays; a new kind of event is a
+new class.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from models.payment.lifecycle import (
 from models.payment.rendering import render_invoice, render_payment
 
 MOST_PAYMENTS = 20
-"""The most payments of the invoice in an event: an invoice can have thousands, and each of them has
-an event."""
+"""The most payments of the invoice in an event, because an invoice can have thousands, and each of
+them has an event."""
 State = tuple[str, str]
 """The status and the exception of an invoice."""
 
@@ -40,11 +40,11 @@ class MerchantEvent:
 
     @property
     def invoice_id(self) -> str | None:
-        """The invoice that it is about; None: it is about no invoice."""
+        """The invoice of the event; None: it is about no invoice."""
         return None
 
     def data(self) -> dict[str, Any]:
-        """What is told, as JSON."""
+        """Return the `data` of the event, as JSON."""
         raise NotImplementedError
 
 
@@ -85,7 +85,7 @@ class InvoicePaymentReceived(PaymentChanged, type="invoice.payment_received"):
 
 
 class InvoicePaymentReorged(PaymentChanged, type="invoice.payment_reorged"):
-    """A payment counts no more: a reorganisation of the chain dropped its block."""
+    """A payment counts no more, because a reorganisation of the chain dropped its block."""
 
 
 class InvoicePartiallyPaid(InvoiceChanged, type="invoice.partially_paid"):
@@ -117,18 +117,18 @@ class InvoicePaidLate(InvoiceChanged, type="invoice.paid_late"):
 
 
 class InvoiceReorged(InvoiceChanged, type="invoice.reorged"):
-    """A reorganisation of the chain took back what had been told before."""
+    """A reorganisation of the chain took back what earlier events had announced."""
 
 
 _RECEIVED = (PROCESSING, PAID)
 
 
 def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
-    """Return which events a transition is, in their order; none where nothing changed.
+    """Return the events of a transition, in their order; none where nothing changed.
 
     An arrival in `paid` is always `invoice.paid`, and `invoice.overpaid` besides where there is too
-    much. Else it is one event: what is unusual about the money where that is new, or the status.
-    Whatever goes back is a reorganisation.
+    much. Any other transition is one event, of the exception where that is new, else of the status.
+    A step back is a reorganisation.
     """
     (old_status, _), (status, exception) = before, after
     if before == after:

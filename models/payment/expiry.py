@@ -1,4 +1,4 @@
-"""What time ends: unpaid invoices that expire for good."""
+"""The final expiry of unpaid invoices."""
 
 from datetime import datetime
 
@@ -12,11 +12,12 @@ from models.ranges import aside
 
 
 def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
-    """Settle up to `limit` unpaid invoices whose time is over for the clock and for the chain.
+    """Settle up to `limit` unpaid invoices whose time is over for the clock and for the chain;
+    return whether there were any.
 
-    The chain's time is the one up to which the watcher has read it, so a payment that was made in
-    time and not read yet is never overtaken. All blocks of the invoice were read a second time
-    before; an invoice that still catches up has no chain time of its own.
+    The chain's time is the one up to which the watcher has read it, so the expiry never overtakes a
+    payment that was made in time. All blocks of the invoice were read a second time before; an
+    invoice that still catches up has no chain time of its own.
     """
     rows = session.execute(
         select(Invoice.id, ChainHead.head_number, ChainHead.read_until)
@@ -35,10 +36,6 @@ def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
     ).all()
     for invoice_id, head_number, read_until in sorted(rows):
         apply_settlement(
-            session,
-            invoice_id,
-            head_number=head_number,
-            checkpoint_time=read_until,
-            now=now,
+            session, invoice_id, head_number=head_number, checkpoint_time=read_until, now=now
         )
     return bool(rows)

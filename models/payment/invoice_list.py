@@ -1,24 +1,14 @@
 """The invoices of a project, a page at a time, newest first.
 
-A page is found by an index of the project's, whatever filters there are: each status is looked up
-by itself, or the order. An invoice whose time is over counts as expired before the worker has said
-so.
+An index of the project finds a page, whatever filters there are: each status is looked up by
+itself, or the order. An invoice whose time is over counts as expired before the worker settles it.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    FromClause,
-    and_,
-    func,
-    or_,
-    select,
-    union_all,
-)
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, func, or_, select, union_all
 
 from models.base import table_of
 from models.payment import lifecycle
@@ -30,7 +20,7 @@ from models.rows import read_rows
 from models.types import to_ms
 
 MOST_PAYMENTS = 5000
-"""Of all invoices of a page together; a page of one invoice has as many as that has."""
+"""The most payments in a page of several invoices."""
 _invoice = table_of(Invoice)
 _payment = table_of(Payment)
 _its = _invoice.c
@@ -54,7 +44,7 @@ class InvoiceFilter:
 
     @property
     def fingerprint(self) -> list[str | int | None]:
-        """What a cursor of the list is bound to."""
+        """The filters, to which a cursor of the list is bound."""
         single = (self.project_id, self.external_order_id, self.created_from, self.created_to)
         return ["invoices", *single, *sorted(self.statuses)]
 
@@ -75,14 +65,14 @@ def list_invoices(
     limit: int,
     now: datetime,
 ) -> InvoicePage:
-    """The page behind a cursor. Raises `InvalidCursor`."""
+    """Return the page after a cursor. Raise `InvalidCursor`."""
     after = None if cursor is None else read_cursor(cursor, wanted.fingerprint)
-    found = _find(connection, wanted, after, limit=limit + 1, now=now)
-    page = _fitting(connection, found[:limit])
+    positions = _find(connection, wanted, after, limit=limit + 1, now=now)
+    page = _fitting(connection, positions[:limit])
     views = read_invoices(connection, [position.id for position in page], now=now)
     if wanted.statuses:  # one may have changed since it was found
         views = [view for view in views if view.status in wanted.statuses]
-    is_last = len(page) == len(found)
+    is_last = len(page) == len(positions)
     return InvoicePage(views, None if is_last else write_cursor(page[-1], wanted.fingerprint))
 
 
@@ -97,8 +87,8 @@ def _find(
     parts = [
         _part(wanted, after, status, having, limit=limit) for status, having in _parts(wanted, now)
     ]
-    together = union_all(*(select(part) for part in parts)).subquery()
-    newest = select(together).order_by(together.c.created_at.desc(), together.c.id.desc())
+    union = union_all(*(select(part) for part in parts)).subquery()
+    newest = select(union).order_by(union.c.created_at.desc(), union.c.id.desc())
     return read_rows(Position, connection.execute(newest.limit(limit)))
 
 
@@ -110,7 +100,7 @@ def _part(
     *,
     limit: int,
 ) -> FromClause:
-    """The newest of one status or order, a range of the index that has them in order."""
+    """Return the select of the newest of one status or order, a range of one index."""
     first: tuple[str, ...] = (wanted.project_id,)
     listed = _LISTED
     if wanted.external_order_id is not None:
@@ -121,17 +111,17 @@ def _part(
     end: tuple[object, ...] = LAST if wanted.created_to is None else (wanted.created_to,)
     if after is not None:
         end = min(end, (to_ms(after.created_at), after.id))
-    found = select(_its.created_at, _its.id).where(
+    query = select(_its.created_at, _its.id).where(
         listed.rows(*first, since=least, before=end), *having
     )
-    return found.order_by(*listed.descending).limit(limit).subquery()
+    return query.order_by(*listed.descending).limit(limit).subquery()
 
 
 def _parts(
     wanted: InvoiceFilter, now: datetime
 ) -> Iterator[tuple[str | None, tuple[ColumnElement[bool], ...]]]:
-    """Each part of the list that an index has in order, and the conditions on its rows: a stored
-    status, or an order, whose own index finds those of all statuses.
+    """Yield each part of the list that is a range of an index, and the conditions on its rows: a
+    stored status, or an order, whose own index finds those of all statuses.
     """
     parts = list(_of_statuses(wanted.statuses, now))
     if wanted.external_order_id is None or not wanted.statuses:
@@ -143,7 +133,7 @@ def _parts(
 def _of_statuses(
     statuses: frozenset[str], now: datetime
 ) -> Iterator[tuple[str | None, tuple[ColumnElement[bool], ...]]]:
-    """Each stored status that counts as one of these now, on a condition (see `status_at`)."""
+    """Yield each stored status that counts as one of these now, and on which conditions."""
     if not statuses:
         yield None, ()
         return
@@ -159,14 +149,14 @@ def _of_statuses(
 
 
 def _fitting(connection: Connection, page: list[Position]) -> list[Position]:
-    """The invoices from the first one on whose payments are not too many for one answer."""
-    counted = select(_payment.c.invoice_id, func.count()).group_by(_payment.c.invoice_id)
+    """Return the first invoices, as many as have no more than `MOST_PAYMENTS` together."""
+    query = select(_payment.c.invoice_id, func.count()).group_by(_payment.c.invoice_id)
     ids = [position.id for position in page]
-    rows = connection.execute(counted.where(_payment.c.invoice_id.in_(ids)))
+    rows = connection.execute(query.where(_payment.c.invoice_id.in_(ids)))
     counts = {invoice_id: count for invoice_id, count in rows}
-    together = 0
+    total = 0
     for at, position in enumerate(page):
-        together += counts.get(position.id, 0)
-        if at and together > MOST_PAYMENTS:
+        total += counts.get(position.id, 0)
+        if at and total > MOST_PAYMENTS:
             return page[:at]
     return page

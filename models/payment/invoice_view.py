@@ -1,4 +1,4 @@
-"""An invoice as a reader sees it at one moment: clock applied, totals and payments worked out."""
+"""An invoice as a reader sees it at one moment, with its totals, its payments and the clock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class PaymentView:
 
 @dataclass(frozen=True, slots=True)
 class AttemptWarning:
-    """What the creator of an invoice should know of an earlier attempt at the order."""
+    """A warning for the creator of an invoice about an earlier attempt at the order."""
 
     code: str
     message: str
@@ -49,7 +49,7 @@ class InvoiceView:
     """Amounts in atoms, times aware UTC, `status` already that of the reader's clock.
 
     `expiry_final`: it is `expired` by the chain, not by the clock alone. `xpub` is the project's.
-    `warnings` are for whoever creates it.
+    `warnings` are for its creator.
     """
 
     id: str
@@ -82,7 +82,7 @@ class InvoiceView:
 
     @property
     def amount_remaining(self) -> int:
-        """What a shopper still has to send: pending payments are not asked for twice."""
+        """What a shopper still has to send, pending payments aside."""
         return max(0, self.amount - self.amount_paid - self.amount_pending)
 
     @property
@@ -98,7 +98,7 @@ class InvoiceView:
 
     @property
     def derivation_path(self) -> str:
-        """Where the wallet of the project finds the deposit address."""
+        """The path at which the wallet of the project finds the deposit address."""
         return write_derivation_path(self.xpub, self.address_index)
 
     @property
@@ -139,12 +139,11 @@ _READ_OF_PROJECT = Query(_ONE.where(_invoice.c.project_id == bindparam("project_
 
 
 def access_invoice(db: Db, *, project_id: str, invoice_id: str, now: datetime) -> InvoiceView:
-    """One statement: the invoice, its payments and the chain's head, all of one moment.
+    """Return the invoice, its payments and its confirmations, all of one moment.
 
-    Raises `InvoiceDoesNotExist` for an unknown id and for another project's, alike.
+    Raise `InvoiceDoesNotExist` for an unknown id and for another project's, alike.
     """
-    asked = {"invoice_id": invoice_id.lower(), "project_id": project_id}
-    rows = _READ_OF_PROJECT.all(db, asked)
+    rows = _READ_OF_PROJECT.all(db, {"invoice_id": invoice_id.lower(), "project_id": project_id})
     if not rows:
         raise InvoiceDoesNotExist()
     return _view(rows, now)
@@ -153,14 +152,14 @@ def access_invoice(db: Db, *, project_id: str, invoice_id: str, now: datetime) -
 def find_any_invoice(
     connection: Connection, *, invoice_id: str, now: datetime
 ) -> InvoiceView | None:
-    """The invoice of any project: for the checkout page and the operator, who hold no API key."""
+    """Return an invoice of any project, for the checkout page and the operator."""
     rows = _READ.all(connection, {"invoice_id": invoice_id.lower()})
     return _view(rows, now) if rows else None
 
 
 def read_settled(connection: Connection, invoice_id: str, *, head_number: int) -> InvoiceView:
-    """The invoice as a settlement in this unit of work has just stored it, at the chain's head that
-    it was settled with; whatever the clock says.
+    """Return the invoice as a settlement in this unit of work has just stored it, at the head of
+    the chain that it was settled with; the clock does not apply.
     """
     rows = _READ.all(connection, {"invoice_id": invoice_id})
     return _view(rows, None, head_number=head_number)
@@ -169,7 +168,7 @@ def read_settled(connection: Connection, invoice_id: str, *, head_number: int) -
 def read_invoices(
     connection: Connection, invoice_ids: Sequence[str], *, now: datetime
 ) -> list[InvoiceView]:
-    """Some invoices of any project, newest first, in one statement."""
+    """Return these invoices, of any project, newest first, by one statement."""
     if not invoice_ids:
         return []
     rows = connection.execute(_READ_SOME, {"invoice_ids": list(invoice_ids)})
@@ -179,11 +178,11 @@ def read_invoices(
 def _view(
     rows: Sequence[tuple[Any, ...]], now: datetime | None, *, head_number: int | None = None
 ) -> InvoiceView:
-    """`now` None: whatever the clock says. `head_number`: instead of the one that is stored."""
+    """`now` None: the clock does not apply. `head_number` takes the place of the stored one."""
     if head_number is None:
         head_number = rows[0][_WIDTH]
-    found = (dict(zip(_PAYMENT_NAMES, row[_WIDTH + 1 :], strict=True)) for row in rows)
-    payments = tuple(_view_payment(its, head_number) for its in found if its["id"] is not None)
+    joined = (dict(zip(_PAYMENT_NAMES, row[_WIDTH + 1 :], strict=True)) for row in rows)
+    payments = tuple(_view_payment(its, head_number) for its in joined if its["id"] is not None)
     values = dict(zip(_NAMES, rows[0][:_WIDTH], strict=True))
     is_final = values["status"] == lifecycle.EXPIRED
     view = InvoiceView(**values, expiry_final=is_final, payments=payments)

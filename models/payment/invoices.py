@@ -1,6 +1,6 @@
-"""Creating invoices: what an order needs to be accepted, and the few statements that write it.
+"""Creates invoices: the checks of an order, and the few statements that write it.
 
-Reading lives in `invoice_view`; whatever changes an invoice's status lives in `settlement`.
+`invoice_view` reads invoices; `settlement` changes their status.
 """
 
 import uuid
@@ -18,17 +18,34 @@ from models.payment.errors import OrderAttemptExists, PaymentMethodNotAllowed
 from models.payment.events import InvoiceCreated
 from models.payment.invoice_view import INVOICE_NAMES, AttemptWarning, InvoiceView
 from models.payment.money import parse_amount
-from models.payment.tables import (
-    UNREAD,
-    ChainHead,
-    Invoice,
-    InvoiceEvent,
-    PaymentMethod,
-    Wallet,
-)
+from models.payment.tables import UNREAD, ChainHead, Invoice, InvoiceEvent, PaymentMethod, Wallet
 from models.prepared import Change, Query
 from models.reader import Db
-from models.rows import row_of
+from models.rows import columns_of, row_of
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order that passed the checks, with the values of its invoice. `amount` in atoms."""
+
+    project_id: str
+    external_order_id: str
+    attempt_no: int
+    payment_method_id: str
+    amount: int
+    chain_id: int
+    chain_name: str
+    token_address: str
+    token_symbol: str
+    decimals: int
+    confirmations_required: int
+    checkpoint_number: int | None
+    checkpoint_timestamp: datetime | None
+    head_number: int | None
+    head_hash: str | None
+    head_seen_at: datetime | None
+    existing_invoice_id: str | None
+
 
 _method = table_of(PaymentMethod)
 _invoice = table_of(Invoice)
@@ -38,14 +55,7 @@ _wallet = table_of(Wallet)
 # Locked until the unit of work ends, so that the invoice is stored before a watcher moves the
 # checkpoint: a reorganisation that it finds later then concerns this invoice too.
 _its_head = (
-    select(
-        _head.c.chain_id,
-        _head.c.checkpoint_number,
-        _head.c.checkpoint_timestamp,
-        _head.c.head_number,
-        _head.c.head_hash,
-        _head.c.head_seen_at,
-    )
+    select(*columns_of(Order, _head))
     .where(
         _head.c.chain_id
         == select(_method.c.chain_id)
@@ -60,17 +70,8 @@ _its_head = (
 )
 _FACTS_OF_ORDER = (
     select(
-        _method.c.chain_id,
-        _method.c.chain_name,
-        _method.c.token_address,
-        _method.c.token_symbol,
-        _method.c.decimals,
-        _method.c.confirmations_required,
-        _its_head.c.checkpoint_number,
-        _its_head.c.checkpoint_timestamp,
-        _its_head.c.head_number,
-        _its_head.c.head_hash,
-        _its_head.c.head_seen_at,
+        *columns_of(Order, _method),
+        *(column for column in _its_head.c if column.name != "chain_id"),
         _invoice.c.id.label("existing_invoice_id"),
     )
     .select_from(
@@ -111,9 +112,6 @@ _NEXT_ADDRESS = Query(
 )
 _INSERT = Change(insert(_invoice))
 _INSERT_EVENT = Change(insert(table_of(InvoiceEvent)))
-
-
-# SQLAlchemy's types end at ten columns.
 _FRESHNESS = Query(
     select(_method.c.chain_id, _head.c.head_seen_at)
     .select_from(_method.outerjoin(_head, _head.c.chain_id == _method.c.chain_id))
@@ -124,7 +122,7 @@ _FRESHNESS = Query(
 )
 
 FRESH = timedelta(seconds=40)
-"""A head that the watcher saw so lately is the chain's newest block."""
+"""A head that the watcher saw no longer ago than this is the chain's newest block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,31 +131,6 @@ class NewestBlock:
 
     number: int
     hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An order that passed the rules: what its invoice will say. `amount` in atoms. The fields from
-    `chain_id` on are `_ORDER`'s columns.
-    """
-
-    project_id: str
-    external_order_id: str
-    attempt_no: int
-    payment_method_id: str
-    amount: int
-    chain_id: int
-    chain_name: str
-    token_address: str
-    token_symbol: str
-    decimals: int
-    confirmations_required: int
-    checkpoint_number: int | None
-    checkpoint_timestamp: datetime | None
-    head_number: int | None
-    head_hash: str | None
-    head_seen_at: datetime | None
-    existing_invoice_id: str | None
 
 
 def find_unwatched_chain(
@@ -181,9 +154,8 @@ def check_order(
     amount: str,
     payment_method_id: str,
 ) -> Order:
-    """Look everything up that can refuse an order, before anything is written.
-
-    Raises `InvalidAmount`, `PaymentMethodNotAllowed`.
+    """Return the order, checked before anything is written. Raise `InvalidAmount`,
+    `PaymentMethodNotAllowed`.
     """
     atoms = parse_amount(amount)
     facts: dict[str, Any] = {
@@ -195,8 +167,8 @@ def check_order(
     row = _ORDER.first(session, facts)
     if row is None:
         raise PaymentMethodNotAllowed()
-    found: dict[str, Any] = dict(zip(_ORDER_NAMES, row, strict=True))
-    return Order(**facts, **found, amount=atoms)
+    facts |= dict(zip(_ORDER_NAMES, row, strict=True))
+    return Order(**facts, amount=atoms)
 
 
 def create_invoice(
@@ -211,12 +183,12 @@ def create_invoice(
 ) -> InvoiceView:
     """Write the order's invoice with the next deposit address, and its first event.
 
-    `newest`: the chain's newest block, where it was asked for just now. What is older than the
-    invoice does not pay it.
+    `newest`: the chain's newest block, where an endpoint has just shown it. Transfers up to that
+    block do not pay the invoice.
 
-    Raises `OrderAttemptExists`. When the same attempt is created at the same moment, the loser's
-    insert fails on the unique constraint and its unit of work, run again, finds the winner's: so
-    a refusal has never used up an address.
+    Raise `OrderAttemptExists`. When the same attempt is created at the same moment, the loser's
+    insert fails on the unique constraint and its unit of work, run again, finds the winner's. So a
+    refusal has never used up an address.
     """
     if order.existing_invoice_id is not None:
         raise OrderAttemptExists(invoice_id=order.existing_invoice_id)
@@ -266,18 +238,18 @@ def create_invoice(
 def _find_warnings(session: Session, order: Order, now: datetime) -> tuple[AttemptWarning, ...]:
     """Return warnings of earlier attempts that are paid or can still become so, newest first.
 
-    That the clock has expired one is no end: its payment may be in a block that is not read yet.
+    One that the clock has expired can, because its payment may be in a block that is not read yet.
     """
     if order.attempt_no == 1:
         return ()
-    asked = {
+    values = {
         "project_id": order.project_id,
         "external_order_id": order.external_order_id,
         "attempt_no": order.attempt_no,
     }
     return tuple(
         _warn(invoice_id, attempt_no, status, is_over=now > expires_at)
-        for invoice_id, attempt_no, status, expires_at in _EARLIER.all(session, asked)
+        for invoice_id, attempt_no, status, expires_at in _EARLIER.all(session, values)
     )
 
 
@@ -294,7 +266,7 @@ def _warn(invoice_id: str, attempt_no: int, status: str, *, is_over: bool) -> At
 
 
 def _created(view: InvoiceView) -> dict[str, Any]:
-    """The row of an invoice's first event."""
+    """Return the row of an invoice's first event."""
     return {
         "invoice_id": view.id,
         "kind": "created",

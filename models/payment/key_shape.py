@@ -1,4 +1,4 @@
-"""What an API key looks like, where the keys themselves must not be: in the log."""
+"""The pattern of API keys, which the log masks. It stands apart from what keys need to import."""
 
 import re
 

@@ -22,7 +22,7 @@ from models.rows import RowQuery
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who a request speaks for: a project, by one of its keys."""
+    """The project that a request acts for, by one of its keys."""
 
     project_id: str
     key_id: str
@@ -39,7 +39,7 @@ _LOCK = RowQuery(Actor, _ACTIVE.with_for_update(read=True, key_share=True, of=Ap
 
 
 def create_key(session: Session, *, project_id: str, now: datetime) -> tuple[ApiKey, str]:
-    """A new active key and its plaintext, which is not kept. Raises `ProjectDoesNotExist`."""
+    """Return a new active key and its plaintext, which is not kept. Raise `ProjectDoesNotExist`."""
     access_project(session, project_id)
     key_id = secrets.token_hex(4)
     while session.get(ApiKey, key_id) is not None:
@@ -52,7 +52,7 @@ def create_key(session: Session, *, project_id: str, now: datetime) -> tuple[Api
 
 
 def list_keys(session: Session, *, project_id: str) -> Sequence[ApiKey]:
-    """A project's keys, oldest first, revoked ones too. Raises `ProjectDoesNotExist`."""
+    """Return all keys of a project, oldest first. Raise `ProjectDoesNotExist`."""
     access_project(session, project_id)
     return session.scalars(
         select(ApiKey).where(ApiKey.project_id == project_id).order_by(ApiKey.created_at, ApiKey.id)
@@ -60,9 +60,9 @@ def list_keys(session: Session, *, project_id: str) -> Sequence[ApiKey]:
 
 
 def revoke_key(session: Session, *, key_id: str, now: datetime) -> ApiKey:
-    """Refuse the key from now on; a second time changes nothing. Raises `KeyDoesNotExist`.
+    """Refuse the key from now on; a second time changes nothing. Raise `KeyDoesNotExist`.
 
-    Waits for what is being written with it; nothing more is, once this unit has ended.
+    The row's lock waits for the write units of the key; none begins after this unit has ended.
     """
     key = session.get(ApiKey, key_id, with_for_update=True)
     if key is None:
@@ -73,11 +73,10 @@ def revoke_key(session: Session, *, key_id: str, now: datetime) -> ApiKey:
 
 
 def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
-    """Whose active key this is; None for malformed, unknown, wrong and revoked.
+    """Return the project of an active key; None for malformed, unknown, wrong and revoked.
 
-    In a write unit the key cannot be revoked before the unit ends. A key is asked for by the
-    digest of the whole: whatever is wrong with it, one look into one index finds nothing, and takes
-    the same time.
+    In a write unit the key cannot be revoked before the unit ends. A key is looked up by the digest
+    of the whole, so that every wrong key takes the same time: one look into one index.
     """
     if SECRET.fullmatch(plaintext) is None:
         return None
@@ -86,12 +85,12 @@ def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
 
 
 def id_of(plaintext: str) -> str | None:
-    """The public id in a key, of any state; None for what can be no key."""
+    """Return the public id in a key, of any state; None for what can be no key."""
     return plaintext.split("_")[2] if SECRET.fullmatch(plaintext) else None
 
 
 def note_uses(session: Session, uses: Mapping[str, datetime]) -> None:
-    """Write down when keys were last used: id -> time. An older note never replaces a newer one."""
+    """Store when keys were last used: id -> time. An older time never replaces a newer one."""
     for key_id, at in sorted(uses.items()):
         session.execute(
             update(ApiKey)

@@ -1,7 +1,7 @@
-"""Who leads a job: one row per job that its holder renews, and anyone takes over once it lapsed.
+"""Leases: one row per job, which its holder renews, and which anyone takes over once it lapsed.
 
-A lease saves work, it does not guard anything: two holders (a paused process, a wrong clock) must
-still be correct. What guards the watcher's books is the checkpoint's revision and the payment key.
+A lease only saves work: two holders (a paused process, a wrong clock) must still be correct. The
+checkpoint's revision and the unique key of payments protect what the watcher writes.
 """
 
 from datetime import datetime, timedelta
@@ -13,23 +13,23 @@ from models.dialects import upsert
 from models.payment.tables import Lease
 
 
-def try_hold(session: Session, *, name: str, holder: str, now: datetime, ttl_s: float) -> bool:
-    """Take or renew the lease until `now` + `ttl_s`; False while somebody else holds it.
+def try_acquire(session: Session, *, name: str, holder: str, now: datetime, ttl_s: float) -> bool:
+    """Acquire or renew the lease until `now` + `ttl_s`; return False while another has it.
 
     One statement: of two processes that both find it lapsed, the second waits for the first one's
     row lock, sees the new expiry, and changes nothing.
     """
     row = upsert(Lease).values(name=name, holder=holder, expires_at=now + timedelta(seconds=ttl_s))
-    held = session.execute(
+    acquired = session.execute(
         row.on_conflict_do_update(
             index_elements=[Lease.name],
             set_={"holder": row.excluded.holder, "expires_at": row.excluded.expires_at},
             where=(Lease.holder == holder) | (Lease.expires_at <= now),
         ).returning(Lease.name)
     )
-    return held.first() is not None
+    return acquired.first() is not None
 
 
 def release_lease(session: Session, *, name: str, holder: str) -> None:
-    """Let others lead at once. Nothing happens when somebody else holds the lease by now."""
+    """Release the lease, unless another holder has acquired it by now."""
     session.execute(delete(Lease).where(Lease.name == name, Lease.holder == holder))

@@ -39,7 +39,7 @@ class EnabledMethod(NamedTuple):
 
 
 class MethodRow(NamedTuple):
-    """A method of a known project."""
+    """A method of one project."""
 
     id: str
     chain_id: int
@@ -56,8 +56,6 @@ _METHODS_OF_PROJECT = (
     .where(PaymentMethod.project_id == bindparam("project_id"))
     .order_by(PaymentMethod.created_at, PaymentMethod.id)
 )
-
-
 _ENABLED = (
     select(*columns_of(EnabledMethod, PaymentMethod))
     .where(PaymentMethod.disabled_at.is_(None))
@@ -79,17 +77,19 @@ def create_method(
 ) -> PaymentMethod:
     """Let a project accept a 6-decimal token.
 
-    Raises `MainNetRefused`, `InvalidMethod`, `PaymentMethodExists`, `ProjectDoesNotExist`.
+    Raise `MainNetRefused`, `InvalidMethod`, `PaymentMethodExists`, `ProjectDoesNotExist`.
     """
     access_project(session, project_id)
     chain_name = chain_name or f"Chain {chain_id}"
-    check_method(
-        method_id=method_id,
-        chain_id=chain_id,
-        chain_name=chain_name,
-        token_symbol=token_symbol,
-        confirmations_required=confirmations_required,
-    )
+    check_chain_id(chain_id)
+    if _METHOD_ID.fullmatch(method_id) is None:
+        raise InvalidMethod(problem="A method id is 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
+    if not 1 <= len(chain_name) <= 100 or not chain_name.isprintable():
+        raise InvalidMethod(problem="A chain name is 1 to 100 printable characters.")
+    if not is_symbol(token_symbol):
+        raise InvalidMethod(problem="A token symbol is 1 to 32 of A-Z a-z 0-9 . _ $ -")
+    if not 1 <= confirmations_required <= MOST_CONFIRMATIONS:
+        raise InvalidMethod(problem=f"Confirmations are a number from 1 to {MOST_CONFIRMATIONS}.")
     if session.get(PaymentMethod, (project_id, method_id)) is not None:
         raise PaymentMethodExists(id=method_id)
     method = PaymentMethod(
@@ -108,28 +108,6 @@ def create_method(
     return method
 
 
-def check_method(
-    *,
-    method_id: str,
-    chain_id: int,
-    chain_name: str,
-    token_symbol: str,
-    confirmations_required: int,
-) -> None:
-    """Raise `MainNetRefused` for a main net and `InvalidMethod`, with one sentence, unless every
-    value is one the document can show.
-    """
-    check_chain_id(chain_id)
-    if _METHOD_ID.fullmatch(method_id) is None:
-        raise InvalidMethod(problem="A method id is 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
-    if not 1 <= len(chain_name) <= 100 or not chain_name.isprintable():
-        raise InvalidMethod(problem="A chain name is 1 to 100 printable characters.")
-    if not is_symbol(token_symbol):
-        raise InvalidMethod(problem="A token symbol is 1 to 32 of A-Z a-z 0-9 . _ $ -")
-    if not 1 <= confirmations_required <= MOST_CONFIRMATIONS:
-        raise InvalidMethod(problem=f"Confirmations are a number from 1 to {MOST_CONFIRMATIONS}.")
-
-
 def check_chain_id(chain_id: int) -> None:
     """Raise `MainNetRefused` for a main net and `InvalidMethod` for what is no chain id."""
     if chain_id in MAIN_NETS:
@@ -139,12 +117,12 @@ def check_chain_id(chain_id: int) -> None:
 
 
 def is_symbol(text: str) -> bool:
-    """Whether a payment method can have this symbol."""
+    """Return whether a payment method can have this symbol."""
     return _SYMBOL.fullmatch(text) is not None
 
 
 def list_methods(connection: Connection, *, project_id: str) -> Sequence[MethodRow]:
-    """A project's methods, oldest first."""
+    """Return a project's methods, oldest first."""
     return read_rows(MethodRow, connection.execute(_METHODS_OF_PROJECT, {"project_id": project_id}))
 
 
@@ -153,7 +131,7 @@ def set_disabled(
 ) -> PaymentMethod:
     """Let a method take no new invoices since a time, or take them again (None).
 
-    Raises `ProjectDoesNotExist`, `PaymentMethodDoesNotExist`.
+    Raise `ProjectDoesNotExist`, `PaymentMethodDoesNotExist`.
     """
     access_project(session, project_id)
     method = session.get(PaymentMethod, (project_id, method_id))
@@ -166,5 +144,5 @@ def set_disabled(
 
 
 def find_enabled(connection: Connection) -> Sequence[EnabledMethod]:
-    """The methods of all projects that take new invoices, chain by chain."""
+    """Return the methods of all projects that take new invoices, chain by chain."""
     return read_rows(EnabledMethod, connection.execute(_ENABLED))

@@ -11,9 +11,9 @@ _AMOUNT = re.compile(r"(0|[1-9][0-9]{0,71})(?:\.([0-9]{1,6}))?")
 
 
 def parse_amount(text: str) -> int:
-    """The atoms of a positive token amount such as "1.5" (6 decimals: 1500000).
+    """Return the atoms of a positive token amount such as "1.5" (6 decimals: 1500000).
 
-    Raises `MalformedAmount` for a text outside the pattern (full match: no trailing newline, ASCII
+    Raise `MalformedAmount` for a text outside the pattern (full match: no trailing newline, ASCII
     digits only) and `InvalidAmount` for zero and for more than 2**256 - 1 atoms.
     """
     match = _AMOUNT.fullmatch(text)
@@ -27,7 +27,7 @@ def parse_amount(text: str) -> int:
 
 
 def format_units(atoms: int, decimals: int = DECIMALS) -> str:
-    """Atoms as token text without trailing zeros, such as "1.5"; `parse_amount` reads it back."""
+    """Return atoms as token text without trailing zeros, such as "1.5"."""
     if decimals == 0:
         return str(atoms)
     digits = str(atoms).rjust(decimals + 1, "0")

@@ -1,7 +1,7 @@
-"""The long polls of one process: who waits for events of which project.
+"""The long polls of one process, by the project whose events they wait for.
 
-A look finds which projects have new events and wakes their polls; each then reads what its own
-filters want.
+One query finds the projects that have new events and wakes their polls, each of which then reads by
+its own filters.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Polls:
 
     @contextmanager
     def joined(self, project_id: str) -> Iterator[Woken]:
-        """Whoever has joined and then finds nothing in the log is woken by what comes."""
+        """Yield a future that the next event wakes, also one that comes before the first read."""
         woken: Woken = asyncio.get_running_loop().create_future()
         with self._lock:
             self._waiting[project_id].add(woken)
@@ -54,7 +54,7 @@ class Polls:
             return [p for p in self._waiting if logs is None or log_of(p) in logs]
 
     def _read(self, db: Connection, watched: list[str]) -> Iterator[Callable[[], None]]:
-        """Find the projects whose newest event is another than at the last look."""
+        """Yield the call that wakes the polls of projects whose newest event has changed."""
         heads = find_heads(db, watched)
         with self._lock:
             heads = {p: head for p, head in heads.items() if p in self._waiting}
@@ -64,6 +64,7 @@ class Polls:
             yield partial(self._wake, grown)
 
     def _wake(self, project_ids: list[str]) -> None:
-        for woken in [one for p in project_ids for one in self._waiting.get(p, ())]:
-            if not woken.done():
-                woken.set_result(None)
+        for project_id in project_ids:
+            for woken in self._waiting.get(project_id, ()):
+                if not woken.done():
+                    woken.set_result(None)

@@ -41,9 +41,9 @@ _PROJECTS = (
 
 
 def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> Project:
-    """Make a project whose invoices are paid to children of `xpub`.
+    """Return a new project whose invoices are paid to children of `xpub`.
 
-    Projects may share an xpub; the counter of its addresses is then shared as well. Raises
+    Projects may share an xpub; they then share the counter of its addresses as well. Raise
     `InvalidName`, `InvalidXpub`, `PrivateKeyRefused`.
     """
     if not name.strip() or len(name) > NAME_MAX or not name.isprintable():
@@ -59,7 +59,7 @@ def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> 
 
 
 def access_project(session: Session, project_id: str) -> Project:
-    """The project, or `ProjectDoesNotExist`."""
+    """Return the project. Raise `ProjectDoesNotExist`."""
     project = session.get(Project, project_id)
     if project is None:
         raise ProjectDoesNotExist()
@@ -67,15 +67,12 @@ def access_project(session: Session, project_id: str) -> Project:
 
 
 def list_projects(connection: Connection) -> Sequence[ProjectRow]:
-    """All projects, the oldest first."""
+    """Return all projects, the oldest first."""
     return read_rows(ProjectRow, connection.execute(_PROJECTS))
 
 
 def find_next_address(session: Session, *, project_id: str) -> tuple[str, int]:
-    """The project's xpub, and the index of the next address that it gives out.
-
-    Raises `ProjectDoesNotExist`.
-    """
+    """Return the project's xpub, and the index of its next address. Raise `ProjectDoesNotExist`."""
     xpub = access_project(session, project_id).xpub
     wallet = session.get(Wallet, xpub)
     assert wallet is not None  # a foreign key

@@ -1,14 +1,14 @@
 """What the chain watcher looks for: the chains, tokens and invoices, and how far each was read.
 
-Reads take a connection and may run outside a transaction; the checkpoint's revision, read before
-them and swapped in the writing transaction, proves that they still hold (see `checkpoints`).
+Reads take a connection and may run outside a transaction: the checkpoint's revision, read before
+them and swapped in the writing transaction, proves that they are still true (see `checkpoints`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Connection, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from models.dialects import id_in
@@ -43,7 +43,7 @@ class Receiver:
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """An invoice that is not read together with the others yet, and what is known of its start.
+    """An invoice that is not read together with the others yet, and its start on the chain.
 
     `creation_block`, `creation_head` and `rereads` as in the table.
     """
@@ -58,7 +58,7 @@ class Newcomer:
 
     @property
     def is_anchored(self) -> bool:
-        """Return whether it is known which blocks were there before the address was handed out."""
+        """Whether the last block before the address was handed out has been found."""
         return self.creation_block is not None and self.creation_head is None
 
     @property
@@ -80,14 +80,14 @@ _RECEIVER = (
 
 
 def find_chains(reader: Connection) -> list[int]:
-    """The chains that any project's method names."""
+    """Return the chains that any project's method names."""
     return list(
         reader.scalars(select(PaymentMethod.chain_id).distinct().order_by(PaymentMethod.chain_id))
     )
 
 
 def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[str]:
-    """The tokens that invoices wait for which are read together and were monitored at `since`."""
+    """Return the tokens of the joined invoices that were monitored at `since`."""
     waits = (
         select(Invoice.id)
         .where(
@@ -101,8 +101,8 @@ def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[s
 
 
 def is_awaited(reader: Connection, chain_id: int) -> bool:
-    """Return whether somebody waits for blocks of this chain: an invoice may still be paid in time,
-    a payment is not confirmed yet, or an invoice has blocks to catch up with.
+    """Return whether blocks of this chain matter now: an invoice may still be paid in time, a
+    payment is not confirmed yet, or an invoice has blocks to catch up with.
     """
     waits = (
         # Literals, or neither database uses the partial indexes.
@@ -120,11 +120,11 @@ def is_awaited(reader: Connection, chain_id: int) -> bool:
 def find_receivers(
     reader: Connection, chain_id: int, *, since: datetime, limit: int | None
 ) -> list[Receiver]:
-    """Up to `limit` (None: all) of the joined invoices whose monitoring had not ended at `since`.
+    """Return up to `limit` (None: all) of the joined invoices that were monitored at `since`.
 
     `since` is the checkpoint's block time, not the clock: a watcher that was down for a week still
-    reads that week for the invoices that were open in it. Served by (chain_id, monitoring_ends_at),
-    so closed invoices cost nothing.
+    reads that week for the invoices that were open in it. The index on monitoring_ends_at serves
+    it, so closed invoices cost nothing.
     """
     query = select(*_RECEIVER).where(
         Invoice.chain_id == chain_id,
@@ -149,7 +149,7 @@ def match_receivers(
 
 
 def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[Newcomer]:
-    """Up to `limit` invoices that have to catch up with the checkpoint (a partial index)."""
+    """Return up to `limit` invoices that have to catch up with the checkpoint (a partial index)."""
     rows = reader.execute(
         select(*_RECEIVER, *columns_of(Newcomer, Invoice))
         .where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None))
@@ -159,70 +159,51 @@ def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[New
 
 
 def anchor(session: Session, anchors: Mapping[str, int]) -> None:
-    """Write down the block right before each invoice's first one; it is on the chain."""
+    """Store the block right before each invoice's first one; it is on the chain."""
+    found = {"creation_head": None, "creation_head_hash": None}
     for invoice_id, block in anchors.items():
-        session.execute(
-            update(Invoice)
-            .where(Invoice.id == invoice_id)
-            .values(creation_block=block, creation_head=None, creation_head_hash=None)
-            .execution_options(synchronize_session=False)
-        )
+        _update(session, Invoice.id == invoice_id, creation_block=block, **found)
 
 
 def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: int | None) -> None:
-    """Newcomers are read up to before `next_block`; None: they join the others."""
-    session.execute(
-        update(Invoice)
-        .where(id_in(Invoice.id, invoice_ids))
-        .values(catch_up_block=next_block)
-        .execution_options(synchronize_session=False)
-    )
+    """Note that newcomers are read up to before `next_block`; None: they join the others."""
+    _update(session, id_in(Invoice.id, invoice_ids), catch_up_block=next_block)
 
 
 def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) -> None:
-    """After a walk back to block `to`, nothing above it was there before any invoice monitored at
-    `since`, and newcomers read on right above it at the latest.
+    """After a walk back to block `to`, move the start of the invoices monitored at `since` down to
+    that block, and have newcomers read on right above it at the latest.
     """
-    monitored = Invoice.monitoring_ends_at >= since
+    its = Invoice.chain_id == chain_id
+    above = (Invoice.monitoring_ends_at >= since) & (Invoice.creation_block > to.number)
+    _update(session, its, above, creation_block=to.number)
     newcomer = Invoice.catch_up_block.is_not(None)
-    for wanted, values in (
-        (monitored & (Invoice.creation_block > to.number), {"creation_block": to.number}),
-        (
-            newcomer & (aside(Invoice.catch_up_block) > to.number + 1),
-            {"catch_up_block": to.number + 1},
-        ),
-    ):
-        session.execute(
-            update(Invoice)
-            .where(Invoice.chain_id == chain_id, wanted)
-            .values(**values)
-            .execution_options(synchronize_session=False)
-        )
+    further = aside(Invoice.catch_up_block) > to.number + 1
+    _update(session, its, newcomer, further, catch_up_block=to.number + 1)
 
 
 def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> None:
     """Make every invoice monitored at `since` a newcomer whose start on the chain is unknown."""
-    session.execute(
-        update(Invoice)
-        .where(Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since)
-        .values(
-            catch_up_block=UNREAD,
-            creation_block=None,
-            creation_time=None,
-            creation_head=None,
-            creation_head_hash=None,
-        )
-        .execution_options(synchronize_session=False)
+    _update(
+        session,
+        Invoice.chain_id == chain_id,
+        Invoice.monitoring_ends_at >= since,
+        catch_up_block=UNREAD,
+        creation_block=None,
+        creation_time=None,
+        creation_head=None,
+        creation_head_hash=None,
     )
 
 
 def read_anew(
     session: Session, chain_id: int, *, expired_at: datetime, ended_at: datetime | None
 ) -> int:
-    """Send invoices whose time is over back to their first block, once each; how many.
+    """Send invoices whose time is over back to their first block, once each; return how many.
 
-    Unpaid ones that expired before `expired_at`, and with `ended_at` all whose monitoring ended
-    before that. They join the others when all their blocks were read a second time.
+    These are the unpaid ones that expired before `expired_at`, and with `ended_at` all whose
+    monitoring ended before that. They join the others when all their blocks were read a second
+    time.
     """
     start = func.coalesce(Invoice.creation_block + 1, UNREAD)
     joined = Invoice.catch_up_block.is_(None)
@@ -243,9 +224,7 @@ def read_anew(
         due.append((2, _MONITORED, over & joined & is_due))
     sent = 0
     for rereads, index, condition in due:
-        some = (
-            select(Invoice.id).where(condition).order_by(*index.ascending).limit(READ_ANEW_AT_ONCE)
-        )
+        some = select(Invoice.id).where(condition).order_by(*index.ascending)
         rows = session.execute(
             update(Invoice)
             .where(Invoice.id.in_(some.limit(READ_ANEW_AT_ONCE).scalar_subquery()))
@@ -255,3 +234,12 @@ def read_anew(
         )
         sent += len(rows.all())
     return sent
+
+
+def _update(session: Session, *conditions: ColumnElement[bool], **values: object) -> None:
+    session.execute(
+        update(Invoice)
+        .where(*conditions)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )

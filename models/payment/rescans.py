@@ -1,6 +1,6 @@
-"""What an operator can have the watcher do over: read an invoice or a chain again, forget a chain.
+"""The operator's means to have an invoice or a chain read again, and to forget a chain.
 
-Nothing is lost by reading again: a transfer is its log in its block, and counts once.
+Reading again is safe: a transfer is identified by its log and block, and counts once.
 """
 
 from datetime import datetime
@@ -15,7 +15,7 @@ from models.payment.tables import UNREAD, Invoice
 
 
 def rescan_invoice(session: Session, invoice_id: str) -> None:
-    """Have all blocks of an invoice read again. Raises `InvoiceDoesNotExist`."""
+    """Have all blocks of an invoice read again. Raise `InvoiceDoesNotExist`."""
     if not _send_back(session, update(Invoice).where(Invoice.id == invoice_id.lower()), -1):
         raise InvoiceDoesNotExist()
 
@@ -33,8 +33,8 @@ def rescan_chain(session: Session, chain_id: int, *, from_block: int, since: dat
 def forget_chain(session: Session, chain_id: int) -> int:
     """Forget which chain this is and how far it was read; return how many invoices lose payments.
 
-    What open invoices got is dropped, and each is read anew, from its time on, on whatever chain
-    the endpoints show then. Raises `ChainIsUnknown`.
+    Open invoices lose the payments that they received, and each is read anew, from its time on, on
+    the chain that the endpoints show then. Raise `ChainIsUnknown`.
     """
     checkpoint = checkpoints.find_checkpoint(session, chain_id)
     if checkpoint is None or not checkpoints.forget_chain(session, chain_id):

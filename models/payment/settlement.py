@@ -1,7 +1,7 @@
 """The two functions that change the row of an invoice: one settles it, the other cancels it.
 
-Both lock the row before they read and write, so that a cancel and a payment seen at the same time
-agree on one end; both append one `invoice_event` per transition in the same transaction, and the
+Both lock the row before they read and write, so that a cancel and a payment at the same time agree
+on one outcome; both append one `invoice_event` per transition in the same transaction, and the
 merchant's events.
 
 The events of one settlement, in their order: `invoice.payment_reorged` for each payment that counts
@@ -13,7 +13,6 @@ always `amount_paid` and `amount_pending` together.
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -74,17 +73,6 @@ _PAYMENTS = (
 )
 
 
-@dataclass(slots=True)
-class _Moved:
-    """The ids of the payments that ceased to count and of those that began to, as on the chain."""
-
-    reorged: list[int] = field(default_factory=list)
-    received: list[int] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(self.reorged or self.received)
-
-
 _RECORD = Change(insert(table_of(InvoiceEvent)))
 
 
@@ -96,10 +84,11 @@ def apply_settlement(
     checkpoint_time: datetime | None,
     now: datetime,
 ) -> Settlement:
-    """Recompute one invoice from its payment rows and write down what changed.
+    """Recompute one invoice from its payment rows and store what changed.
 
-    The payments are read after the row is locked, so whoever comes second sees everything the
-    first one wrote. Flush new and orphaned payments before calling. Raises `InvoiceDoesNotExist`.
+    The payments are read after the row is locked, so the second of two settlements sees everything
+    the first one wrote. Flush new and orphaned payments before calling. Raise
+    `InvoiceDoesNotExist`.
     """
     invoice = session.scalars(
         select(Invoice)
@@ -114,16 +103,16 @@ def apply_settlement(
         invoice,
         payments,
         head_number=head_number,
-        # It expires for good only when all its blocks were read a second time.
+        # It expires for good only after all its blocks were read a second time.
         checkpoint_time=checkpoint_time if invoice.rereads else None,
         now=now,
     )
-    moved = _change_payments(session, invoice, payments, head_number=head_number)
+    reorged, received = _change_payments(session, invoice, payments, head_number=head_number)
     before = (invoice.status, invoice.exception)
     after = (settlement.status, settlement.exception)
     amounts = (settlement.amount_paid, settlement.amount_pending)
-    is_same = before == after and (invoice.amount_paid, invoice.amount_pending) == amounts
-    if is_same and not moved:
+    has_events = before != after or bool(reorged or received)
+    if not has_events and (invoice.amount_paid, invoice.amount_pending) == amounts:
         return settlement
     invoice.status, invoice.exception = after
     invoice.amount_paid, invoice.amount_pending = amounts
@@ -135,21 +124,21 @@ def apply_settlement(
         if before[0] == lifecycle.PAID and after[0] != lifecycle.PAID:
             alarm = structlog.get_logger("settlement")
             alarm.error("paid_invoice_reorged", invoice=invoice.id, status=settlement.status)
-    if before != after or moved:
+    if has_events:
         view = read_settled(session.connection(), invoice.id, head_number=head_number)
-        for event in _events(view, moved, before=before):
+        for event in _events(view, reorged, received, before=before):
             event_log.append(session, invoice.project_id, event, now=now)
     return settlement
 
 
 def _events(
-    view: InvoiceView, moved: _Moved, *, before: tuple[str, str]
+    view: InvoiceView, reorged: list[int], received: list[int], *, before: tuple[str, str]
 ) -> Iterator[InvoiceChanged]:
     """Yield the events of a settlement in their order; `view` is the invoice after it."""
     payments = {payment.id: payment for payment in view.payments}
-    for payment_id in moved.reorged:
+    for payment_id in reorged:
         yield InvoicePaymentReorged(view, payments[payment_id])
-    for payment_id in moved.received:
+    for payment_id in received:
         yield InvoicePaymentReceived(view, payments[payment_id])
     for kind in kinds_of(before, (view.status, view.exception)):
         yield kind(view)
@@ -157,12 +146,12 @@ def _events(
 
 def _change_payments(
     session: Session, invoice: Invoice, payments: Sequence[_PaymentRow], *, head_number: int
-) -> _Moved:
-    """Write what has become of each payment: confirmed or pending, late or not, counted or not.
-
-    Return those that ceased or began to count.
+) -> tuple[list[int], list[int]]:
+    """Write whether each payment is confirmed, late and counted. Return the ids of those that
+    ceased to count, and of those that began to, both in the order of the chain.
     """
-    moved = _Moved()
+    reorged: list[int] = []
+    received: list[int] = []
     changed: dict[tuple[str, bool, bool], list[int]] = defaultdict(list)
     for payment in payments:
         counts = payment.status != lifecycle.ORPHANED
@@ -172,30 +161,30 @@ def _change_payments(
             status = lifecycle.CONFIRMED if confirmed else lifecycle.PENDING
             late = lifecycle.is_late(invoice, payment)
         if counts != payment.counted:
-            (moved.received if counts else moved.reorged).append(payment.id)
+            (received if counts else reorged).append(payment.id)
         if (status, late, counts) != (payment.status, payment.late, payment.counted):
             changed[status, late, counts].append(payment.id)
     for (status, late, counts), ids in changed.items():
         values = {"status": status, "late": late, "counted": counts}
         session.execute(update(Payment).where(id_in(Payment.id, ids)).values(**values))
-    return moved
+    return reorged, received
 
 
 def cancel_invoice(
     session: Session, *, project_id: str, invoice_id: str, now: datetime
 ) -> InvoiceView:
-    """Cancel an unpaid invoice for which nothing was detected.
+    """Cancel an unpaid invoice for which no payment was detected.
 
     One conditional update closes the race with the watcher: either it has written the payment
     first, the condition fails and the cancel is refused, or it finds the invoice canceled and the
-    payment is late. Raises `InvoiceDoesNotExist`, `InvoiceNotCancelable`.
+    payment is late. Raise `InvoiceDoesNotExist`, `InvoiceNotCancelable`.
     """
-    facts = {"its_id": invoice_id.lower(), "its_project": project_id, "now": now}
-    is_canceled = _CANCEL.run(session, facts) == 1
+    values = {"its_id": invoice_id.lower(), "its_project": project_id, "now": now}
+    is_canceled = _CANCEL.run(session, values) == 1
     invoice = access_invoice(session, project_id=project_id, invoice_id=invoice_id, now=now)
     if not is_canceled:
-        words = (invoice.status, invoice.exception)
-        raise InvoiceNotCancelable(state=", ".join(w for w in words if w != lifecycle.NONE))
+        state = (invoice.status, invoice.exception)
+        raise InvoiceNotCancelable(state=", ".join(s for s in state if s != lifecycle.NONE))
     _record(session, invoice, before=(lifecycle.UNPAID, lifecycle.NONE), now=now)
     event_log.append(session, project_id, InvoiceCanceled(invoice), now=now)
     return invoice
@@ -209,6 +198,9 @@ def _record(
     now: datetime,
     head_number: int | None = None,
 ) -> None:
+    """Append the transition; its kind is the new exception where that changed, else the status."""
+    unusual = (lifecycle.PARTIAL, lifecycle.LATE, lifecycle.REORGED)
+    is_unusual = invoice.exception != before[1] and invoice.exception in unusual
     facts = {
         "amount_paid": str(invoice.amount_paid),
         "amount_pending": str(invoice.amount_pending),
@@ -216,7 +208,7 @@ def _record(
     }
     event = {
         "invoice_id": invoice.id,
-        "kind": _kind(invoice, before=before),
+        "kind": invoice.exception if is_unusual else invoice.status,
         "from_status": before[0],
         "to_status": invoice.status,
         "exception": invoice.exception,
@@ -224,12 +216,3 @@ def _record(
         "at": now,
     }
     _RECORD.run(session, event)
-
-
-def _kind(invoice: Invoice | InvoiceView, *, before: tuple[str, str]) -> str:
-    """Return the new exception where that changed, else the new status."""
-    exception = invoice.exception
-    unusual = (lifecycle.PARTIAL, lifecycle.LATE, lifecycle.REORGED)
-    if exception != before[1] and exception in unusual:
-        return exception
-    return invoice.status

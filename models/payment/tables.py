@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import PaymentBase
+from models.base import PaymentBase, partial_index
 from models.types import Atoms, RowNumber, UtcMs
 
 ADDRESS = String(42)
@@ -42,7 +42,7 @@ class Wallet(PaymentBase):
 
 
 class Project(PaymentBase):
-    """A merchant. Owns keys, methods and invoices; sees nobody else's."""
+    """A merchant, which owns keys, methods and invoices."""
 
     __tablename__ = "project"
 
@@ -107,25 +107,12 @@ class Invoice(PaymentBase):
         Index("ix_invoice_listed_by_order", "project_id", "external_order_id", "created_at", "id"),
         Index("ix_invoice_listed_by_status", "project_id", "status", "created_at", "id"),
         Index(None, "chain_id", "monitoring_ends_at"),
-        Index(
-            "ix_invoice_newcomers",
-            "chain_id",
-            postgresql_where=text("catch_up_block IS NOT NULL"),
-            sqlite_where=text("catch_up_block IS NOT NULL"),
+        partial_index("ix_invoice_newcomers", "chain_id", where=text("catch_up_block IS NOT NULL")),
+        partial_index(
+            "ix_invoice_unpaid", "chain_id", "expires_at", where=text("status = 'unpaid'")
         ),
-        Index(
-            "ix_invoice_unpaid",
-            "chain_id",
-            "expires_at",
-            postgresql_where=text("status = 'unpaid'"),
-            sqlite_where=text("status = 'unpaid'"),
-        ),
-        Index(
-            "ix_invoice_to_reread",
-            "chain_id",
-            "monitoring_ends_at",
-            postgresql_where=text("rereads < 2"),
-            sqlite_where=text("rereads < 2"),
+        partial_index(
+            "ix_invoice_to_reread", "chain_id", "monitoring_ends_at", where=text("rereads < 2")
         ),
         CheckConstraint(
             "status IN ('unpaid', 'processing', 'paid', 'expired', 'canceled')", name="status"
@@ -156,7 +143,7 @@ class Invoice(PaymentBase):
     deposit_address: Mapped[str] = mapped_column(ADDRESS)
     address_index: Mapped[int] = mapped_column(Integer)
     confirmations_required: Mapped[int] = mapped_column(Integer)
-    # What this block and those below it hold was there before the address was handed out and pays
+    # Transfers in this block and below were there before the address was handed out and pay
     # nothing: the watcher's checkpoint at that moment. Null before the watcher's first step.
     creation_block: Mapped[int | None] = mapped_column(BigInteger)
     # The chain's own time then, never later than ours: it stays where a reorganisation takes the
@@ -187,12 +174,8 @@ class Payment(PaymentBase):
     __table_args__ = (
         UniqueConstraint("chain_id", "block_hash", "tx_hash", "log_index"),
         Index(None, "chain_id", "block_number"),
-        Index(
-            "ix_payment_pending",
-            "chain_id",
-            "block_number",
-            postgresql_where=text("status = 'pending'"),
-            sqlite_where=text("status = 'pending'"),
+        partial_index(
+            "ix_payment_pending", "chain_id", "block_number", where=text("status = 'pending'")
         ),
         CheckConstraint("status IN ('pending', 'confirmed', 'orphaned')", name="status"),
     )
@@ -209,14 +192,14 @@ class Payment(PaymentBase):
     amount: Mapped[int] = mapped_column(Atoms)
     status: Mapped[str] = mapped_column(String(16))
     late: Mapped[bool] = mapped_column(default=False)
-    # The last settlement of its invoice counted it, and an event said so.
+    # Whether the last settlement of its invoice counted it, and announced that by an event.
     counted: Mapped[bool] = mapped_column(default=False)
     detected_at: Mapped[datetime] = mapped_column(UtcMs)
 
 
 class InvoiceEvent(PaymentBase):
     """One transition of one invoice, appended in its transaction and kept for ever: the books.
-    `Event` is what the merchant is told of it.
+    The merchant reads `Event`.
     """
 
     __tablename__ = "invoice_event"
@@ -232,11 +215,11 @@ class InvoiceEvent(PaymentBase):
 
 
 class Event(PaymentBase):
-    """One event for a merchant, told by GET /v1/events and by webhooks. The ids of a project's
-    events are in commit order.
+    """One event for a merchant, for GET /v1/events and for webhooks. The ids of a project's events
+    are in commit order.
 
-    `data` is the JSON object that the merchant is told, of `size` bytes, as things were then.
-    `invoice_id` is null where the event is about no invoice.
+    `data` is a JSON object of `size` bytes, as things were then. `invoice_id` is null where the
+    event is about no invoice.
     """
 
     __tablename__ = "event"
@@ -320,7 +303,7 @@ class ChainBlock(PaymentBase):
 
 
 class Lease(PaymentBase):
-    """Who leads a job right now, and until when if it dies."""
+    """The holder of a job, and the time at which its lease lapses."""
 
     __tablename__ = "lease"
 

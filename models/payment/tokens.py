@@ -1,4 +1,4 @@
-"""Which token contracts an invoice can be paid in, by what a contract says of itself."""
+"""The checks of a token contract, by what the contract returns."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from models.payment.methods import is_symbol
 from models.payment.money import DECIMALS
 
 LONGEST_SHOWN = 40
-"""Characters of a stranger's text in a sentence."""
+"""The most characters of a contract's own text in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """What a chain says of a token's address; None: the contract gives no readable answer."""
+    """The contract at a token's address; None: it gives no readable answer."""
 
     has_code: bool
     decimals: int | None = None
@@ -19,7 +19,7 @@ class TokenFacts:
 
     @property
     def shown_symbol(self) -> str:
-        """The symbol as a terminal may show it: whoever wrote the contract chose it."""
+        """The symbol, made safe for a terminal, because the contract's author chose it."""
         text = "".join(c if c.isprintable() else "?" for c in self.symbol or "")
         return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
@@ -30,7 +30,7 @@ class TokenFacts:
 
 
 def find_problem(facts: TokenFacts, *, symbol: str | None) -> str | None:
-    """Why invoices in a token with this symbol (None: any) would go wrong; None: they do not."""
+    """Return why invoices in a token with this symbol (None: any) would fail; None: they work."""
     if not facts.has_code:
         return "there is no contract at that address"
     if facts.decimals is None:

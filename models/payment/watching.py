@@ -1,9 +1,9 @@
-"""What the chain watcher writes of what it read: observed transfers, dropped ones, settlements.
+"""What the chain watcher writes: observed transfers, dropped ones, settlements.
 
-Whoever knows a deposit address can send it as many transfers as they like, of one atom each; every
+Anybody with a deposit address can send it as many transfers as they like, of one atom each; every
 answer shows them and every settlement reads them. So an invoice takes `MOST_PAYMENTS` of any size,
-and after those only what is worth a thousandth of what it asks for: more rows then cost whoever
-makes them more than the invoice.
+and after those only transfers of a thousandth of its amount: more rows then cost their sender more
+than the invoice.
 
 It looks for the invoices of receivers.py. Everything here runs in the transaction that moves the
 checkpoint (see `checkpoints`).
@@ -27,7 +27,7 @@ from models.types import to_ms
 
 MOST_PAYMENTS = 1_000
 DUST_PART = 1_000
-"""What is less than so small a part of an invoice's amount is dust."""
+"""A transfer of less than this part of an invoice's amount is dust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,32 +43,30 @@ class Observation:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells a transfer from every other one on its chain."""
+        """The identity of the transfer on its chain."""
         return (self.block.hash, self.tx_hash, self.log_index)
 
 
 @dataclass(slots=True)
 class Capacity:
-    """How many more payments of an invoice are written down whatever they are, and what is dust
-    after those.
-    """
+    """How many more payments of any size an invoice takes, and the least of those after them."""
 
     left: int
     least: int
 
     def takes(self, amount: int) -> bool:
-        """Return whether a transfer of so many atoms is written down."""
+        """Return whether a transfer of so many atoms is stored."""
         return self.left > 0 or amount >= self.least
 
 
 def record(
     session: Session, chain_id: int, observations: Iterable[Observation], *, now: datetime
 ) -> set[str]:
-    """Write what was observed; return the invoices of new payments.
+    """Store transfers; return the invoices of new payments.
 
-    A transfer is its log in its block. Seen again it changes nothing, unless its block had been
-    dropped and is back: then the row counts again. Dust is not written down for an invoice that has
-    no capacity left.
+    A transfer is identified by its log and block. Observed again it changes nothing, unless its
+    block had been dropped and is back: then the row counts again. Dust is not stored for an invoice
+    that has no capacity left.
     """
     observations = list(observations)
     capacities = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
@@ -112,7 +110,7 @@ def record(
 
 
 def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
-    """Count dust again that was written down before, and whose dropped block is back."""
+    """Count dust again that was stored before, and whose dropped block is back."""
     back = session.execute(
         update(Payment)
         .where(
@@ -165,9 +163,9 @@ def orphan(
 
 
 def find_maturing(session: Session, chain_id: int, *, head_number: int) -> set[str]:
-    """The invoices of which a pending payment has its confirmations with this head.
+    """Return the invoices of which a pending payment has its confirmations with this head.
 
-    Reads the partial index over pending payments: confirmed ones cost nothing.
+    It reads the partial index of pending payments: confirmed ones cost nothing.
     """
     enough = Payment.block_number <= head_number - Invoice.confirmations_required + 1
     rows = session.execute(
@@ -202,7 +200,7 @@ def settle_touched(
     """Recompute these invoices, in one order for all watchers; return how many.
 
     Newcomers are left out: until one has caught up, a payment of its past may be unread, so the
-    checkpoint's time is none of its own.
+    checkpoint's time does not apply to it.
     """
     caught_up = select(Invoice.id).where(
         id_in(Invoice.id, invoice_ids), Invoice.catch_up_block.is_(None)
@@ -210,11 +208,7 @@ def settle_touched(
     ids = sorted(session.scalars(caught_up))
     for invoice_id in ids:
         apply_settlement(
-            session,
-            invoice_id,
-            head_number=head_number,
-            checkpoint_time=checkpoint_time,
-            now=now,
+            session, invoice_id, head_number=head_number, checkpoint_time=checkpoint_time, now=now
         )
     return len(ids)
 

@@ -1,1 +1,1 @@
-"""What both services need to post webhooks: where to, and signed how."""
+"""The addresses and the signing of webhooks, for both services."""

@@ -1,8 +1,8 @@
-"""Which addresses webhooks may be posted to: none of a private network.
+"""The addresses that webhooks may be posted to: none of a private network.
 
 An address is checked twice, when it is stored and when it is connected to. Only what every parser
-reads in the same way is accepted: a host is written in ASCII, an IPv4 address as four decimal
-numbers. The name is resolved once, and the addresses found are what is checked and connected to.
+reads in the same way is accepted: a host in ASCII, an IPv4 address as four decimal numbers. The
+name is resolved once, and the resolved addresses are checked and connected to.
 """
 
 import re
@@ -57,7 +57,7 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address that is well written. `host` has no brackets; `address` is the host where that is
+    """The parts of a well-formed URL. `host` has no brackets; `address` is the host where that is
     an IP address; `request_target` is the path with its query.
     """
 
@@ -70,14 +70,14 @@ class Target:
 
 def check_url(url: str, opened: Sequence[Network]) -> Target:
     """Return the parts of a webhook's address. Raise `AddressRefused`. No name is resolved yet."""
-    found = _URL.fullmatch(url)
-    if found is None or len(url) > URL_MAX:
+    match = _URL.fullmatch(url)
+    if match is None or len(url) > URL_MAX:
         raise AddressRefused("is not an https address with a plain host name")
-    scheme, host = found["scheme"].lower(), found["host"].lower()
-    port = int(found["port"] or (HTTPS_PORT if scheme == "https" else 80))
+    scheme, host = match["scheme"].lower(), match["host"].lower()
+    port = int(match["port"] or (HTTPS_PORT if scheme == "https" else 80))
     if not FIRST_UNPRIVILEGED_PORT <= port <= 65_535 and port != HTTPS_PORT:
         raise AddressRefused("has a port that is neither 443 nor above 1023")
-    request_target = found["target"] if found["target"].startswith("/") else f"/{found['target']}"
+    request_target = match["target"] if match["target"].startswith("/") else f"/{match['target']}"
     target = Target(scheme, host.strip("[]"), port, _parse_host(host), request_target)
     if scheme == "http" and not opened:
         raise AddressRefused("does not begin with https://")

@@ -1,5 +1,5 @@
-"""Standard Webhooks (https://www.standardwebhooks.com): how a message to a merchant is written and
-signed. A receiver verifies it with any library of that specification.
+"""Writes and signs messages by Standard Webhooks (https://www.standardwebhooks.com). A receiver
+verifies them with any library of that specification.
 """
 
 import base64

@@ -247,12 +247,14 @@ def test_the_pauses_grow_and_obey_retry_after() -> None:
     server = HTTPServer(("127.0.0.1", 0), Answers)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     rests: list[float] = []
-    told: list[str] = []
-    feed = Feed(f"http://127.0.0.1:{server.server_port}", "k", tell=told.append, rest=rests.append)
+    reports: list[str] = []
+    feed = Feed(
+        f"http://127.0.0.1:{server.server_port}", "k", report=reports.append, rest=rests.append
+    )
     with pytest.raises(FeedRefused, match="404: this is not the payment service"):
         feed.newest()
     feed.close()
     server.shutdown()
     server.server_close()
     assert rests == [7.0, 3.0, 5.0, 5.0]
-    assert told == ["The server does not answer; trying again until it does."]
+    assert reports == ["The server does not answer; trying again until it does."]

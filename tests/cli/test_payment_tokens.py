@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cli import payment_addresses, payment_used
+from cli import payment_addresses, payment_methods
 from cli.databases import open_database
 from demo.chain.testnet import TOKEN
 from models.clock import SystemClock
@@ -222,7 +222,7 @@ class TestUsedAddresses:
         chain: LocalChain,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr(payment_used, "LONGEST_S", -1)
+        monkeypatch.setattr(payment_methods, "LONGEST_S", -1)
         _, (warning,) = warned(migrated, *words(project))
         assert "Not all of the next 20 addresses were looked at" in warning
 

@@ -13,7 +13,7 @@ from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import CHAIN_ID, make_invoice, make_merchant
 from tests.workers.ledger import Books
 from workers.chain_watcher import ChainWatcher
-from workers.invoice_expiry import InvoiceExpiry
+from workers.payment import expire_invoices
 
 LIFETIME = timedelta(minutes=30)
 
@@ -78,8 +78,7 @@ class Shop(Books):
 
     def expire(self) -> None:
         """Let the expiry worker finish."""
-        expiry = InvoiceExpiry(self.database, self.clock)
-        while expiry.try_expire_one():
+        while expire_invoices(self.database, self.clock):
             pass
 
     def pass_time(self, seconds: int) -> None:

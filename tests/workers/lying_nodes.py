@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,7 +43,7 @@ from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger, address_of
 from tests.workers.recount import recount
 from workers.chain_watcher import ChainWatcher
-from workers.invoice_expiry import InvoiceExpiry
+from workers.payment import expire_invoices
 
 LIFETIME, MONITORING = timedelta(minutes=10), timedelta(minutes=25)
 STEPS = 36
@@ -197,7 +198,7 @@ class History:
         self.chain = FakeChain(started_at=GENESIS)
         self.chain.mine(self.rng.choice([0, 5, 90, 1500]))
         self.ledger = Ledger(database, self.clock)
-        self.expiry = InvoiceExpiry(database, self.clock)
+        self.expire_invoices = partial(expire_invoices, database, self.clock)
         self.endpoints = [
             Endpoint(self.chain, self.rng, f"http://127.0.0.1:1/{number}")
             for number in range(self.rng.choice([1, 2, 2, 3]))
@@ -303,7 +304,7 @@ class History:
         self._pass(self.rng.choice([30, 120]))
 
     def expire(self) -> None:
-        self.expiry.try_expire_one()
+        self.expire_invoices()
 
     # One history.
 
@@ -395,7 +396,7 @@ class History:
                     self._pass(10)
                 if quiet == 2:
                     break
-            while self.expiry.try_expire_one():
+            while self.expire_invoices():
                 pass
 
     def close(self) -> None:

@@ -99,7 +99,7 @@ def test_stopping_does_not_wait_for_a_back_off_to_end() -> None:
 def test_nobody_sits_out_a_back_off_after_the_return_of_the_database(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(loop, "_pause", lambda state: 3600.0)
+    monkeypatch.setattr(loop, "_pause_s", lambda state: 3600.0)
     failed, recovered = threading.Event(), threading.Event()
 
     def try_one() -> bool:

@@ -9,6 +9,7 @@ nothing else.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import CHAIN_ID, TOKEN
 from workers.chain_watcher import ChainWatcher
-from workers.invoice_expiry import InvoiceExpiry
+from workers.payment import expire_invoices
 
 AMOUNT = 1_500_000
 HALF_AN_HOUR = timedelta(minutes=30)
@@ -103,14 +104,14 @@ class World:
             read_anew_every=timedelta(0),
             ended_every=timedelta(0),
         )
-        self._expiry = InvoiceExpiry(database, clock)
+        self._expire = partial(expire_invoices, database, clock)
         self.work()
 
     def work(self) -> None:
         """Let the workers do all there is to do; then the merchant reads what happened."""
         quiet = 0
         for _ in range(200):
-            is_busy = self._watcher.try_watch_one() | self._expiry.try_expire_one()
+            is_busy = self._watcher.try_watch_one() | self._expire()
             quiet = 0 if is_busy else quiet + 1
             if quiet == 2:
                 break

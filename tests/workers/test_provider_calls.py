@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from tests.workers.ledger import CHAIN_ID, PROJECT_ID, Ledger
 from tests.workers.lying_nodes import REFUSALS, Conduct, Endpoint, frozen_nodes
 from workers.chain_pace import Pace
 from workers.chain_watcher import ChainWatcher
-from workers.invoice_expiry import InvoiceExpiry
+from workers.payment import expire_invoices
 
 BLOCK_S = 2
 DAY = 86_400
@@ -47,7 +48,7 @@ class Provider:
             transports={self.endpoint.url: self.endpoint.ask},
         )
         self.watcher = ChainWatcher(ledger.database, reader, self.clock, chain_id=CHAIN_ID)
-        self.expiry = InvoiceExpiry(ledger.database, self.clock)
+        self.expire = partial(expire_invoices, ledger.database, self.clock)
         self.pace = Pace(
             self.clock, self.watcher.is_awaited, poll_s=1.0, idle_s=25.0, is_development=False
         )
@@ -76,7 +77,7 @@ class Provider:
                 self.chain.mine(at=self.clock.now())
             self.poll()
             if second % 10 == 0:
-                while self.expiry.try_expire_one():
+                while self.expire():
                     pass
         return self.calls() - before
 

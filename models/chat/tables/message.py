@@ -19,9 +19,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase
+from models.base import ChatBase, partial_index
 from models.chat.tables.channel import TOPIC, TOPIC_KEY
-from models.chat.tables.columns import key_of, partial_index
+from models.chat.tables.columns import key_of
 from models.types import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")

@@ -1,4 +1,4 @@
-"""How far webhooks are behind: what an operator watches."""
+"""The backlog of webhooks, for the operator's metrics."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ class Backlog:
 
 
 def find_backlog(db: Db, *, now: datetime) -> Backlog:
-    """The present backlog. It costs a look into two indexes for each enabled endpoint, and reading
+    """Return the present backlog. It costs two index look-ups for each enabled endpoint, and reads
     no more than `MOST_COUNTED` messages.
     """
     is_unpaused = or_(_ENDPOINT.c.paused_until.is_(None), _ENDPOINT.c.paused_until <= now)
@@ -61,7 +61,7 @@ def find_backlog(db: Db, *, now: datetime) -> Backlog:
 
 
 def _oldest(of_endpoint: Select[datetime]) -> Select[datetime]:
-    """The least of a moment of each endpoint that is served and does not fail."""
+    """Return the select of the least moment of all endpoints that are served and do not fail."""
     moment = of_endpoint.correlate(_ENDPOINT).scalar_subquery()
     return (
         select(func.min(moment))

@@ -1,4 +1,4 @@
-"""What webhooks themselves tell merchants."""
+"""The events of webhook endpoints themselves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ class WebhookEndpointDisabled(MerchantEvent, type="webhook_endpoint.disabled"):
 
 
 def render_endpoint(endpoint: Endpoint) -> dict[str, Any]:
-    """The document's WebhookEndpoint."""
+    """Return the document's WebhookEndpoint."""
     return {
         "id": endpoint.id,
         "url": endpoint.url,

@@ -1,7 +1,7 @@
 """From the log of events to deliveries: each endpoint follows the log of its project.
 
-Whoever has locked the row of an endpoint reads on behind its cursor. The log hands out ids in the
-order of commits (models/payment/event_log.py), so no event is skipped.
+The worker that has locked the row of an endpoint reads on after its cursor. The ids of the log are
+in the order of commits (models/payment/event_log.py), so no event is skipped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -105,7 +105,7 @@ def _find_behind(
 
 
 def _queue_behind(session: Session, rows: list[_Row]) -> None:
-    """Let each delivery wait that has an open one of its invoice before it."""
+    """Make each delivery wait that has an open one of its invoice before it."""
     pairs = {(row["endpoint_id"], row["invoice_id"]) for row in rows if row["invoice_id"]}
     has_open = find_open(session, pairs)
     for row in rows:
@@ -121,7 +121,7 @@ def find_open(
 ) -> set[tuple[str, str | None]]:
     """Return those of the pairs of an endpoint and an invoice that have an open delivery."""
     ordered = sorted(pairs, key=str)
-    found: set[tuple[str, str | None]] = set()
+    open_pairs: set[tuple[str, str | None]] = set()
     for start in range(0, len(ordered), EVENTS_AT_ONCE):
         some = ordered[start : start + EVENTS_AT_ONCE]
         query = (
@@ -129,5 +129,7 @@ def find_open(
             .select_from(for_each(some, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
             .where(_DELIVERY.c.closed_at.is_(None))
         )
-        found.update((row[0], row[1]) for row in session.connection().execute(query.distinct()))
-    return found
+        open_pairs.update(
+            (row[0], row[1]) for row in session.connection().execute(query.distinct())
+        )
+    return open_pairs

@@ -1,4 +1,4 @@
-"""Record what came of attempts: taken, scheduled again, or given up."""
+"""Records the outcomes of attempts: taken, scheduled again, or given up."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,8 +40,8 @@ _MAKE_DUE = update(_DELIVERY).where(_is_its).values(next_try_at=bindparam("new_n
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one request came to. `status_code` is None where no answer came; then `failure` says
-    why. `answer`: the first bytes of the body, readable. `retry_after`: the header of the answer.
+    """The reply to one request. `status_code` is None where no answer came; then `failure` is the
+    reason. `answer`: the first bytes of the body as text. `retry_after`: the header of the answer.
     """
 
     at: datetime

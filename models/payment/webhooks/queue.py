@@ -2,7 +2,7 @@
 
 An endpoint has one sender at a time: a worker claims it for a while, renews the claim while it
 sends, and releases it. The claims of a worker that dies expire. A worker schedules messages of an
-endpoint only while it has locked its row, so that two workers never schedule the same message.
+endpoint only while it locks its row, so that two workers never schedule the same message.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""When a message is tried again, when it is given up, and when an endpoint is."""
+"""The retries of messages, and when messages and endpoints are given up."""
 
 import re
 from datetime import datetime, timedelta
@@ -20,18 +20,19 @@ LONGEST_REQUESTED = timedelta(days=1)
 
 
 def next_try(attempts: int, now: datetime) -> datetime | None:
-    """When to try again after so many failed attempts; None: no more."""
+    """Return when to try again after so many failed attempts; None: no more."""
     return work_queue.next_try(attempts, PAUSES, JITTER, now)
 
 
 def read_retry_after(text: str, now: datetime) -> datetime | None:
-    """The time that a `Retry-After` header names (RFC 9110, section 10.2.3), within a day."""
+    """Return the time of a `Retry-After` header (RFC 9110, section 10.2.3), within a day; None:
+    it is past or malformed.
+    """
     try:
         if re.fullmatch("[0-9]{1,9}", text):
-            wanted = now + min(timedelta(seconds=int(text)), LONGEST_REQUESTED)
+            requested = now + timedelta(seconds=int(text))
         else:
-            wanted = parsedate_to_datetime(text)
-            wanted = min(wanted, now + LONGEST_REQUESTED)
+            requested = parsedate_to_datetime(text)
+        return min(requested, now + LONGEST_REQUESTED) if requested > now else None
     except (ValueError, TypeError, OverflowError):
         return None
-    return wanted if wanted > now else None

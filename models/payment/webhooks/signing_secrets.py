@@ -14,13 +14,13 @@ from models.reader import Db
 from models.webhooks import signing
 
 SECRETS_MAX = 5
-"""That sign at once. One more rotation ends the oldest."""
+"""The most secrets that sign at once. One more rotation ends the oldest."""
 
 _TABLE = table_of(WebhookSecret)
 
 
 def add_secret(session: Session, vault: WebhookVault, endpoint_id: str) -> str:
-    """A new secret of the endpoint, as it is sealed."""
+    """Return a new secret of the endpoint, sealed."""
     sealed = vault.seal(signing.new_secret(), purpose=purpose_of(endpoint_id))
     session.add(WebhookSecret(endpoint_id=endpoint_id, sealed=sealed, expires_at=None))
     session.flush()
@@ -30,7 +30,7 @@ def add_secret(session: Session, vault: WebhookVault, endpoint_id: str) -> str:
 def rotate(
     session: Session, vault: WebhookVault, endpoint_id: str, *, grace: timedelta, now: datetime
 ) -> str:
-    """A new secret, as it is sealed; those before it sign for `grace` at the longest."""
+    """Return a new secret, sealed; those before it sign for `grace` at the longest."""
     forget_secrets(session, endpoint_id, expired_at=now)
     ends_at = now + grace
     session.execute(
@@ -63,9 +63,9 @@ def forget_secrets(
 def find_sealed(
     db: Db, endpoint_ids: Collection[str], *, now: datetime
 ) -> Mapping[str, Sequence[str]]:
-    """Endpoint -> the sealed secrets that sign now, the newest first."""
-    found: dict[str, list[str]] = defaultdict(list)
-    asked = (
+    """Return endpoint -> the sealed secrets that sign now, the newest first."""
+    secrets: dict[str, list[str]] = defaultdict(list)
+    query = (
         select(_TABLE.c.endpoint_id, _TABLE.c.sealed)
         .where(
             _TABLE.c.endpoint_id.in_(sorted(endpoint_ids)),
@@ -73,19 +73,19 @@ def find_sealed(
         )
         .order_by(_TABLE.c.id.desc())
     )
-    for endpoint_id, sealed in db.execute(asked):
-        found[endpoint_id].append(sealed)
-    return found
+    for endpoint_id, sealed in db.execute(query):
+        secrets[endpoint_id].append(sealed)
+    return secrets
 
 
 def open_sealed(vault: WebhookVault, endpoint_id: str, sealed: Sequence[str]) -> Sequence[str]:
-    """The secrets; one that was sealed under another secret of the service is left out."""
-    opened = (vault.open(one, purpose=purpose_of(endpoint_id)) for one in sealed)
-    return tuple(one for one in opened if one is not None)
+    """Return the secrets; one that was sealed under another secret of the service is left out."""
+    opened = (vault.open(text, purpose=purpose_of(endpoint_id)) for text in sealed)
+    return tuple(secret for secret in opened if secret is not None)
 
 
 def reseal(session: Session, vault: WebhookVault) -> int:
-    """Seal all secrets under the present secret of the service; how many were not."""
+    """Seal all secrets under the present secret of the service; return how many were changed."""
     changed = 0
     for row in session.scalars(select(WebhookSecret).with_for_update()):
         purpose = purpose_of(row.endpoint_id)

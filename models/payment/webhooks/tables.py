@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import PaymentBase
+from models.base import PaymentBase, partial_index
 from models.payment.tables import UUID
 from models.types import RowNumber, UtcMs
 
@@ -59,20 +59,18 @@ class WebhookDelivery(PaymentBase):
 
     __tablename__ = "webhook_delivery"
     __table_args__ = (
-        Index(
+        partial_index(
             "ix_webhook_delivery_due",
             "endpoint_id",
             "next_try_at",
-            postgresql_where=text("next_try_at IS NOT NULL"),
-            sqlite_where=text("next_try_at IS NOT NULL"),
+            where=text("next_try_at IS NOT NULL"),
         ),
-        Index(
+        partial_index(
             "ix_webhook_delivery_open",
             "endpoint_id",
             "invoice_id",
             "event_id",
-            postgresql_where=text("closed_at IS NULL"),
-            sqlite_where=text("closed_at IS NULL"),
+            where=text("closed_at IS NULL"),
         ),
     )
 
@@ -112,7 +110,7 @@ class WebhookAttempt(PaymentBase):
 
 
 class SecretCheck(PaymentBase):
-    """A word that only the secret of the service opens (models/secret_checks.py), in one row."""
+    """A text that only the secret of the service opens (models/secret_checks.py), in one row."""
 
     __tablename__ = "secret_check"
 

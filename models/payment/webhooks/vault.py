@@ -1,4 +1,4 @@
-"""The payment service's sealed secrets (models/sealing.py): what webhooks are signed with."""
+"""The payment service's sealed secrets (models/sealing.py), which sign webhooks."""
 
 from pathlib import Path
 
@@ -14,10 +14,10 @@ class WebhookVault(SealedTexts):
 
 
 def open_vault(data_dir: Path, given: str, previous: str) -> WebhookVault:
-    """The vault under the settings' secrets, or under what the data directory keeps."""
+    """Return the vault under the settings' secrets, or under those of the data directory."""
     return WebhookVault(*load_secrets(data_dir / "payment-secret", given, previous))
 
 
 def purpose_of(endpoint_id: str) -> str:
-    """What the secrets of an endpoint are sealed for."""
+    """Return the purpose under which the secrets of an endpoint are sealed."""
     return f"webhook_secret:{endpoint_id}"

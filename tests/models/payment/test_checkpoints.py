@@ -99,6 +99,6 @@ def test_old_blocks_are_forgotten_but_never_block_zero(
 ) -> None:
     begin(database, now, block)
     move(database, current(database), block(REMEMBERED_BLOCKS + 6))
-    assert database.run(lambda session: checkpoints.try_forget_one(session, limit=10))
-    assert not database.run(lambda session: checkpoints.try_forget_one(session, limit=10))
+    assert database.run(lambda session: checkpoints.try_forget_some(session, 10))
+    assert not database.run(lambda session: checkpoints.try_forget_some(session, 10))
     assert known(database) == [0, REMEMBERED_BLOCKS + 6]
