@@ -244,7 +244,7 @@ def update_own_status(
     kind = own_kind(reaction_type)
     emoji = check_emoji(ctx.session, ctx.actor, emoji_name, emoji_code, kind)
     statuses.change_status(
-        ctx.session, ctx.actor, status_text=text, away=away, emoji=emoji, now=ctx.now
+        ctx.session, ctx.actor, ctx.actor.id, status_text=text, away=away, emoji=emoji, now=ctx.now
     )
     return envelope.success(ctx)
 

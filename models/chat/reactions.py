@@ -3,6 +3,7 @@
 Users who may read a message may add reactions, and remove their own.
 """
 
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
@@ -103,7 +104,7 @@ def add_reaction(
         emoji = Emoji(known_as, emoji.emoji_code, emoji.reaction_type)
     made = session.connection().execute(
         upsert(_REACTION)
-        .values(message_id=message.id, user_id=actor.id, **emoji.as_facts())
+        .values(message_id=message.id, user_id=actor.id, **asdict(emoji))
         .on_conflict_do_nothing()
         .returning(_REACTION.c.id)
     )
