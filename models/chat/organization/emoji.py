@@ -131,7 +131,7 @@ def deactivate_custom_emoji(session: Session, actor: Actor, name: str, *, now: d
     append_change(session, actor, "custom_emoji_deactivated", facts, event, now=now)
 
 
-def find_picture(db: Db, realm_id: int, handle: str) -> bool:
+def has_picture(db: Db, realm_id: int, handle: str) -> bool:
     """Return whether the organization has an emoji with this picture."""
     query = select(_TABLE.c.id).where(_TABLE.c.handle == handle, _TABLE.c.realm_id == realm_id)
     return db.execute(query).first() is not None
