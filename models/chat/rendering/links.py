@@ -71,7 +71,7 @@ class Linkifiers(tuple[Linkifier, ...]):
         time in which the caller uses them counts too.
         """
         found = 0
-        if self._spent_s >= MOST_SEARCH_S:
+        if not self or self._spent_s >= MOST_SEARCH_S:
             return  # a text may have thousands of runs
         self._noted_at = thread_time()
         for linkifier in self:
