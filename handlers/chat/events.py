@@ -13,10 +13,11 @@ from handlers.chat.server_settings import FEATURE_LEVEL, VERSION
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import emoji_data_url, icon_url, realm_url
 from handlers.chat.wire.context import Context
+from models.chat.access.people import find_known_ids
 from models.chat.channels.errors import NotAuthorizedForQuery
 from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
-from models.chat.queues.delivery import Viewer, find_viewer, render_events
+from models.chat.queues.delivery import Viewer, render_events
 from models.chat.queues.lazy import LISTS
 from models.chat.queues.narrow import check_narrow
 from models.chat.queues.polls import Found, Waiter, catch_up
@@ -161,7 +162,7 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
     reader, actor = ctx.session, ctx.actor
     queue, head = queues.access_queue(reader, actor, queue_id, now=ctx.now)
     position = queues.check_position(queue, last_event_id, head)
-    viewer = find_viewer(reader, actor, queue)
+    viewer = Viewer(actor, queue, find_known_ids(reader, actor))
     found = catch_up(reader, viewer, after=position, until=head, now=ctx.now)
     if not found.bodies and found.seen == head:
         queues.require_same_knowledge(queue, viewer.known_ids)

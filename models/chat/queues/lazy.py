@@ -12,7 +12,8 @@ from models.chat.organization.emoji import find_custom_emoji
 from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.organization.playgrounds import find_playgrounds
 from models.chat.profiles.fields import find_profile_fields
-from models.chat.queues.delivery import Body, Viewer, shown_topic
+from models.chat.queues.delivery import Viewer, shown_topic
+from models.chat.queues.visibility import Body
 from models.chat.topics.visibility import find_muted_topics
 from models.reader import Db
 

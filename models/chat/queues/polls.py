@@ -17,7 +17,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from models.chat.identity.account_states import AccountState, find_account_states
-from models.chat.queues.delivery import Body, Viewer, is_wanted, render_events
+from models.chat.queues.delivery import Viewer, is_wanted, render_events
 from models.chat.queues.entries import (
     MOST_BYTES,
     Entry,
@@ -27,7 +27,7 @@ from models.chat.queues.entries import (
 )
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
-from models.chat.queues.visibility import find_closed
+from models.chat.queues.visibility import Body, find_closed
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
