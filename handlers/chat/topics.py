@@ -18,17 +18,7 @@ from server.response import Response
 
 def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_policy: int) -> Response:
     """Set your visibility policy for a topic."""
-    user_topics.set_user_topic(
-        ctx.session,
-        ctx.actor,
-        channel_id=stream_id,
-        topic=topic,
-        policy=VisibilityPolicy(visibility_policy),
-        now=ctx.now,
-    )
-    if visibility_policy != VisibilityPolicy.NONE:
-        require_within(ctx.session, ctx.settings, TOPIC_POLICIES, ctx.actor.id)
-    return envelope.success(ctx)
+    return _set_policy(ctx, stream_id, topic, VisibilityPolicy(visibility_policy))
 
 
 def update_muted_topic(
@@ -38,15 +28,15 @@ def update_muted_topic(
     channel_id = user_topics.find_channel_to_mute(
         ctx.session, ctx.actor, name=stream, channel_id=stream_id
     )
+    policy = VisibilityPolicy.MUTED if op == "add" else VisibilityPolicy.NONE
+    return _set_policy(ctx, channel_id, topic, policy)
+
+
+def _set_policy(ctx: Context, channel_id: int, topic: str, policy: VisibilityPolicy) -> Response:
     user_topics.set_user_topic(
-        ctx.session,
-        ctx.actor,
-        channel_id=channel_id,
-        topic=topic,
-        policy=VisibilityPolicy.MUTED if op == "add" else VisibilityPolicy.NONE,
-        now=ctx.now,
+        ctx.session, ctx.actor, channel_id=channel_id, topic=topic, policy=policy, now=ctx.now
     )
-    if op == "add":
+    if policy != VisibilityPolicy.NONE:
         require_within(ctx.session, ctx.settings, TOPIC_POLICIES, ctx.actor.id)
     return envelope.success(ctx)
 
