@@ -48,17 +48,15 @@ class RegisterOptions:
     capabilities: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
 class Viewing:
     """What one snapshot is made of. `db` reads the database as of one moment."""
 
-    def __init__(
-        self, db: Db, actor: Actor, options: RegisterOptions, server: ServerFacts, *, now: datetime
-    ) -> None:
-        self.db = db
-        self.actor = actor
-        self.options = options
-        self.server = server
-        self.now = now
+    db: Db
+    actor: Actor
+    options: RegisterOptions
+    server: ServerFacts
+    now: datetime
 
     def can(self, capability: str) -> bool:
         """Return whether the client declared the capability."""
