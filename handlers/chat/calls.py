@@ -55,8 +55,7 @@ async def create_video_call(ctx: Context, *, is_video_call: bool) -> Response:
 
 async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> Response:
     """Create a video call by the reference's path."""
-    url = await create_call(ctx, REFERENCE, is_video_call=is_video_call)
-    return envelope.success(ctx, url=url)
+    return envelope.success(ctx, url=await create_call(ctx, REFERENCE, is_video_call=is_video_call))
 
 
 def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Response:
@@ -147,8 +146,7 @@ async def complete_vendor_authorization(
 
 def get_vendor_token_state(ctx: Context) -> Response:
     """Get whether you have authorized video calls."""
-    has_token = calls.has_token(ctx.session, ctx.actor.id)
-    return envelope.success(ctx, has_vendor_token=has_token)
+    return envelope.success(ctx, has_vendor_token=calls.has_token(ctx.session, ctx.actor.id))
 
 
 async def revoke_vendor_token(ctx: Context) -> Response:

@@ -60,10 +60,10 @@ def list_invitations(ctx: Context) -> Response:
     """List the invitations that you can revoke."""
     require_role(ctx.actor, "human")
     post = _post(ctx)
-    found = records.find_invitations(
+    invitations = records.find_invitations(
         ctx.session, post.vault, ctx.actor, base_url=post.base_url, now=ctx.now
     )
-    return envelope.success(ctx, invites=found)
+    return envelope.success(ctx, invites=invitations)
 
 
 def _terms(

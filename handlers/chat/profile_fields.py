@@ -12,8 +12,8 @@ from server.response import Response
 
 def list_profile_fields(ctx: Context) -> Response:
     """List the custom profile fields."""
-    found = profile_fields.find_profile_fields(ctx.session, ctx.actor.realm_id)
-    return envelope.success(ctx, custom_fields=found)
+    fields = profile_fields.find_profile_fields(ctx.session, ctx.actor.realm_id)
+    return envelope.success(ctx, custom_fields=fields)
 
 
 def create_profile_field(

@@ -43,17 +43,17 @@ def _set_policy(ctx: Context, channel_id: int, topic: str, policy: VisibilityPol
 
 def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool) -> Response:
     """List your visibility policies for topics."""
-    found = user_topics.find_known_policies(ctx.session, ctx.actor)
+    rows = user_topics.find_known_policies(ctx.session, ctx.actor)
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
-    policies = [user_topics.describe_policy(row, row.topic or empty) for row in found]
+    policies = [user_topics.describe_policy(row, row.topic or empty) for row in rows]
     return envelope.success(ctx, user_topics=policies)
 
 
 def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -> Response:
     """List the topics of a channel."""
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
-    found = topics.encode_topics(ctx.session, ctx.actor, stream_id, empty_name=empty)
-    return envelope.success(ctx, topics=orjson.Fragment(found))
+    array = topics.encode_topics(ctx.session, ctx.actor, stream_id, empty_name=empty)
+    return envelope.success(ctx, topics=orjson.Fragment(array))
 
 
 async def delete_topic(ctx: Context, *, stream_id: int, topic_name: str) -> Response:

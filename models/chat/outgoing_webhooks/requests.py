@@ -46,10 +46,10 @@ def find_request(db: Db, secret: str, claim: Claim) -> Request | None:
     if bot is None or not bot.is_active or bot.realm.is_deactivated:
         return None
     readable = find_readable(db, bot, [claim.message_id])
-    found = find_messages(db, bot, readable, _RAW)
-    if not found:
+    raw = find_messages(db, bot, readable, _RAW)
+    if not raw:
         return None
-    [message], [shown] = found, find_messages(db, bot, readable, _HTML)
+    [message], [shown] = raw, find_messages(db, bot, readable, _HTML)
     token = token_of(secret)
     if claim.interface == SLACK:
         body = urlencode(_slack(bot, message, token)).encode()

@@ -49,9 +49,9 @@ def with_lists(db: Db, viewer: Viewer, bodies: list[Body]) -> list[Body]:
     newest = {body["type"]: body["id"] for body in bodies if body["type"] in LISTS}
     if not newest:
         return bodies
-    found = {type_: {LISTS[type_][0]: LISTS[type_][1](db, viewer)} for type_ in newest}
+    lists = {type_: {LISTS[type_][0]: LISTS[type_][1](db, viewer)} for type_ in newest}
     return [
-        {**body, **found.get(body["type"], {})}
+        {**body, **lists.get(body["type"], {})}
         for body in bodies
         if newest.get(body["type"], body["id"]) == body["id"]
     ]

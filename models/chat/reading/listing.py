@@ -52,7 +52,7 @@ def list_range(
     narrow = build_narrow(db, actor, request.narrow)
     if moment is not None:
         anchor = _find_dated(db, actor, narrow, moment)
-    found = find_range(
+    listed = find_range(
         db,
         actor,
         narrow,
@@ -61,11 +61,11 @@ def list_range(
         num_before=request.num_before,
         num_after=request.num_after,
     )
-    found = cut_to_weight(db, found)
-    messages = find_messages(db, actor, found.ids, options)
+    listed = cut_to_weight(db, listed)
+    messages = find_messages(db, actor, listed.ids, options)
     if narrow.searched:
         mark_matches(messages, narrow.searched)
-    return found, messages
+    return listed, messages
 
 
 def _parse_date(text: str | None) -> datetime:

@@ -173,14 +173,14 @@ class Form:
         limit: BindParameter[int] = bindparam("most", type_=Integer)
         match self.step:
             case "before":
-                found = wanted.where(column <= anchor).order_by(column.desc()).limit(limit)
+                query = wanted.where(column <= anchor).order_by(column.desc()).limit(limit)
             case "after":
-                found = wanted.where(column >= anchor).order_by(column).limit(limit)
+                query = wanted.where(column >= anchor).order_by(column).limit(limit)
             case "at":
-                found = wanted.where(column == anchor)
+                query = wanted.where(column == anchor)
             case _:
-                found = wanted.where(bound_in(column, "among"))
-        ids = found.subquery()
+                query = wanted.where(bound_in(column, "among"))
+        ids = query.subquery()
         return select(gathered_ids(ids.c[0]))
 
 

@@ -70,7 +70,7 @@ class Linkifiers(tuple[Linkifier, ...]):
         """Yield the template and the matches of each of the first `MOST_LINKIFIERS` that match. The
         time in which the caller uses them counts too.
         """
-        found = 0
+        number = 0
         if not self or self._spent_s >= MOST_SEARCH_S:
             return  # a text may have thousands of runs
         self._noted_at = thread_time()
@@ -87,8 +87,8 @@ class Linkifiers(tuple[Linkifier, ...]):
             first = next(matches, None)
             if first is not None:
                 yield _template(linkifier.url_template), chain((first,), matches)
-                found += 1
-                if found == MOST_LINKIFIERS:
+                number += 1
+                if number == MOST_LINKIFIERS:
                     break
         self._has_time()
 

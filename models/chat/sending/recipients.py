@@ -97,15 +97,15 @@ def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
     """Return the rows of the users, each once. A hidden user raises the error of an unknown one."""
     if len({user for user in users if not is_self(sender, [user])}) > MOST_RECIPIENTS:
         raise TooManyRecipients(most=MOST_RECIPIENTS)
-    found = find_named(db, sender, users, system_bots=True)
+    rows = find_named(db, sender, users, system_bots=True)
     for user in users:
-        if user not in found:
+        if user not in rows:
             raise (
                 InvalidRecipientId(user_id=user)
                 if isinstance(user, int)
                 else InvalidRecipientEmail(email=user)
             )
-    return list({row.id: row for row in found.values()}.values())
+    return list({row.id: row for row in rows.values()}.values())
 
 
 def check_may_write(db: Db, sender: Actor, others: Sequence[UserRow]) -> None:

@@ -89,8 +89,8 @@ class Viewing:
     @cached_property
     def readable_ids(self) -> frozenset[int]:
         """Ids of the channels whose messages the actor may read."""
-        found = self.db.execute(readable_channel_ids(self.db, self.actor))
-        return frozenset(found.scalars())
+        ids = self.db.execute(readable_channel_ids(self.db, self.actor))
+        return frozenset(ids.scalars())
 
     @cached_property
     def known_channels(self) -> dict[int, ChannelView]:

@@ -84,10 +84,10 @@ def find_linked(
     if realm is None:
         return None
     purpose = _purpose(handle_of(filename))
-    found = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
-    if found is None:
+    link = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
+    if link is None:
         return None
-    return _find(db, found[1], str(realm.id), filename)
+    return _find(db, link[1], str(realm.id), filename)
 
 
 def find_with_key(

@@ -28,7 +28,7 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
 
     A file in a scheduled message, a draft or a saved snippet is kept for another such period.
     """
-    found = session.execute(
+    row = session.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.owner_id)
         .add_columns(_is_named().label("is_named"))
         .where(ATTACHMENTS.c.deleted_at.is_(None), ATTACHMENTS.c.detached_at < detached_before)
@@ -36,15 +36,15 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
         .limit(1)
         .with_for_update(skip_locked=True, of=ATTACHMENTS)
     ).first()
-    if found is None:
+    if row is None:
         return False
-    this = update(ATTACHMENTS).where(ATTACHMENTS.c.id == found.id)
-    if found.is_named:
+    this = update(ATTACHMENTS).where(ATTACHMENTS.c.id == row.id)
+    if row.is_named:
         session.connection().execute(this.values(detached_at=now))
         return True
     session.connection().execute(this.values(deleted_at=now))
-    session.connection().execute(delete(LINKS).where(LINKS.c.attachment_id == found.id))
-    notify_removed(session, found.realm_id, found.owner_id, found.id, now=now)
+    session.connection().execute(delete(LINKS).where(LINKS.c.attachment_id == row.id))
+    notify_removed(session, row.realm_id, row.owner_id, row.id, now=now)
     return True
 
 
