@@ -134,7 +134,7 @@ class BotWebhooks:
         def claim_some(session: Session) -> list[Claim]:
             capacity = self._lanes.capacity()
             claims, released = [], []
-            for claim in queue.claim_due(session, spared=excluded, limit=AT_ONCE, now=now):
+            for claim in queue.claim_due(session, excluded=excluded, limit=AT_ONCE, now=now):
                 if capacity.left(str(claim.bot_id), is_failing=claim.attempts > 1) > 0:
                     capacity.use(str(claim.bot_id), 1, is_failing=claim.attempts > 1)
                     claims.append(claim)

@@ -38,17 +38,17 @@ class Claim(NamedTuple):
 
 
 def claim_due(
-    session: Session, *, spared: Collection[int], limit: int, now: datetime
+    session: Session, *, excluded: Collection[int], limit: int, now: datetime
 ) -> Sequence[Claim]:
     """Claim the messages that have been due longest and that no other worker claims right now.
-    `spared`: bots that are left out.
+    `excluded`: the ids of bots that are left out.
     """
     columns = (*columns_of(Claim, _DELIVERY), *columns_of(Claim, _HOOK))
     query = QUEUE.due(
         select(*columns).join_from(_DELIVERY, _HOOK, _HOOK.c.user_id == _DELIVERY.c.bot_id)
     )
-    if spared:
-        query = query.where(_DELIVERY.c.bot_id.not_in(sorted(spared)))
+    if excluded:
+        query = query.where(_DELIVERY.c.bot_id.not_in(sorted(excluded)))
     due = read_rows(Claim, session.connection().execute(query.limit(limit), {"at": now}))
     if due:
         QUEUE.claim(session, [row.id for row in due], until=now + LEASE)

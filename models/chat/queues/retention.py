@@ -1,4 +1,4 @@
-"""How long events are kept: as long as the setting says, and until every live queue has passed.
+"""How long events are kept: as long as the setting requires, and until no live queue needs them.
 Ephemeral events, which are of use for a moment only, are deleted after that moment.
 """
 

@@ -60,7 +60,7 @@ def parse_anchor(anchor: str) -> int | None:
 
 
 def clamp_counts(num_before: int, num_after: int) -> tuple[int, int]:
-    """Return the counts, reduced to what one request may change, with room for both sides."""
+    """Return the counts, reduced to what one request may change; each may have half of that."""
     num_before = min(num_before, max(MOST_MESSAGES - num_after, MOST_MESSAGES // 2))
     return num_before, min(num_after, MOST_MESSAGES - num_before)
 

@@ -33,7 +33,7 @@ from models.reader import Db
 from models.rows import RowQuery
 
 MOST_NAMES = 3_000
-"""Of one kind, more than one message has room for, in texts that are rendered together."""
+"""Of one kind, in texts that are rendered together; one message cannot contain as many."""
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")

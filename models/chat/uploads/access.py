@@ -1,4 +1,4 @@
-"""Access to files: for the owner, and for who may read a message that shows the file."""
+"""Access to files: for their owners, and for users who may read a message that shows them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -84,10 +84,8 @@ def find_linked(
     if realm is None:
         return None
     purpose = _purpose(handle_of(filename))
-    link = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
-    if link is None:
-        return None
-    return _find(db, link[1], str(realm.id), filename)
+    opened = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
+    return None if opened is None else _find(db, opened[1], str(realm.id), filename)
 
 
 def find_with_key(

@@ -16,7 +16,7 @@ from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True)
-class DoomedFile:
+class DeletedFile:
     """A deleted file that is still in the store, under `key`."""
 
     attachment_id: int
@@ -48,7 +48,7 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
     return True
 
 
-def find_doomed(db: Db) -> DoomedFile | None:
+def find_deleted(db: Db) -> DeletedFile | None:
     """Return a file to remove from the store before its row is deleted; None: there is none."""
     row = db.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.handle)
@@ -56,13 +56,13 @@ def find_doomed(db: Db) -> DoomedFile | None:
         .order_by(ATTACHMENTS.c.deleted_at, ATTACHMENTS.c.id)
         .limit(1)
     ).first()
-    return None if row is None else DoomedFile(row.id, key_of(row.realm_id, row.handle))
+    return None if row is None else DeletedFile(row.id, key_of(row.realm_id, row.handle))
 
 
-def forget_doomed(session: Session, doomed: DoomedFile) -> None:
+def forget_deleted(session: Session, deleted: DeletedFile) -> None:
     """Delete the row of a file that was removed from the store."""
     session.connection().execute(
-        delete(ATTACHMENTS).where(ATTACHMENTS.c.id == doomed.attachment_id)
+        delete(ATTACHMENTS).where(ATTACHMENTS.c.id == deleted.attachment_id)
     )
 
 
