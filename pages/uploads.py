@@ -17,7 +17,7 @@ from werkzeug.wsgi import ClosingIterator
 
 from models.chat.common.hosts import parse_host
 from models.chat.rendering.previews import FORMAT
-from models.chat.uploads.access import Found, find_linked, find_with_key
+from models.chat.uploads.access import Download, find_linked, find_with_key
 from models.chat.uploads.attachments import AttachmentRow
 from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
@@ -74,7 +74,7 @@ def install_for(app: Flask, service: Served) -> None:
         has_thumbnail = found is not None and found.upload.width is not None and form == FORMAT
         return answer(found if has_thumbnail else None, is_thumbnail=True)
 
-    def answer(found: Found | None, *, is_thumbnail: bool = False) -> ResponseReturnValue:
+    def answer(found: Download | None, *, is_thumbnail: bool = False) -> ResponseReturnValue:
         if found is None:
             emit(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
             return make_response(NOT_FOUND, 404)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.steps import see_through
+from handlers.chat.wire.steps import wait_for_worker
 from models.chat.common.quotas import TOPIC_POLICIES, require_within
 from models.chat.deletion import removals
 from models.chat.topics import listing as topics
@@ -63,7 +63,7 @@ async def delete_topic(ctx: Context, *, stream_id: int, topic_name: str) -> Resp
         return removals.remove_topic(session, ctx.actor, stream_id, topic_name, now=ctx.now)
 
     removal_id = await ctx.write(begin)
-    is_complete = removal_id is None or await see_through(
+    is_complete = removal_id is None or await wait_for_worker(
         ctx,
         partial(removals.find_left, removal_id=removal_id),
         partial(removals.remove_some, now=ctx.now, removal_id=removal_id),

@@ -39,25 +39,25 @@ WRITTEN_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EventBatch:
     """The events that were found for a client, and the id up to which the log was read."""
 
     bodies: list[Body]
     seen: int
 
 
-def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -> Found:
+def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -> EventBatch:
     """Return the events of the log for a viewer after one event and up to another.
 
     They are at most those of one answer, so that `seen` may be less than `until`.
     """
     if until <= after:
-        return Found([], after)
+        return EventBatch([], after)
     options = viewer.queue.options
     entries, seen = find_entries_for(db, viewer.actor, options, after=after, until=until)
     closed = find_closed(db, viewer.actor, entries)
     bodies = render_events(viewer, entries, closed, after=after, now=now)
-    return Found(with_lists(db, viewer, bodies), seen)
+    return EventBatch(with_lists(db, viewer, bodies), seen)
 
 
 @dataclass(eq=False, slots=True)
