@@ -14,11 +14,7 @@ from models.chat.access.audiences import find_readers
 from models.chat.access.people import email_for_all
 from models.chat.errors import ChatError
 from models.chat.events import log
-from models.chat.events.messages import (
-    ReactingUser,
-    ReactionAddEvent,
-    ReactionRemoveEvent,
-)
+from models.chat.events.messages import ReactingUser, ReactionAddEvent, ReactionRemoveEvent
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView, access_open_message
 from models.chat.messages.flags import WITHOUT_COPY

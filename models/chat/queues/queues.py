@@ -190,12 +190,12 @@ def _digest(user_ids: Collection[int] | None) -> str | None:
 
 def close_queue(session: Session, actor: Actor, queue_id: str) -> None:
     """Delete the actor's own queue. Raise `BadEventQueueId`."""
-    gone = session.execute(
+    deleted = session.execute(
         delete(EventQueue)
         .where(EventQueue.id == queue_id, EventQueue.user_id == actor.id)
         .returning(EventQueue.id)
     ).first()
-    if gone is None:
+    if deleted is None:
         raise BadEventQueueId(queue_id=queue_id)
 
 

@@ -12,14 +12,7 @@ from models.chat.identity.actors import Actor
 from models.chat.messages.view import ViewOptions, find_messages
 from models.chat.reading.marks import mark_matches
 from models.chat.reading.narrow import Narrow, build_narrow
-from models.chat.reading.ranges import (
-    NEWEST,
-    Ids,
-    Range,
-    check_counts,
-    find_range,
-    parse_anchor,
-)
+from models.chat.reading.ranges import NEWEST, Ids, Range, check_counts, find_range, parse_anchor
 from models.chat.reading.weights import cut_to_weight
 from models.chat.tables import Message
 from models.json import Json

@@ -80,7 +80,7 @@ _WEIGHTS, _TOTAL = Query(_weights()), Query(_total())
 
 
 def cut_to_weight(db: Db, range_: Range, *, most: int | None = None) -> Range:
-    """Return the range, or of one that is too heavy what is nearest to its anchor, with at least
+    """Return the range, or of one that is too large what is nearest to its anchor, with at least
     one message on each side; clients go on from there, because its ends are then not found.
     """
     most = MOST_BYTES if most is None else most

@@ -38,11 +38,11 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
     ).first()
     if row is None:
         return False
-    this = update(ATTACHMENTS).where(ATTACHMENTS.c.id == row.id)
+    statement = update(ATTACHMENTS).where(ATTACHMENTS.c.id == row.id)
     if row.is_named:
-        session.connection().execute(this.values(detached_at=now))
+        session.connection().execute(statement.values(detached_at=now))
         return True
-    session.connection().execute(this.values(deleted_at=now))
+    session.connection().execute(statement.values(deleted_at=now))
     session.connection().execute(delete(LINKS).where(LINKS.c.attachment_id == row.id))
     notify_removed(session, row.realm_id, row.owner_id, row.id, now=now)
     return True
