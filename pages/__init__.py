@@ -1,1 +1,1 @@
-"""Pages for people: the checkout and the references. API requests never come here."""
+"""Pages for people: the checkout and the references. They answer no API requests."""

@@ -1,4 +1,4 @@
-"""The Flask application for people, built by a composition root. Holds no database and no clock."""
+"""The Flask application for people, without a database or a clock of its own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXTS = {
 
 
 class Pages(Flask):
-    """A Flask whose error log names the page, not the path: a checkout path holds a secret."""
+    """A Flask whose error log names the page, not the path: a checkout path contains a secret."""
 
     def log_exception(
         self,
@@ -46,10 +46,10 @@ def build_pages(
     own: Sequence[Callable[[Flask], None]] = (),
     is_https: bool = False,
 ) -> Flask:
-    """Build the application.
+    """Return the application.
 
     `documents` maps a document's name to the path it is served at, without `.yaml` or `.json`, such
-    as `{"payment": "/v1/openapi"}`, and `failures` a service's name to what can go wrong there.
+    as `{"payment": "/v1/openapi"}`, and `failures` a service's name to its failures.
     Each of `own` adds the pages that one service has beyond these. `is_https`: people reach the
     pages over HTTPS.
     """

@@ -15,7 +15,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def digests(directory: Path) -> dict[str, str]:
-    """Map each file's path below `directory` to the first 12 hex digits of its SHA-256."""
+    """Return the path of each file below `directory` -> the first 12 hex digits of its SHA-256."""
     return {
         path.relative_to(directory).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
         for path in sorted(directory.rglob("*"))

@@ -18,7 +18,7 @@ def install_for(app: Flask, service: Served) -> None:
 
 
 def add_chat(app: Flask) -> None:
-    """Add GET /chat, a small client of the service in the browser. It asks for an email address
-    and a password.
+    """Add GET /chat, a small client of the service in the browser. It prompts for an email
+    address and a password.
     """
     add_client(app, "chat", document="chat")

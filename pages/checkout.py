@@ -20,9 +20,9 @@ from pages.wording import describe, is_closed, is_payable, with_symbol
 FindCheckout = Callable[[str], CheckoutView | None]
 
 POLL_MS = 2000
-"""How often an open page asks for its status."""
+"""The interval at which an open page polls its status."""
 
-# A payment can change these no more; the page stops asking.
+# A payment can no longer change these, so the page stops polling.
 FINAL = frozenset({"paid", "canceled"})
 
 
@@ -39,7 +39,7 @@ def install_for(app: Flask, service: Served) -> None:
 def install(app: Flask, look_up: FindCheckout, *, poll_ms: int = POLL_MS) -> None:
     """Add the page, GET /checkout/<token>, and the status it polls, /checkout/<token>/status.
 
-    `look_up` finds a token's checkout and says what time it is (`CheckoutView.now`).
+    `look_up` returns a token's checkout as of now (`CheckoutView.now`).
     """
 
     def show_checkout(token: str) -> ResponseReturnValue:
@@ -60,7 +60,7 @@ def install(app: Flask, look_up: FindCheckout, *, poll_ms: int = POLL_MS) -> Non
 
 
 def present(view: CheckoutView) -> dict[str, Any]:
-    """Return everything the template shows; it computes nothing itself."""
+    """Return all values of the template, which computes nothing itself."""
     return {
         "view": view,
         "wording": describe(view),
@@ -105,23 +105,23 @@ def amount_due(view: CheckoutView) -> int:
 
 
 def label_of(view: CheckoutView) -> str:
-    """Return what the QR code is, for whoever cannot see it."""
+    """Return the text alternative of the QR code."""
     due = with_symbol(view, amount_due(view))
     return f"QR code of a request to pay {due} on {view.chain_name}"
 
 
 def back_url(view: CheckoutView) -> str | None:
-    """Return where the shop wants the shopper to go from here; None if it did not say."""
+    """Return the shop's URL for the shopper to continue at; None if the shop gave none."""
     return view.success_url if view.status in ("processing", "paid") else view.cancel_url
 
 
 def deadline_of(view: CheckoutView) -> datetime:
-    """Return when this page stops asking for money."""
+    """Return when the page stops requesting a payment."""
     return min(view.expires_at, view.session_expires_at)
 
 
 def write_time_left(deadline: datetime, now: datetime) -> str:
-    """Write the whole seconds left as `29:59` or `1:29:59`; `0:00` when none is left."""
+    """Return the whole seconds left as `29:59` or `1:29:59`; `0:00` when none is left."""
     seconds = max(0, int((deadline - now).total_seconds()))
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

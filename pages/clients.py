@@ -1,7 +1,7 @@
 """Pages whose script is a client of the public API, like any other.
 
-Such a page is the same for everybody and the server has no code for it. Its script asks for a
-credential and keeps it in the memory of the page alone.
+Such a page is the same for everybody and the server has no code for it. Its script prompts for a
+credential and keeps it only in the memory of the page.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from flask import Flask, Response, abort, request
 
 from models.chat.common.hosts import parse_host
 from models.chat.identity.actors import find_realm_at
-from models.chat.organization.emoji import STILL, find_picture
+from models.chat.organization.emoji import STILL, has_picture
 from models.chat.rendering.emoji import DATA, DATA_PATH
 from models.chat.uploads.names import key_of
 from pages.assets import FOR_EVER
@@ -19,11 +19,14 @@ from pages.uploads import POLICY
 def install_for(app: Flask, service: Served) -> None:
     """Add the names of emoji, and the pictures in the service's store."""
 
+    def serve_names() -> Response:
+        return Response(DATA, mimetype="application/json", headers={"Cache-Control": FOR_EVER})
+
     def serve_picture(realm_id: int, handle: str, kind: str = "") -> Response:
         with service.database.reading() as connection:
             realm = find_realm_at(connection, parse_host(request.host))
             is_known = realm is not None and realm.id == realm_id
-            if not is_known or not find_picture(connection, realm_id, handle):
+            if not is_known or not has_picture(connection, realm_id, handle):
                 abort(404)
         try:
             picture = b"".join(service.adapters.files.read(key_of(realm_id, handle) + kind))
@@ -38,11 +41,4 @@ def install_for(app: Flask, service: Served) -> None:
     images = "/user_avatars/<int:realm_id>/emoji/images"
     app.get(f"{images}/<handle>.webp")(serve_picture)
     app.get(f"{images}/still/<handle>.webp")(serve_still)
-    install(app)
-
-
-def install(app: Flask) -> None:
-    def serve_emoji() -> Response:
-        return Response(DATA, mimetype="application/json", headers={"Cache-Control": FOR_EVER})
-
-    app.get(DATA_PATH, endpoint="emoji")(serve_emoji)
+    app.get(DATA_PATH)(serve_names)

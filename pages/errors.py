@@ -1,4 +1,4 @@
-"""/docs/<service>/errors: what each error of a service means and what to do about it."""
+"""/docs/<service>/errors: the meaning of each error of a service, and advice."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from markupsafe import Markup, escape
 
 
 class Failure(Protocol):
-    """One way a request can fail; `subject` groups those that share a code too general to say
-    much, and is empty for the others.
-    """
+    """An error of a service. `subject` groups those of a general code; empty for the others."""
 
     @property
     def anchor(self) -> str: ...

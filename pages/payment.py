@@ -16,7 +16,7 @@ def install_for(app: Flask, service: Served) -> None:
 
 
 def add_dashboard(app: Flask) -> None:
-    """Add GET /dashboard: invoices, events and webhooks of a project, live. It asks for the
-    project's key.
+    """Add GET /dashboard: invoices, events and webhooks of a project, live. It prompts for
+    the project's key.
     """
     add_client(app, "dashboard", document="payment-events")

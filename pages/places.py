@@ -1,4 +1,4 @@
-"""How many downloads a process has at once: each takes a thread that other pages need too."""
+"""The limit of concurrent downloads: each takes a thread that other pages need too."""
 
 from __future__ import annotations
 

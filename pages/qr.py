@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 
 def draw_qr(text: str, label: str) -> Markup:
-    """Return an <svg> without size or style; the page's style sheet scales it. `label` is what a
-    screen reader says of it.
+    """Return an <svg> without size or style; the page's style sheet scales it. `label` is its
+    text alternative.
 
     The module colours are fixed (dark on white, with the quiet zone of four modules) because many
     scanners cannot read an inverted code, also when the page is dark.

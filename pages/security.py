@@ -26,7 +26,7 @@ HEADERS = {
 
 def install(app: Flask, *, is_https: bool) -> None:
     """Add the headers to every answer of `app`, error pages and static files included, unless it
-    has set them; over HTTPS also the one that makes browsers insist on it (RFC 6797).
+    has set them; over HTTPS also HTTP Strict Transport Security (RFC 6797).
     """
     headers = {**HEADERS, "Strict-Transport-Security": "max-age=31536000"} if is_https else HEADERS
 

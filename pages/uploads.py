@@ -6,9 +6,9 @@ and is never prompted for a key, because it would store it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Protocol
+from typing import Any
 from urllib.parse import quote
 
 from flask import Flask, Response, abort, make_response, request
@@ -17,25 +17,12 @@ from werkzeug.wsgi import ClosingIterator
 
 from models.chat.common.hosts import parse_host
 from models.chat.rendering.previews import FORMAT
-from models.chat.uploads.access import Found, find_linked, find_with_key
+from models.chat.uploads.access import Download, find_linked, find_with_key
 from models.chat.uploads.attachments import AttachmentRow
 from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
 from pages.served import Served
 from security_events import SecurityEvent, emit
-
-FindUpload = Callable[[str, str], Found | None]
-"""From two parts of an address to the file; None where the client has no access to one."""
-
-
-class ReadFile(Protocol):
-    """From a key, a start and a length to pieces. Raise `FileNotFoundError`, `OSError`."""
-
-    def __call__(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]: ...
-
-
-Send = Callable[[AttachmentRow, ReadFile], Response]
-"""The answer with a file, or with its thumbnail."""
 
 AT_ONCE = 20
 """Files sent at once by one process, so that threads are left for the other pages."""
@@ -57,60 +44,37 @@ NO_KEY = "Send your API email and key, or open a temporary address.\n"
 
 
 def install_for(app: Flask, service: Served) -> None:
-    """Add the files of the chat service."""
-
-    def find_by_link(sealed: str, filename: str) -> Found | None:
-        with service.database.reading() as connection:
-            return find_linked(
-                connection,
-                service.adapters.vault,
-                sealed,
-                filename,
-                host=parse_host(request.host),
-                now=service.clock.now(),
-            )
-
-    def find_by_key(realm: str, filename: str) -> Found | None:
-        credentials = request.authorization
-        with service.database.reading() as connection:
-            return find_with_key(
-                connection,
-                realm,
-                filename,
-                host=parse_host(request.host),
-                email=(credentials and credentials.username) or "",
-                api_key=(credentials and credentials.password) or "",
-            )
-
-    def read(key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
-        pieces: Iterator[bytes] = service.adapters.files.read(key, start, length)
-        return pieces
-
-    install(app, find_by_link, find_by_key, read)
-
-
-def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile) -> None:
     """Add /user_uploads/temporary/<sealed>/<filename>, and for those who send their key
     /user_uploads/<realm>/<filename> and the thumbnails.
     """
     places = Places(at_once=AT_ONCE, of_one=(OF_ONE_REALM, OF_ONE_USER))
 
     def send_linked_file(sealed: str, filename: str) -> ResponseReturnValue:
-        return answer(by_link(sealed, filename))
+        host, now = parse_host(request.host), service.clock.now()
+        with service.database.reading() as connection:
+            vault = service.adapters.vault
+            found = find_linked(connection, vault, sealed, filename, host=host, now=now)
+        return answer(found)
 
-    def send_file_by_key(realm: str, filename: str) -> ResponseReturnValue:
-        if request.authorization is None or request.authorization.type != "basic":
+    def send_file_by_key(realm: str, filename: str, form: str | None = None) -> ResponseReturnValue:
+        credentials = request.authorization
+        if credentials is None or credentials.type != "basic":
             return make_response(NO_KEY, 403)
-        return answer(by_key(realm, filename))
+        with service.database.reading() as connection:
+            found = find_with_key(
+                connection,
+                realm,
+                filename,
+                host=parse_host(request.host),
+                email=credentials.username or "",
+                api_key=credentials.password or "",
+            )
+        if form is None:
+            return answer(found)
+        has_thumbnail = found is not None and found.upload.width is not None and form == FORMAT
+        return answer(found if has_thumbnail else None, is_thumbnail=True)
 
-    def send_thumbnail(realm: str, filename: str, form: str) -> ResponseReturnValue:
-        if request.authorization is None or request.authorization.type != "basic":
-            return make_response(NO_KEY, 403)
-        found = by_key(realm, filename) if form == FORMAT else None
-        has_one = found is not None and found.upload.width is not None
-        return answer(found if has_one else None, _send_thumbnail)
-
-    def answer(found: Found | None, send: Send = _send) -> ResponseReturnValue:
+    def answer(found: Download | None, *, is_thumbnail: bool = False) -> ResponseReturnValue:
         if found is None:
             emit(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
             return make_response(NOT_FOUND, 404)
@@ -122,17 +86,18 @@ def install(app: Flask, by_link: FindUpload, by_key: FindUpload, read: ReadFile)
             return make_response(busy, 503, {"Retry-After": "2"})
         with ExitStack() as until_sent:
             until_sent.callback(places.give_back, *owners)
-            response = send(upload, read)
+            send = _send_thumbnail if is_thumbnail else _send
+            response = send(upload, service.adapters.files)
             done = until_sent.pop_all().close
             response.response = ClosingIterator(response.iter_encoded(), done)
         return response
 
     app.get("/user_uploads/temporary/<sealed>/<filename>")(send_linked_file)
     app.get("/user_uploads/<realm>/<filename>")(send_file_by_key)
-    app.get("/user_uploads/thumbnail/<realm>/<filename>/<form>")(send_thumbnail)
+    app.get("/user_uploads/thumbnail/<realm>/<filename>/<form>")(send_file_by_key)
 
 
-def _send(upload: AttachmentRow, read: ReadFile) -> Response:
+def _send(upload: AttachmentRow, store: Any) -> Response:
     """Return the whole file, or the requested range of it (RFC 9110, section 14)."""
     headers = headers_of(upload)
     start, stop = 0, upload.size
@@ -145,13 +110,13 @@ def _send(upload: AttachmentRow, read: ReadFile) -> Response:
     pieces: Iterator[bytes] = iter(())
     if request.method != "HEAD":
         with _missing_or_unavailable():
-            pieces = read(key_of(upload.realm_id, upload.handle), start, stop - start)
+            pieces = store.read(key_of(upload.realm_id, upload.handle), start, stop - start)
     return Response(pieces, 206 if "Content-Range" in headers else 200, headers)
 
 
-def _send_thumbnail(upload: AttachmentRow, read: ReadFile) -> Response:
+def _send_thumbnail(upload: AttachmentRow, store: Any) -> Response:
     with _missing_or_unavailable():
-        picture = b"".join(read(key_of(upload.realm_id, upload.handle) + THUMBNAIL))
+        picture = b"".join(store.read(key_of(upload.realm_id, upload.handle) + THUMBNAIL))
     headers = headers_of(upload) | {"Content-Type": "image/webp", "Accept-Ranges": "none"}
     del headers["Content-Disposition"]
     return Response(picture, headers=headers)

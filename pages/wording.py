@@ -10,7 +10,7 @@ from models.payment.money import format_units
 
 
 class Tone(StrEnum):
-    """How the status is coloured, and which sign stands beside it (never colour alone)."""
+    """The colour of the status and the sign beside it (never colour alone)."""
 
     WAITING = "waiting"
     WORKING = "working"
@@ -168,12 +168,12 @@ def is_closed(view: CheckoutView) -> bool:
 
 
 def is_payable(view: CheckoutView) -> bool:
-    """Return whether the page may still ask for money."""
+    """Return whether the page may still request a payment."""
     return view.status == "unpaid" and view.exception != "late" and not is_closed(view)
 
 
 def describe(view: CheckoutView) -> Wording:
-    """Return what to say about `view`."""
+    """Return the texts for `view`."""
     row = _OPEN[view.status, view.exception]
     if view.status == "unpaid" and is_closed(view):
         row = _CLOSED[view.exception]
@@ -192,5 +192,5 @@ def describe(view: CheckoutView) -> Wording:
 
 
 def with_symbol(view: CheckoutView, atoms: int) -> str:
-    """Write atoms as the shopper reads them: `12.5 TUSD`."""
+    """Return atoms as the shopper reads them: `12.5 TUSD`."""
     return f"{format_units(atoms, view.decimals)} {view.token_symbol}"

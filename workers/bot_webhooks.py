@@ -55,12 +55,12 @@ class Posting(posting.Posting[Request, Ended]):
     async def post(self, job: Request) -> Ended:
         try:
             headers = job.headers(self._clock.now())
-            received = await self._sender.post(job.taken.url, headers, job.body)
+            received = await self._sender.post(job.claim.payload_url, headers, job.body)
         except Exception:
-            self._log.exception("bot_not_called", bot=job.taken.bot_id)
-            return Ended(Outcome(job.taken, job.message, failure="internal_error"), 0.0)
+            self._log.exception("bot_not_called", bot=job.claim.bot_id)
+            return Ended(Outcome(job.claim, job.message, failure="internal_error"), 0.0)
         outcome = Outcome(
-            job.taken, job.message, received.status, received.failure, received.answer
+            job.claim, job.message, received.status, received.failure, received.answer
         )
         return Ended(outcome, received.duration_ms / 1000)
 
@@ -87,7 +87,7 @@ class BotWebhooks:
         """Record what has ended, and begin what is due; return whether there was anything."""
         ended = self._posting.take_ended()
         for each in ended:
-            outcome, claim = each.outcome, each.outcome.taken
+            outcome, claim = each.outcome, each.outcome.claim
             self._lanes.end(
                 str(claim.bot_id), claim.id, is_taken=outcome.is_success, seconds=each.seconds
             )
@@ -134,7 +134,7 @@ class BotWebhooks:
         def claim_some(session: Session) -> list[Claim]:
             capacity = self._lanes.capacity()
             claims, released = [], []
-            for claim in queue.take_some(session, spared=excluded, limit=AT_ONCE, now=now):
+            for claim in queue.claim_due(session, excluded=excluded, limit=AT_ONCE, now=now):
                 if capacity.left(str(claim.bot_id), is_failing=claim.attempts > 1) > 0:
                     capacity.use(str(claim.bot_id), 1, is_failing=claim.attempts > 1)
                     claims.append(claim)
@@ -155,4 +155,4 @@ class BotWebhooks:
             self._database.run(lambda session: answers.settle(session, outcome, prepared, now=now))
         except Exception:
             # The claim expires, and another attempt follows.
-            self._log.warning("bot_answer_not_handled", bot=outcome.taken.bot_id, exc_info=True)
+            self._log.warning("bot_answer_not_handled", bot=outcome.claim.bot_id, exc_info=True)

@@ -58,12 +58,12 @@ class Uploads:
     def try_remove_one(self) -> bool:
         """Remove one file that is marked, and its row; return whether there was one."""
         with self._database.reading() as reader:
-            doomed = removal.find_doomed(reader)
-        if doomed is None:
+            deleted = removal.find_deleted(reader)
+        if deleted is None:
             return False
-        self._store.delete(doomed.key + THUMBNAIL)
-        self._store.delete(doomed.key)
-        self._database.run(lambda session: removal.forget_doomed(session, doomed))
+        self._store.delete(deleted.key + THUMBNAIL)
+        self._store.delete(deleted.key)
+        self._database.run(lambda session: removal.forget_deleted(session, deleted))
         return True
 
     def try_expire_one(self) -> bool:

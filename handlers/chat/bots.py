@@ -17,8 +17,8 @@ from server.response import Response
 def list_bots(ctx: Context) -> Response:
     """Get your bots."""
     adapters = ctx.adapters
-    found = bots.find_own_bots(ctx.session, adapters.keys, adapters.vault, ctx.actor)
-    return envelope.success(ctx, bots=found)
+    own_bots = bots.find_own_bots(ctx.session, adapters.keys, adapters.vault, ctx.actor)
+    return envelope.success(ctx, bots=own_bots)
 
 
 async def create_bot(
@@ -39,7 +39,7 @@ async def create_bot(
         address = Address(await _check_url(ctx, payload_url), interface_type)
 
     def create(session: Session) -> Response:
-        made = bots.create_bot(
+        bot = bots.create_bot(
             session,
             ctx.adapters.keys,
             ctx.adapters.vault,
@@ -51,7 +51,7 @@ async def create_bot(
             now=ctx.now,
         )
         require_within(session, ctx.settings, BOTS, ctx.actor.id, now=ctx.now)
-        return envelope.success(ctx, made)
+        return envelope.success(ctx, bot)
 
     return await ctx.write(create)
 

@@ -55,8 +55,7 @@ async def create_video_call(ctx: Context, *, is_video_call: bool) -> Response:
 
 async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> Response:
     """Create a video call by the reference's path."""
-    url = await create_call(ctx, REFERENCE, is_video_call=is_video_call)
-    return envelope.success(ctx, url=url)
+    return envelope.success(ctx, url=await create_call(ctx, REFERENCE, is_video_call=is_video_call))
 
 
 def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Response:
@@ -73,7 +72,7 @@ def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Resp
 
 
 def _send_to_vendor(ctx: Context, text: str) -> Response:
-    """Return the vendor's address for the holder of the link, with the cookie of the browser."""
+    """Return the vendor's address for the user of a link, with the cookie of the browser."""
     vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
     realm = access_realm(ctx.session, host_of(ctx))
     if not vendor.is_configured:
@@ -123,7 +122,7 @@ async def complete_vendor_authorization(
         raise InvalidVendorCredentials() from None
 
     def keep(session: Session) -> None:
-        _, actor = find(session)  # who may have left during the requests to the vendor
+        _, actor = find(session)  # the user may be deactivated by now
         if not try_spend(session, begun.link, now=ctx.now):
             raise InvalidVendorSession()
         calls.store_tokens(
@@ -147,8 +146,7 @@ async def complete_vendor_authorization(
 
 def get_vendor_token_state(ctx: Context) -> Response:
     """Get whether you have authorized video calls."""
-    has_token = calls.has_token(ctx.session, ctx.actor.id)
-    return envelope.success(ctx, has_vendor_token=has_token)
+    return envelope.success(ctx, has_vendor_token=calls.has_token(ctx.session, ctx.actor.id))
 
 
 async def revoke_vendor_token(ctx: Context) -> Response:
@@ -159,7 +157,7 @@ async def revoke_vendor_token(ctx: Context) -> Response:
         lambda session: calls.forget_tokens(session, ctx.actor.realm_id, [user_id], now=ctx.now)
     )
     if tokens is not None:
-        # Ours are gone whatever the vendor answers; theirs expire by themselves.
+        # Our tokens are deleted whatever the vendor answers; its own expire by themselves.
         with suppress(TokenRejected, VendorFailed):
             await ctx.adapters.vendor.revoke(tokens.refresh_token)
     return envelope.success(ctx)

@@ -12,8 +12,10 @@ from server.response import Response
 
 def list_channel_folders(ctx: Context, *, include_archived: bool) -> Response:
     """List the channel folders."""
-    found = channel_folders.find_folders(ctx.session, ctx.actor, include_archived=include_archived)
-    return envelope.success(ctx, channel_folders=found)
+    folders = channel_folders.find_folders(
+        ctx.session, ctx.actor, include_archived=include_archived
+    )
+    return envelope.success(ctx, channel_folders=folders)
 
 
 def _prepare(ctx: Context, *, description: str | None = None) -> str:

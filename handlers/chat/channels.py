@@ -24,8 +24,8 @@ def list_channels(ctx: Context, *, include_default: bool, **query: bool) -> Resp
 
     `query`: the fields of `ChannelQuery`.
     """
-    found = channels.find_channels(ctx.session, ctx.actor, ChannelQuery(**query))
-    described = _describe(ctx, found)
+    visible = channels.find_channels(ctx.session, ctx.actor, ChannelQuery(**query))
+    described = _describe(ctx, visible)
     if include_default:
         defaults = channels.find_default_channel_ids(ctx.session, ctx.actor.realm_id)
         for channel_id, channel in described.items():
@@ -39,11 +39,11 @@ def get_channel(ctx: Context, *, stream_id: int) -> Response:
     return envelope.success(ctx, stream=_describe(ctx, [channel])[channel.id])
 
 
-def _describe(ctx: Context, found: Sequence[ChannelView]) -> dict[int, dict[str, Any]]:
+def _describe(ctx: Context, views: Sequence[ChannelView]) -> dict[int, dict[str, Any]]:
     return channels.describe_channels(
         ctx.session,
         ctx.actor.realm,
-        found,
+        views,
         now=ctx.now,
         known_ids=find_known_ids(ctx.session, ctx.actor),
     )
@@ -51,8 +51,8 @@ def _describe(ctx: Context, found: Sequence[ChannelView]) -> dict[int, dict[str,
 
 def list_channel_subscribers(ctx: Context, *, stream_id: int) -> Response:
     """List the subscribers of a channel."""
-    found = subscriptions.find_known_subscribers(ctx.session, ctx.actor, stream_id)
-    return envelope.success(ctx, subscribers=found)
+    user_ids = subscriptions.find_known_subscribers(ctx.session, ctx.actor, stream_id)
+    return envelope.success(ctx, subscribers=user_ids)
 
 
 def get_channel_id(ctx: Context, *, stream: str) -> Response:

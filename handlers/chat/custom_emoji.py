@@ -59,17 +59,17 @@ async def _store(ctx: Context, source: Path, key: str) -> bool:
     store = ctx.adapters.files
     target = source.with_name(f"{source.name}.small")
     try:
-        made = await make_picture(ctx.actor.id, source, target, emoji.SIZE, emoji.SIZE)
+        picture = await make_picture(ctx.actor.id, source, target, emoji.SIZE, emoji.SIZE)
     except NotAPicture:
         raise BadImage() from None
     try:
-        await STORES.run(store.put, key, made.small)
-        if made.still is not None:
-            await STORES.run(store.put, key + emoji.STILL, made.still)
+        await STORES.run(store.put, key, picture.small)
+        if picture.still is not None:
+            await STORES.run(store.put, key + emoji.STILL, picture.still)
     except StoreUnavailable as error:
         raise UploadStoreUnavailable() from error
     finally:
-        made.small.unlink(missing_ok=True)
-        if made.still is not None:
-            made.still.unlink(missing_ok=True)
-    return made.still is not None
+        picture.small.unlink(missing_ok=True)
+        if picture.still is not None:
+            picture.still.unlink(missing_ok=True)
+    return picture.still is not None

@@ -9,8 +9,8 @@ from server.response import Response
 
 def list_domains(ctx: Context) -> Response:
     """List the email domains."""
-    found = realm_domains.find_domains(ctx.session, ctx.actor.realm_id)
-    return envelope.success(ctx, domains=found)
+    domains = realm_domains.find_domains(ctx.session, ctx.actor.realm_id)
+    return envelope.success(ctx, domains=domains)
 
 
 def create_domain(ctx: Context, *, domain: str, allow_subdomains: bool) -> Response:

@@ -13,8 +13,8 @@ from server.response import Response
 def list_drafts(ctx: Context) -> Response:
     """Get your drafts."""
     stored.require_synchronization(ctx.session, ctx.actor)
-    found = stored.find_drafts(ctx.session, ctx.actor)
-    return envelope.success(ctx, count=len(found), drafts=found)
+    drafts = stored.find_drafts(ctx.session, ctx.actor)
+    return envelope.success(ctx, count=len(drafts), drafts=drafts)
 
 
 def create_drafts(ctx: Context, *, drafts: list[dict[str, Any]]) -> Response:

@@ -11,17 +11,19 @@ from sqlalchemy.orm import Session
 
 from handlers.chat.server_settings import FEATURE_LEVEL, VERSION
 from handlers.chat.wire import envelope
-from handlers.chat.wire.addresses import emoji_data_url, icon_url, realm_url
+from handlers.chat.wire.addresses import icon_url, realm_url
 from handlers.chat.wire.context import Context
+from models.chat.access.people import find_known_ids
 from models.chat.channels.errors import NotAuthorizedForQuery
 from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
-from models.chat.queues.delivery import Viewer, find_viewer, render_events
+from models.chat.queues.delivery import Viewer, render_events
 from models.chat.queues.lazy import LISTS
 from models.chat.queues.narrow import check_narrow
-from models.chat.queues.polls import Found, Waiter, catch_up
+from models.chat.queues.polls import EventBatch, Waiter, catch_up
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
 from models.chat.queues.visibility import NOTHING_CLOSED
+from models.chat.rendering.emoji import DATA_PATH
 from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
 from models.chat.snapshot.viewing import RegisterOptions, ServerFacts, Viewing
@@ -137,7 +139,7 @@ def _facts(ctx: Context) -> ServerFacts:
     return ServerFacts(
         realm_url=realm_url(ctx),
         icon_url=icon_url(ctx.actor.realm.host),
-        emoji_data_url=emoji_data_url(ctx),
+        emoji_data_url=f"{realm_url(ctx)}{DATA_PATH}",
         web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
         push_enabled=ctx.adapters.push.is_configured,
         is_development=ctx.settings.development,
@@ -154,18 +156,18 @@ class _Begun:
     viewer: Viewer
     position: int
     head: int
-    found: Found
+    batch: EventBatch
 
 
 def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
     reader, actor = ctx.session, ctx.actor
     queue, head = queues.access_queue(reader, actor, queue_id, now=ctx.now)
     position = queues.check_position(queue, last_event_id, head)
-    viewer = find_viewer(reader, actor, queue)
-    found = catch_up(reader, viewer, after=position, until=head, now=ctx.now)
-    if not found.bodies and found.seen == head:
+    viewer = Viewer(actor, queue, find_known_ids(reader, actor))
+    batch = catch_up(reader, viewer, after=position, until=head, now=ctx.now)
+    if not batch.bodies and batch.seen == head:
         queues.require_same_knowledge(queue, viewer.known_ids)
-    return _Begun(viewer, position, head, found)
+    return _Begun(viewer, position, head, batch)
 
 
 @prepared_by(_begin)
@@ -173,7 +175,7 @@ async def get_events(
     ctx: Context, begun: _Begun, *, queue_id: str, dont_block: bool = False
 ) -> Response:
     """Get the events of a queue."""
-    events = begun.found.bodies
+    events = begun.batch.bodies
     if not events and not dont_block:
         _note(ctx, begun, lasts=LONGEST_POLL)
         try:
@@ -182,14 +184,14 @@ async def get_events(
             _note(ctx, begun)
     else:
         _note(ctx, begun)
-        if not events and begun.found.seen < begun.head:
-            events = [_heartbeat(begun.found.seen)]  # the client goes on from there
+        if not events and begun.batch.seen < begun.head:
+            events = [_heartbeat(begun.batch.seen)]  # the client goes on from there
     return envelope.success(ctx, events=events, queue_id=queue_id)
 
 
 async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
     """Return the first events, a heartbeat after a while without, nothing where the wait ends."""
-    polls, viewer, seen = ctx.adapters.polls, begun.viewer, begun.found.seen
+    polls, viewer, seen = ctx.adapters.polls, begun.viewer, begun.batch.seen
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + random.uniform(*HEARTBEAT_S)
     while True:
@@ -214,12 +216,12 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
                     return []  # the server stops
                 return [_heartbeat(waiter.position)]
         # The log already has newer events, or the user's access must be checked again.
-        found = await ctx.read(
+        batch = await ctx.read(
             partial(_look_again, viewer=viewer, after=seen, now=polls.clock.now())
         )
-        if found.bodies:
-            return found.bodies
-        seen = found.seen
+        if batch.bodies:
+            return batch.bodies
+        seen = batch.seen
 
 
 def _heartbeat(event_id: int) -> dict[str, Any]:
@@ -241,7 +243,7 @@ def _needs_no_check(waiter: Waiter) -> bool:
     return waiter.handed_at - waiter.entries[0].at <= FRESH_FOR
 
 
-def _look_again(db: Db, *, viewer: Viewer, after: int, now: datetime) -> Found:
+def _look_again(db: Db, *, viewer: Viewer, after: int, now: datetime) -> EventBatch:
     head = queues.find_head(db, viewer.actor.realm_id)
     return catch_up(db, viewer, after=after, until=head, now=now)
 

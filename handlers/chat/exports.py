@@ -23,14 +23,14 @@ def create_export(ctx: Context, *, export_type: str) -> Response:
 
 def list_exports(ctx: Context) -> Response:
     """List the exports of the organization's data."""
-    found = exports.find_exports(
+    records = exports.find_exports(
         ctx.session,
         ctx.actor.realm_id,
         base=realm_url(ctx),
         links_for=(ctx.adapters.vault, ctx.actor),
         now=ctx.now,
     )
-    return envelope.success(ctx, exports=found)
+    return envelope.success(ctx, exports=records)
 
 
 def list_export_consents(ctx: Context) -> Response:

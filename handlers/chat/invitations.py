@@ -21,12 +21,7 @@ from models.chat.identity import passwords
 from models.chat.identity.actors import RealmView, access_realm
 from models.chat.invitations import joining, permissions, records, sending
 from models.chat.invitations.errors import InvitationNotFound, SomeNotInvited
-from models.chat.invitations.invitees import (
-    Problem,
-    check_invitees,
-    failure_of,
-    read_addresses,
-)
+from models.chat.invitations.invitees import Problem, check_invitees, failure_of, read_addresses
 from models.chat.invitations.joining import Offer
 from models.chat.invitations.records import Terms
 from models.chat.invitations.sending import Post
@@ -60,10 +55,10 @@ def list_invitations(ctx: Context) -> Response:
     """List the invitations that you can revoke."""
     require_role(ctx.actor, "human")
     post = _post(ctx)
-    found = records.find_invitations(
+    invitations = records.find_invitations(
         ctx.session, post.vault, ctx.actor, base_url=post.base_url, now=ctx.now
     )
-    return envelope.success(ctx, invites=found)
+    return envelope.success(ctx, invites=invitations)
 
 
 def _terms(

@@ -15,8 +15,8 @@ from server.response import Response
 
 def list_linkifiers(ctx: Context) -> Response:
     """List the linkifiers."""
-    found = linkifiers.list_linkifiers(ctx.session, ctx.actor.realm_id)
-    return envelope.success(ctx, linkifiers=found)
+    records = linkifiers.list_linkifiers(ctx.session, ctx.actor.realm_id)
+    return envelope.success(ctx, linkifiers=records)
 
 
 def _check(

@@ -40,17 +40,17 @@ def _find(
 
 
 @prepared_by(_find)
-def update_message_flags_for_narrow(ctx: Context, found: Range, *, op: str, flag: str) -> Response:
+def update_message_flags_for_narrow(ctx: Context, range_: Range, *, op: str, flag: str) -> Response:
     """Add or remove a flag on a range of messages."""
-    ids = find_readable(ctx.session, ctx.actor, found.ids)
+    ids = find_readable(ctx.session, ctx.actor, range_.ids)
     flagged = update_flags(ctx.session, ctx.actor, ids, op=op, flag=flag, now=ctx.now)
     data: dict[str, Any] = {
         "processed_count": len(ids),
         "updated_count": flagged.changed,
         "first_processed_id": ids[0] if ids else None,
         "last_processed_id": ids[-1] if ids else None,
-        "found_oldest": found.found_oldest,
-        "found_newest": found.found_newest,
+        "found_oldest": range_.found_oldest,
+        "found_newest": range_.found_newest,
     }
     if flag == "read" and op == "remove":
         data["ignored_because_not_subscribed_channels"] = flagged.unsubscribed

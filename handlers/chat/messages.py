@@ -112,8 +112,8 @@ def list_messages(
     options = ViewOptions(apply_markdown, client_extavatar, allow_empty_topic_name)
     db, actor = ctx.session, ctx.actor
     if message_ids is not None:
-        found = find_readable(db, actor, message_ids)
-        messages = message_view.find_messages(db, actor, found, options)
+        readable_ids = find_readable(db, actor, message_ids)
+        messages = message_view.find_messages(db, actor, readable_ids, options)
         return envelope.success(
             ctx,
             messages=messages,
@@ -220,8 +220,8 @@ def check_messages_match_narrow(
 ) -> Response:
     """Check whether messages match a narrow."""
     options = ViewOptions(allow_empty_topic_name=allow_empty_topic_name)
-    found = find_matches(ctx.session, ctx.actor, msg_ids, narrow, options)
-    return envelope.success(ctx, messages={str(id_): match for id_, match in found.items()})
+    matches = find_matches(ctx.session, ctx.actor, msg_ids, narrow, options)
+    return envelope.success(ctx, messages={str(id_): match for id_, match in matches.items()})
 
 
 def report_message(

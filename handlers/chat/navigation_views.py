@@ -9,8 +9,8 @@ from server.response import Response
 
 def list_navigation_views(ctx: Context) -> Response:
     """Get your navigation views."""
-    found = navigation_views.find_navigation_views(ctx.session, ctx.actor)
-    return envelope.success(ctx, navigation_views=found)
+    views = navigation_views.find_navigation_views(ctx.session, ctx.actor)
+    return envelope.success(ctx, navigation_views=views)
 
 
 def add_navigation_view(

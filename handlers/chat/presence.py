@@ -44,28 +44,28 @@ def _find(
 
 @prepared_by(_prepare)
 async def update_own_presence(
-    ctx: Context, found: dict[str, Any] | None, *, status: Status, ping_only: bool, **query: Any
+    ctx: Context, answer: dict[str, Any] | None, *, status: Status, ping_only: bool, **query: Any
 ) -> Response:
     """Update your presence.
 
     `query`: the other parameters that were sent.
     """
-    if found is None:
+    if answer is None:
         await ctx.write(
             lambda session: reports.note_report(session, ctx.actor, status, now=ctx.now)
         )
-        found = {} if ping_only else await ctx.read(partial(_find, ctx, **query))
-    return envelope.success(ctx, found)
+        answer = {} if ping_only else await ctx.read(partial(_find, ctx, **query))
+    return envelope.success(ctx, answer)
 
 
 def get_user_presence(ctx: Context, *, user_id_or_email: str) -> Response:
     """Get a user's presence."""
-    found = presences.access_presence(ctx.session, ctx.actor, user_id_or_email, now=ctx.now)
-    return envelope.success(ctx, presence=found)
+    presence = presences.access_presence(ctx.session, ctx.actor, user_id_or_email, now=ctx.now)
+    return envelope.success(ctx, presence=presence)
 
 
 def get_realm_presence(ctx: Context) -> Response:
     """Get the presence of all users."""
-    found = presences.find_presences(ctx.session, ctx.actor, is_slim=False, now=ctx.now)
-    del found["presence_last_update_id"]
-    return envelope.success(ctx, found)
+    answer = presences.find_presences(ctx.session, ctx.actor, is_slim=False, now=ctx.now)
+    del answer["presence_last_update_id"]
+    return envelope.success(ctx, answer)

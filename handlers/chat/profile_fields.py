@@ -5,16 +5,15 @@ from typing import Any
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.common.quotas import PROFILE_FIELDS, require_within
-from models.chat.profiles import field_changes as profile_field_changes
 from models.chat.profiles import fields as profile_fields
-from models.chat.profiles.field_changes import FieldChanges
+from models.chat.profiles.fields import FieldChanges
 from server.response import Response
 
 
 def list_profile_fields(ctx: Context) -> Response:
     """List the custom profile fields."""
-    found = profile_fields.find_profile_fields(ctx.session, ctx.actor.realm_id)
-    return envelope.success(ctx, custom_fields=found)
+    fields = profile_fields.find_profile_fields(ctx.session, ctx.actor.realm_id)
+    return envelope.success(ctx, custom_fields=fields)
 
 
 def create_profile_field(
@@ -52,7 +51,7 @@ def update_profile_field(ctx: Context, *, field_id: int, **changes: Any) -> Resp
 
     `changes`: the fields of `FieldChanges` that were sent.
     """
-    profile_field_changes.update_profile_field(
+    profile_fields.update_profile_field(
         ctx.session, ctx.actor, field_id, FieldChanges(**changes), now=ctx.now
     )
     return envelope.success(ctx)
@@ -60,11 +59,11 @@ def update_profile_field(ctx: Context, *, field_id: int, **changes: Any) -> Resp
 
 def delete_profile_field(ctx: Context, *, field_id: int) -> Response:
     """Remove a custom profile field."""
-    profile_field_changes.delete_profile_field(ctx.session, ctx.actor, field_id, now=ctx.now)
+    profile_fields.delete_profile_field(ctx.session, ctx.actor, field_id, now=ctx.now)
     return envelope.success(ctx)
 
 
 def reorder_profile_fields(ctx: Context, *, order: list[int]) -> Response:
     """Reorder the custom profile fields."""
-    profile_field_changes.reorder_profile_fields(ctx.session, ctx.actor, order, now=ctx.now)
+    profile_fields.reorder_profile_fields(ctx.session, ctx.actor, order, now=ctx.now)
     return envelope.success(ctx)

@@ -28,7 +28,7 @@ def create_reminder(
     note: str | None = None,
 ) -> Response:
     """Set a reminder of a message."""
-    made = reminders.create_reminder(
+    reminder_id = reminders.create_reminder(
         ctx.session,
         ctx.actor,
         message_id=message_id,
@@ -38,7 +38,7 @@ def create_reminder(
         now=ctx.now,
     )
     require_within(ctx.session, ctx.settings, REMINDERS, ctx.actor.id)
-    return envelope.success(ctx, reminder_id=made)
+    return envelope.success(ctx, reminder_id=reminder_id)
 
 
 def delete_reminder(ctx: Context, *, reminder_id: int) -> Response:

@@ -14,18 +14,18 @@ from server.response import Response
 
 def list_saved_snippets(ctx: Context) -> Response:
     """Get your saved snippets."""
-    found = saved_snippets.find_saved_snippets(ctx.session, ctx.actor)
-    return envelope.success(ctx, saved_snippets=found)
+    snippets = saved_snippets.find_saved_snippets(ctx.session, ctx.actor)
+    return envelope.success(ctx, saved_snippets=snippets)
 
 
 def create_saved_snippet(ctx: Context, *, title: str, content: str) -> Response:
     """Save a snippet."""
-    made = saved_snippets.create_saved_snippet(
+    snippet_id = saved_snippets.create_saved_snippet(
         ctx.session, ctx.actor, title=title, content=content, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, SAVED_SNIPPETS, ctx.actor.id)
     require_light(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
-    return envelope.success(ctx, saved_snippet_id=made)
+    return envelope.success(ctx, saved_snippet_id=snippet_id)
 
 
 def update_saved_snippet(

@@ -23,8 +23,8 @@ KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHAN
 
 def list_scheduled_messages(ctx: Context) -> Response:
     """Get your scheduled messages."""
-    found = scheduled_messages.find_scheduled_messages(ctx.session, ctx.actor)
-    return envelope.success(ctx, scheduled_messages=found)
+    messages = scheduled_messages.find_scheduled_messages(ctx.session, ctx.actor)
+    return envelope.success(ctx, scheduled_messages=messages)
 
 
 def _prepare_new(ctx: Context, *, content: str) -> PreparedText:
@@ -47,7 +47,7 @@ def create_scheduled_message(
     """Schedule a message."""
 
     def work() -> Response:
-        made = scheduled_messages.schedule_message(
+        message_id = scheduled_messages.schedule_message(
             ctx.session,
             ctx.actor,
             kind=KINDS[type_],
@@ -61,7 +61,7 @@ def create_scheduled_message(
         )
         require_within(ctx.session, ctx.settings, SCHEDULED_MESSAGES, ctx.actor.id)
         require_light(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
-        return envelope.success(ctx, scheduled_message_id=made)
+        return envelope.success(ctx, scheduled_message_id=message_id)
 
     parameters = {
         "type": type_,

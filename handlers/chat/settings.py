@@ -65,8 +65,9 @@ async def update_settings(
         if full_name is not None:
             change_own_name(session, actor, full_name, now=ctx.now)
         if new_email is not None:
+            vault, base_url = ctx.adapters.vault, f"{realm_url(ctx)}/api/v1"
             email_changes.ask_to_confirm(
-                session, ctx.adapters.vault, actor, new_email, base_url=_base_url(ctx), now=ctx.now
+                session, vault, actor, new_email, base_url=base_url, now=ctx.now
             )
         user_settings.change_settings(session, actor, changes, user_ids=[actor.id], now=ctx.now)
         return envelope.success(ctx)
@@ -107,11 +108,6 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
     old_hash = await ctx.read(lambda db: own_password.find_hash(db, ctx.actor))
     await run_hashing(own_password.check_old, old, old_hash)
     return old_hash, await run_hashing(own_password.hash_new, new)
-
-
-def _base_url(ctx: Context) -> str:
-    """Return what the address in a mailed link begins with."""
-    return f"{realm_url(ctx)}/api/v1"
 
 
 def get_email_confirmation(ctx: Context, *, token: str) -> Response:

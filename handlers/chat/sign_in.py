@@ -67,8 +67,8 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
 
 def _reveal_key(ctx: Context, realm: RealmView, email: str, *, by: str) -> tuple[Account, str]:
     """Return the account of an email address, which may sign in, and its API key."""
-    found = sign_in.find_account(ctx.session, realm, email)
-    ctx.actor_id = found.id
-    account = sign_in.require_usable(realm, found)
+    candidate = sign_in.find_account(ctx.session, realm, email)
+    ctx.actor_id = candidate.id
+    account = sign_in.require_usable(realm, candidate)
     key = sign_in.reveal_key(ctx.session, ctx.adapters.keys, account, by=by, now=ctx.now)
     return account, key

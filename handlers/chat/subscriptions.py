@@ -20,14 +20,14 @@ def list_subscriptions(
     ctx: Context, *, include_subscribers: bool | str, include_archived_channels: bool
 ) -> Response:
     """List the channels you are subscribed to."""
-    found = subscriptions.find_subscriptions(
+    records = subscriptions.find_subscriptions(
         ctx.session,
         ctx.actor,
         include_subscribers=bool(include_subscribers),
         include_archived=include_archived_channels,
         now=ctx.now,
     )
-    return envelope.success(ctx, subscriptions=found)
+    return envelope.success(ctx, subscriptions=records)
 
 
 def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]]) -> dict[str, str]:

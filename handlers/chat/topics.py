@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.steps import see_through
+from handlers.chat.wire.steps import wait_for_worker
 from models.chat.common.quotas import TOPIC_POLICIES, require_within
 from models.chat.deletion import removals
 from models.chat.topics import listing as topics
@@ -18,17 +18,7 @@ from server.response import Response
 
 def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_policy: int) -> Response:
     """Set your visibility policy for a topic."""
-    user_topics.set_user_topic(
-        ctx.session,
-        ctx.actor,
-        channel_id=stream_id,
-        topic=topic,
-        policy=VisibilityPolicy(visibility_policy),
-        now=ctx.now,
-    )
-    if visibility_policy != VisibilityPolicy.NONE:
-        require_within(ctx.session, ctx.settings, TOPIC_POLICIES, ctx.actor.id)
-    return envelope.success(ctx)
+    return _set_policy(ctx, stream_id, topic, VisibilityPolicy(visibility_policy))
 
 
 def update_muted_topic(
@@ -38,32 +28,32 @@ def update_muted_topic(
     channel_id = user_topics.find_channel_to_mute(
         ctx.session, ctx.actor, name=stream, channel_id=stream_id
     )
+    policy = VisibilityPolicy.MUTED if op == "add" else VisibilityPolicy.NONE
+    return _set_policy(ctx, channel_id, topic, policy)
+
+
+def _set_policy(ctx: Context, channel_id: int, topic: str, policy: VisibilityPolicy) -> Response:
     user_topics.set_user_topic(
-        ctx.session,
-        ctx.actor,
-        channel_id=channel_id,
-        topic=topic,
-        policy=VisibilityPolicy.MUTED if op == "add" else VisibilityPolicy.NONE,
-        now=ctx.now,
+        ctx.session, ctx.actor, channel_id=channel_id, topic=topic, policy=policy, now=ctx.now
     )
-    if op == "add":
+    if policy != VisibilityPolicy.NONE:
         require_within(ctx.session, ctx.settings, TOPIC_POLICIES, ctx.actor.id)
     return envelope.success(ctx)
 
 
 def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool) -> Response:
     """List your visibility policies for topics."""
-    found = user_topics.find_known_policies(ctx.session, ctx.actor)
+    rows = user_topics.find_known_policies(ctx.session, ctx.actor)
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
-    policies = [user_topics.describe_policy(row, row.topic or empty) for row in found]
+    policies = [user_topics.describe_policy(row, row.topic or empty) for row in rows]
     return envelope.success(ctx, user_topics=policies)
 
 
 def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -> Response:
     """List the topics of a channel."""
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
-    found = topics.encode_topics(ctx.session, ctx.actor, stream_id, empty_name=empty)
-    return envelope.success(ctx, topics=orjson.Fragment(found))
+    array = topics.encode_topics(ctx.session, ctx.actor, stream_id, empty_name=empty)
+    return envelope.success(ctx, topics=orjson.Fragment(array))
 
 
 async def delete_topic(ctx: Context, *, stream_id: int, topic_name: str) -> Response:
@@ -73,7 +63,7 @@ async def delete_topic(ctx: Context, *, stream_id: int, topic_name: str) -> Resp
         return removals.remove_topic(session, ctx.actor, stream_id, topic_name, now=ctx.now)
 
     removal_id = await ctx.write(begin)
-    is_complete = removal_id is None or await see_through(
+    is_complete = removal_id is None or await wait_for_worker(
         ctx,
         partial(removals.find_left, removal_id=removal_id),
         partial(removals.remove_some, now=ctx.now, removal_id=removal_id),

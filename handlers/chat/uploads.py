@@ -80,7 +80,9 @@ async def _store(ctx: Context, path: Path, key: str, new: NewUpload) -> NewUploa
     if new.media_type.startswith("image/"):
         target = path.with_name(f"{path.name}.small")
         try:
-            made = await make_picture(ctx.actor.id, path, target, *THUMBNAIL_SIZE, only_still=True)
+            picture = await make_picture(
+                ctx.actor.id, path, target, *THUMBNAIL_SIZE, only_still=True
+            )
         except NotAPicture:
             pass  # it is stored and linked to, and has no preview
         else:
@@ -88,6 +90,8 @@ async def _store(ctx: Context, path: Path, key: str, new: NewUpload) -> NewUploa
                 await STORES.run(store.put, key + names.THUMBNAIL, target)
             finally:
                 target.unlink(missing_ok=True)
-            new = replace(new, width=made.width, height=made.height, is_animated=made.is_animated)
+            new = replace(
+                new, width=picture.width, height=picture.height, is_animated=picture.is_animated
+            )
     await STORES.run(store.put, key, path)
     return new

@@ -17,13 +17,13 @@ from server.response import Response
 
 def list_user_groups(ctx: Context, *, include_deactivated_groups: bool) -> Response:
     """List the user groups."""
-    found = groups.find_groups(
+    records = groups.find_groups(
         ctx.session,
         ctx.actor.realm_id,
         include_deactivated=include_deactivated_groups,
         known_ids=find_known_ids(ctx.session, ctx.actor),
     )
-    return envelope.success(ctx, user_groups=found)
+    return envelope.success(ctx, user_groups=records)
 
 
 def create_user_group(
@@ -78,10 +78,10 @@ def list_user_group_members(
     ctx: Context, *, user_group_id: int, direct_member_only: bool
 ) -> Response:
     """List the members of a user group."""
-    found = members.access_members(
+    user_ids = members.access_members(
         ctx.session, ctx.actor, user_group_id, direct_only=direct_member_only
     )
-    return envelope.success(ctx, members=found)
+    return envelope.success(ctx, members=user_ids)
 
 
 def update_user_group_members(
@@ -117,10 +117,10 @@ def list_user_group_subgroups(
     ctx: Context, *, user_group_id: int, direct_subgroup_only: bool
 ) -> Response:
     """List the subgroups of a user group."""
-    found = subgroups.access_subgroups(
+    group_ids = subgroups.access_subgroups(
         ctx.session, ctx.actor, user_group_id, direct_only=direct_subgroup_only
     )
-    return envelope.success(ctx, subgroups=found)
+    return envelope.success(ctx, subgroups=group_ids)
 
 
 def update_user_group_subgroups(

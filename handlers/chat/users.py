@@ -78,7 +78,7 @@ async def create_user(
     password_hash = await run_hashing(passwords.hash_if_strong, password)
 
     def create(session: Session) -> Response:
-        made = new_users.add_user(
+        user_id = new_users.add_user(
             session,
             keys,
             ctx.actor,
@@ -87,7 +87,7 @@ async def create_user(
             password_hash=password_hash,
             now=ctx.now,
         )
-        return envelope.success(ctx, user_id=made)
+        return envelope.success(ctx, user_id=user_id)
 
     sent = {"email": email, "full_name": full_name, "password": keys.seal(password)}
     return await ctx.write(
@@ -244,7 +244,7 @@ def update_own_status(
     kind = own_kind(reaction_type)
     emoji = check_emoji(ctx.session, ctx.actor, emoji_name, emoji_code, kind)
     statuses.change_status(
-        ctx.session, ctx.actor, status_text=text, away=away, emoji=emoji, now=ctx.now
+        ctx.session, ctx.actor, ctx.actor.id, status_text=text, away=away, emoji=emoji, now=ctx.now
     )
     return envelope.success(ctx)
 

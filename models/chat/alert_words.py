@@ -96,7 +96,7 @@ def standing_alone(keys: Collection[str], text: str) -> set[str]:
     """Return the keys that stand alone somewhere in the text. The cost grows with the text and with
     the number of lengths of the keys, not with the number of keys.
     """
-    found: set[str] = set()
+    matched: set[str] = set()
     lengths: dict[str, set[int]] = defaultdict(set)
     for key in keys:
         lengths[key[0]].add(len(key))
@@ -106,8 +106,8 @@ def standing_alone(keys: Collection[str], text: str) -> set[str]:
         for length in lengths[sign]:
             end = at + length
             if _is_edge(text[end : end + 1], _AFTER) and text[at:end] in keys:
-                found.add(text[at:end])
-    return found
+                matched.add(text[at:end])
+    return matched
 
 
 def _is_edge(sign: str, signs: Collection[str]) -> bool:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import NoSuchUser, NotForBots
 from models.chat.access.membership import belongs, require
 from models.chat.access.naming import find_named
-from models.chat.access.people import api_email
+from models.chat.access.people import api_email, avatar_url
 from models.chat.accounts.administering import Administered, lock_user
 from models.chat.accounts.changes import change_full_name, change_role
 from models.chat.accounts.deactivation import deactivate_bot, set_owner
@@ -28,13 +28,7 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import DIRECT_GROUPS, BotType, Role
 from models.chat.outgoing_webhooks.hooks import change_hook, create_hook, find_own_services
-from models.chat.people.bots import (
-    COLUMNS,
-    UNSET,
-    find_services,
-    notify_of_bot,
-    picture_of_bot,
-)
+from models.chat.people.bots import UNSET, find_services, notify_of_bot, picture_of_bot
 from models.chat.people.emails import check_email
 from models.chat.people.errors import EmailInUse, InvalidEmail
 from models.chat.people.events import notify_of_membership
@@ -81,7 +75,14 @@ _ONE = select(User.bot_type, User.bot_owner_id).where(
     User.realm_id == bindparam("realm_id"), User.id == bindparam("bot_id"), ~User.is_system_bot
 )
 _OWN = (
-    select(*COLUMNS, User.api_key_nonce, User.api_key_sha256)
+    select(
+        User.id,
+        User.delivery_email,
+        User.full_name,
+        User.avatar_version,
+        User.api_key_nonce,
+        User.api_key_sha256,
+    )
     .where(User.bot_owner_id == bindparam("owner_id"), User.is_active)
     .order_by(User.id)
 )
@@ -97,7 +98,7 @@ def find_own_bots(db: Db, keys: KeyMaker, vault: Vault, actor: Actor) -> list[di
             "username": bot.delivery_email,
             "full_name": bot.full_name,
             "api_key": keys.find_key(bot.api_key_nonce, bot.api_key_sha256),
-            "avatar_url": picture_of_bot(bot, actor.realm),
+            "avatar_url": avatar_url(bot.delivery_email, bot.avatar_version),
             **UNSET,
             "services": services.get(bot.id, []),
         }

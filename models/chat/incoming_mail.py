@@ -168,7 +168,7 @@ def make_address(
         raise NotAuthorizedToSend(channel=channel.name)
     bot_id = find_notification_bot_id(db, actor.realm_id)
     sender = find_actor(db, bot_id if sender_id is None else sender_id)
-    if sender is None or not _may_speak(actor, sender):
+    if sender is None or not _may_send_as(actor, sender):
         raise MailSenderNotAllowed()
     facts = _FACTS.pack(channel.id, actor.id, sender.id)
     nonce = db.execute(_NONCE, {"user_id": actor.id}).scalar_one()
@@ -194,7 +194,7 @@ def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
     owner, sender = find_actor(db, owner_id), find_actor(db, sender_id)
     if owner is None or sender is None or owner.realm.is_deactivated:
         raise NoSuchMailbox()
-    if not _may_speak(owner, sender):
+    if not _may_send_as(owner, sender):
         raise NoSuchMailbox()
     channel = access_channel(db, owner, channel_id, content=False)
     if not can_send_to_channel(db, owner, channel):
@@ -202,7 +202,7 @@ def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
     return Mailbox(owner, channel, sender)
 
 
-def _may_speak(owner: Actor, sender: Actor) -> bool:
+def _may_send_as(owner: Actor, sender: Actor) -> bool:
     """Return whether mail may be sent as the sender: the notification bot, the owner, or a bot that
     the owner owns.
     """

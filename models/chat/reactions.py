@@ -3,6 +3,7 @@
 Users who may read a message may add reactions, and remove their own.
 """
 
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
@@ -13,11 +14,7 @@ from models.chat.access.audiences import find_readers
 from models.chat.access.people import email_for_all
 from models.chat.errors import ChatError
 from models.chat.events import log
-from models.chat.events.messages import (
-    ReactingUser,
-    ReactionAddEvent,
-    ReactionRemoveEvent,
-)
+from models.chat.events.messages import ReactingUser, ReactionAddEvent, ReactionRemoveEvent
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import MessageView, access_open_message
 from models.chat.messages.flags import WITHOUT_COPY
@@ -103,7 +100,7 @@ def add_reaction(
         emoji = Emoji(known_as, emoji.emoji_code, emoji.reaction_type)
     made = session.connection().execute(
         upsert(_REACTION)
-        .values(message_id=message.id, user_id=actor.id, **emoji.as_facts())
+        .values(message_id=message.id, user_id=actor.id, **asdict(emoji))
         .on_conflict_do_nothing()
         .returning(_REACTION.c.id)
     )

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -73,7 +74,9 @@ def service(place: Path) -> Service:
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
     documents = {"chat": "/api/v1/openapi"}
-    pages = build_pages(documents=documents, own=[add_chat, emoji.install])
+    pages = build_pages(
+        documents=documents, own=[add_chat, partial(emoji.install_for, service=service)]
+    )
     service.database.notifier.follow(lambda _logs: None)  # its thread stays as long as the service
     with running(build_app([service], pages=pages)) as address:
         yield address

@@ -1,1 +1,1 @@
-"""What serves the tags of the chat document: credentials, context, errors, idempotency."""
+"""What all operations share: credentials, context, errors, limits, idempotency."""

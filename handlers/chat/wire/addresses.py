@@ -4,7 +4,6 @@ from hashlib import md5
 from urllib.parse import urlsplit
 
 from handlers.chat.wire.context import Context
-from models.chat.rendering.emoji import DATA_PATH
 
 
 def realm_url(ctx: Context) -> str:
@@ -18,8 +17,3 @@ def icon_url(host: str) -> str:
     """Return the address of the organization's picture at the external provider."""
     digest = md5(host.encode("utf-8"), usedforsecurity=False).hexdigest()
     return f"https://secure.gravatar.com/avatar/{digest}?d=identicon"
-
-
-def emoji_data_url(ctx: Context) -> str:
-    """Return the address of the names of all emoji."""
-    return f"{realm_url(ctx)}{DATA_PATH}"

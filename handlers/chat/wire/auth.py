@@ -18,7 +18,7 @@ from models.chat.identity.errors import (
 from models.chat.identity.key_digests import key_id_of
 
 FOR_WEBHOOK_BOTS = frozenset(("send_message",))
-"""What an incoming webhook bot may call besides its own address: scripts and the integrations of
+"""The operations that an incoming webhook bot may call besides its own: scripts and integrations of
 other products send messages with its key.
 """
 
@@ -29,7 +29,7 @@ def host_of(ctx: Context) -> str:
 
 
 def authenticate(user: str, password: str, *, request: Context) -> Actor:
-    """Return the user with this API email and key. Raise what is wrong with them."""
+    """Return the user with this API email and key. Raise the error of wrong ones."""
     request.key_id = key_id_of(password)
     if ":" in password:
         actors.access_realm(request.session, host_of(request))
@@ -46,7 +46,7 @@ def authenticate(user: str, password: str, *, request: Context) -> Actor:
 
 
 def authenticate_webhook(ctx: Context, api_key: str) -> Actor:
-    """Return the user with the API key in the address. Raise what is wrong with it."""
+    """Return the user with the API key in the address. Raise the error of a wrong one."""
     ctx.key_id = key_id_of(api_key)
     actor = actors.authenticate_webhook(ctx.session, host=host_of(ctx), api_key=api_key)
     ctx.actor_id = actor.id

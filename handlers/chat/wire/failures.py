@@ -39,8 +39,8 @@ def list_failures() -> tuple[Failure, ...]:
 
 
 def find_refusals() -> list[type[ChatError]]:
-    """Return the refusals of all packages and of what serves the tags, by module, in the order in
-    which the module states them.
+    """Return the errors of the models and of the handlers, by module, in the order of their
+    definitions.
     """
     for module in pkgutil.walk_packages(models.chat.__path__, f"{models.chat.__name__}."):
         importlib.import_module(module.name)

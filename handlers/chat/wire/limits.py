@@ -25,14 +25,14 @@ T = TypeVar("T")
 MINUTE = 60.0
 POLL = "get_events"
 POLLS_PER_REQUEST = 10
-"""How many more polls than other requests a user may make."""
+"""How many times as many polls as other requests a user may make."""
 BOTS_OF_ONE = 5
 """How many times the requests of one user all bots of one owner may make together."""
 EMAIL_CHANGES = ((2, timedelta(hours=1)), (5, timedelta(days=1)))
 
 
 def request_limits(table: SharedTable, *, per_user: int, per_address: int) -> RateLimiter:
-    """Requests a minute: per user, and per address for requests without a user.
+    """Return the limits of requests a minute: per user, and per address for requests without one.
 
     Polls for events have a limit of their own, because a client polls again after every event. All
     bots of one owner have a second one together.

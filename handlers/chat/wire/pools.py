@@ -1,4 +1,4 @@
-"""Passwords hashed, pictures made small and files stored, each kind in threads of its own."""
+"""Threads for hashing passwords, for making pictures small and for storing files."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ two hashes in each process would keep the event loop from a processor.
 """
 HASHES = Pool("hashes", HASHES_AT_ONCE, niceness=NICENESS)
 run_hashing = HASHES.run
-"""A hash takes some 50 ms by design, so nothing may hold a connection or a lock meanwhile."""
+"""A hash takes some 50 ms by design, so it runs without a connection and without a lock."""
 PICTURES = Pool("pictures", 2)
 STORES = Pool("stores", 8)
 """For writing files to the store, which may be remote."""

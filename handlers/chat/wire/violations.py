@@ -172,10 +172,10 @@ def _branch_error_of(violation: Violation, steps: list[str]) -> ChatError:
     for errors in violation.facts.get("context") or ():
         error = errors[0]
         at = [str(step) for step in error.instance_path]
-        found = Violation("/".join(("", place, *at)), "", error.kind.name, error.kind.as_dict())
-        depth = len(at) - len(steps) if at != steps or found.rule != "type" else -1
+        candidate = Violation("/".join(("", place, *at)), "", error.kind.name, error.kind.as_dict())
+        depth = len(at) - len(steps) if at != steps or candidate.rule != "type" else -1
         if best is None or depth > deepest:
-            best, deepest = found, depth
+            best, deepest = candidate, depth
     return InvalidValue(name=_name(steps)) if best is None else error_of(best)
 
 

@@ -118,10 +118,10 @@ def add_custom_emoji(session: Session, actor: Actor, new: NewEmoji, *, now: date
 
 def deactivate_custom_emoji(session: Session, actor: Actor, name: str, *, now: datetime) -> None:
     """Deactivate an emoji, for everybody. Raise `CustomEmojiNotFound`, `NotEmojiAuthor`."""
-    found = _find_active(session, actor.realm_id, name)
-    if found is None:
+    active = _find_active(session, actor.realm_id, name)
+    if active is None:
         raise CustomEmojiNotFound(name=name)
-    emoji_id, author_id = found
+    emoji_id, author_id = active
     if author_id != actor.id and not actor.is_administrator:
         raise NotEmojiAuthor()
     named = update(_TABLE).where(_TABLE.c.id == emoji_id)
@@ -131,7 +131,7 @@ def deactivate_custom_emoji(session: Session, actor: Actor, name: str, *, now: d
     append_change(session, actor, "custom_emoji_deactivated", facts, event, now=now)
 
 
-def find_picture(db: Db, realm_id: int, handle: str) -> bool:
+def has_picture(db: Db, realm_id: int, handle: str) -> bool:
     """Return whether the organization has an emoji with this picture."""
     query = select(_TABLE.c.id).where(_TABLE.c.handle == handle, _TABLE.c.realm_id == realm_id)
     return db.execute(query).first() is not None

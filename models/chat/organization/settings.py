@@ -22,9 +22,8 @@ from models.chat.events.organization import (
     RealmUpdateDictEvent,
     RealmUserSettingsDefaultsUpdateEvent,
 )
-from models.chat.identity.actors import Actor
+from models.chat.identity.actors import Actor, RealmView
 from models.chat.organization.errors import RealmDoesNotExist, UnknownRealmSetting
-from models.chat.organization.older_settings import find_older_settings
 from models.chat.tables import Channel, Realm
 from models.json import Json
 from models.reader import INT_MAX
@@ -230,3 +229,27 @@ def _require_owner(actor: Actor | None, owner_only: bool) -> None:
 def _hint(name: str) -> str:
     near = difflib.get_close_matches(name, [*SETTINGS, *OPERATOR_SETTINGS, *REALM_GROUPS], n=1)
     return f"did you mean {near[0]}?" if near else "PATCH /realm lists them."
+
+
+def find_older_settings(realm: Realm | RealmView) -> dict[str, bool | int]:
+    """Return settings as older clients read them, derived from newer settings, by name."""
+    return {
+        "allow_edit_history": realm.message_edit_history_visibility_policy == "all",
+        "mandatory_topics": realm.topics_policy == "disable_empty_topic",
+        "wildcard_mention_policy": _policy_of(realm, realm.can_mention_many_users_group),
+    }
+
+
+def _policy_of(realm: Realm | RealmView, group_id: int) -> int:
+    """Return the number that stood for a permission before groups did. A group without a number is
+    shown as anybody (1): the server still checks each attempt.
+    """
+    policies = {
+        realm.members_group_id: 2,
+        realm.fullmembers_group_id: 3,
+        realm.administrators_group_id: 5,
+        realm.owners_group_id: 5,
+        realm.nobody_group_id: 6,
+        realm.moderators_group_id: 7,
+    }
+    return policies.get(group_id, 1)

@@ -1,1 +1,1 @@
-"""Outgoing webhooks: bots that live at an address, which messages are posted to."""
+"""Outgoing webhooks: bots whose messages are posted to a URL."""

@@ -31,7 +31,7 @@ class Outcome:
     `message`: the message that was posted; None if nothing was.
     """
 
-    taken: Claim
+    claim: Claim
     message: Mapping[str, Any] | None
     status: int | None = None
     failure: str | None = None
@@ -60,10 +60,10 @@ def prepare(db: Db, outcome: Outcome) -> Reply:
     if not outcome.is_success:
         return Reply()
     try:
-        content = read_answer(outcome.taken.interface, outcome.answer)
+        content = read_answer(outcome.claim.interface, outcome.answer)
     except NoAnswer as error:
         return Reply(problem=str(error))
-    bot = find_actor(db, outcome.taken.bot_id)
+    bot = find_actor(db, outcome.claim.bot_id)
     if content is None or bot is None:
         return Reply()
     return Reply(prepare_text(db, bot, content))
@@ -74,19 +74,19 @@ def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -
 
     Do nothing if another worker has claimed the message since.
     """
-    taken = outcome.taken
-    if not queue.QUEUE.is_valid(session, taken):
+    claim = outcome.claim
+    if not queue.QUEUE.is_valid(session, claim):
         return
-    bot = find_writer(session, taken.bot_id)
+    bot = find_writer(session, claim.bot_id)
     if bot is None or not bot.is_active or bot.realm.is_deactivated or outcome.message is None:
-        queue.finish(session, taken)
+        queue.finish(session, claim)
         return
     problem = reply.problem
     if not outcome.is_success:
-        if outcome.is_retried and queue.QUEUE.reschedule(session, taken, now=now):
+        if outcome.is_retried and queue.QUEUE.reschedule(session, claim, now=now):
             return
         problem = _describe(outcome)
-    queue.finish(session, taken)
+    queue.finish(session, claim)
     if reply.text is not None:
         problem = _send(session, bot, outcome.message, reply.text, now)
     if problem is not None:

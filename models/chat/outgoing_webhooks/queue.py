@@ -4,14 +4,15 @@ Each function works in the caller's unit.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.tables import OutgoingDelivery, OutgoingWebhook
+from models.rows import columns_of, read_rows
 from models.work_queue import WorkQueue
 
 LEASE = timedelta(seconds=60)
@@ -23,8 +24,7 @@ QUEUE = WorkQueue(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A claimed message and its destination."""
 
     id: int
@@ -32,34 +32,27 @@ class Claim:
     message_id: int
     cause: str
     attempts: int
-    url: str
+    payload_url: str
     interface: int
     sealed_secret: str
 
 
-def take_some(
-    session: Session, *, spared: Collection[int], limit: int, now: datetime
+def claim_due(
+    session: Session, *, excluded: Collection[int], limit: int, now: datetime
 ) -> Sequence[Claim]:
     """Claim the messages that have been due longest and that no other worker claims right now.
-    `spared`: bots that are left out.
+    `excluded`: the ids of bots that are left out.
     """
+    columns = (*columns_of(Claim, _DELIVERY), *columns_of(Claim, _HOOK))
     query = QUEUE.due(
-        select(_DELIVERY, _HOOK.c.payload_url, _HOOK.c.interface, _HOOK.c.sealed_secret).join_from(
-            _DELIVERY, _HOOK, _HOOK.c.user_id == _DELIVERY.c.bot_id
-        )
+        select(*columns).join_from(_DELIVERY, _HOOK, _HOOK.c.user_id == _DELIVERY.c.bot_id)
     )
-    if spared:
-        query = query.where(_DELIVERY.c.bot_id.not_in(sorted(spared)))
-    claims = [
-        Claim(
-            row.id, row.bot_id, row.message_id, row.cause, row.attempts + 1,
-            row.payload_url, row.interface, row.sealed_secret,
-        )
-        for row in session.connection().execute(query.limit(limit), {"at": now})
-    ]  # fmt: skip
-    if claims:
-        QUEUE.claim(session, [claim.id for claim in claims], until=now + LEASE)
-    return claims
+    if excluded:
+        query = query.where(_DELIVERY.c.bot_id.not_in(sorted(excluded)))
+    due = read_rows(Claim, session.connection().execute(query.limit(limit), {"at": now}))
+    if due:
+        QUEUE.claim(session, [row.id for row in due], until=now + LEASE)
+    return [row._replace(attempts=row.attempts + 1) for row in due]
 
 
 def finish(session: Session, claim: Claim) -> None:

@@ -26,7 +26,7 @@ _HTML = ViewOptions(apply_markdown=True, client_gravatar=False, allow_empty_topi
 class Request:
     """A request to a bot. `message`: the message, as the bot may read it, in Markdown."""
 
-    taken: Claim
+    claim: Claim
     content_type: str
     body: bytes
     secret: str
@@ -34,26 +34,26 @@ class Request:
 
     def headers(self, now: datetime) -> Mapping[str, str]:
         """Return the headers with the signature. `webhook-id` is the same at every attempt."""
-        signed = signing.sign(f"msg_{self.taken.id}", self.body, [self.secret], now=now)
+        signed = signing.sign(f"msg_{self.claim.id}", self.body, [self.secret], now=now)
         return {"Content-Type": self.content_type, **signed}
 
 
-def find_request(db: Db, secret: str, taken: Claim) -> Request | None:
+def find_request(db: Db, secret: str, claim: Claim) -> Request | None:
     """Return the request, signed with `secret`; None if the bot or its organization is deactivated,
     or the bot can no longer read the message.
     """
-    bot = find_actor(db, taken.bot_id)
+    bot = find_actor(db, claim.bot_id)
     if bot is None or not bot.is_active or bot.realm.is_deactivated:
         return None
-    readable = find_readable(db, bot, [taken.message_id])
-    found = find_messages(db, bot, readable, _RAW)
-    if not found:
+    readable = find_readable(db, bot, [claim.message_id])
+    raw = find_messages(db, bot, readable, _RAW)
+    if not raw:
         return None
-    [message], [shown] = found, find_messages(db, bot, readable, _HTML)
+    [message], [shown] = raw, find_messages(db, bot, readable, _HTML)
     token = token_of(secret)
-    if taken.interface == SLACK:
+    if claim.interface == SLACK:
         body = urlencode(_slack(bot, message, token)).encode()
-        return Request(taken, "application/x-www-form-urlencoded", body, secret, message)
+        return Request(claim, "application/x-www-form-urlencoded", body, secret, message)
     own = {name: value for name, value in message.items() if name not in ("flags", "edit_history")}
     payload = {
         "bot_email": bot.delivery_email,
@@ -61,9 +61,9 @@ def find_request(db: Db, secret: str, taken: Claim) -> Request | None:
         "data": message["content"],
         "message": {**own, "rendered_content": shown["content"]},
         "token": token,
-        "trigger": taken.cause,
+        "trigger": claim.cause,
     }
-    return Request(taken, "application/json", orjson.dumps(payload), secret, message)
+    return Request(claim, "application/json", orjson.dumps(payload), secret, message)
 
 
 def _slack(bot: Actor, message: Mapping[str, Any], token: str) -> Mapping[str, Any]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.people import avatar_url, dummy_email
+from models.chat.access.people import USER_COLUMNS, UserRow, avatar_url, dummy_email
 from models.chat.events import log
 from models.chat.events.people import (
     BotChange,
@@ -22,19 +22,10 @@ from models.chat.identity.roles import Role
 from models.chat.tables import OutgoingWebhook, User
 from models.dialects import id_in
 from models.reader import Db
+from models.rows import read_rows
 
-COLUMNS = (
-    User.id,
-    User.full_name,
-    User.bot_type,
-    User.is_active,
-    User.is_deleted,
-    User.bot_owner_id,
-    User.delivery_email,
-    User.avatar_version,
-)
 _BOTS = (
-    select(*COLUMNS)
+    select(*USER_COLUMNS)
     .where(User.realm_id == bindparam("realm_id"), User.bot_type.is_not(None), ~User.is_system_bot)
     .order_by(User.id)
 )
@@ -47,37 +38,16 @@ UNSET: dict[str, Any] = {
 """Bots once had channels for requests that name none; now each request names its own."""
 
 
-class BotRow(Protocol):
-    """A row of `COLUMNS`, or a `User`."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def full_name(self) -> str: ...
-    @property
-    def bot_type(self) -> int | None: ...
-    @property
-    def is_active(self) -> bool: ...
-    @property
-    def is_deleted(self) -> bool: ...
-    @property
-    def bot_owner_id(self) -> int | None: ...
-    @property
-    def delivery_email(self) -> str: ...
-    @property
-    def avatar_version(self) -> int: ...
-
-
 def find_managed_bots(db: Db, actor: Actor) -> list[dict[str, Any]]:
     """Return the bots that the actor manages, active or not, in order of their ids: administrators
     manage all, others their own.
     """
     query = _BOTS if actor.is_administrator else _BOTS.where(_OWN)
     values = {"realm_id": actor.realm_id, "owner_id": actor.id}
-    return _describe_all(db, db.execute(query, values).all(), actor.realm)
+    return _describe_all(db, read_rows(UserRow, db.execute(query, values)), actor.realm)
 
 
-def _describe_all(db: Db, bots: Sequence[BotRow], realm: RealmView) -> list[dict[str, Any]]:
+def _describe_all(db: Db, bots: Sequence[UserRow | User], realm: RealmView) -> list[dict[str, Any]]:
     services = find_services(db, [bot.id for bot in bots])
     return [describe_bot(bot, realm, services.get(bot.id, ())) for bot in bots]
 
@@ -93,7 +63,7 @@ def find_services(db: Db, bot_ids: Iterable[int]) -> Mapping[int, list[BotServic
 
 
 def describe_bot(
-    bot: BotRow, realm: RealmView, services: Sequence[BotService] = ()
+    bot: UserRow | User, realm: RealmView, services: Sequence[BotService] = ()
 ) -> dict[str, Any]:
     """Return a bot as snapshots and events show it, without its key."""
     return {
@@ -109,7 +79,7 @@ def describe_bot(
     }
 
 
-def picture_of_bot(bot: BotRow, realm: RealmView) -> str:
+def picture_of_bot(bot: UserRow | User, realm: RealmView) -> str:
     """Return the URL of the bot's picture. It is derived from the bot's email, which everybody may
     see until the bot is deleted.
     """
@@ -151,17 +121,15 @@ def notify_of_owner(
     session: Session, realm: RealmView, bot: User, previous_id: int | None, *, now: datetime
 ) -> None:
     """Notify users of a bot's new owner, who manages it instead of the previous one."""
+    owner_id = bot.bot_owner_id
+    assert owner_id is not None
     before = set(find_managers(session, realm.id, previous_id))
-    after = set(find_managers(session, realm.id, bot.bot_owner_id))
-    assert bot.bot_owner_id is not None
+    after = set(find_managers(session, realm.id, owner_id))
     [described] = _describe_all(session, [bot], realm)
     events: Sequence[log.AddressedEvent] = [
         (RealmBotDeleteEvent(bot=BotId(user_id=bot.id)), before - after),
         (RealmBotAddEvent(bot=described), after - before),
-        (
-            RealmBotUpdateEvent(bot={"user_id": bot.id, "owner_id": bot.bot_owner_id}),
-            after & before,
-        ),
+        (RealmBotUpdateEvent(bot={"user_id": bot.id, "owner_id": owner_id}), after & before),
     ]
     log.append_all(session, realm.id, events, now=now)
 
@@ -174,14 +142,9 @@ def notify_of_management(
     if was == manages:
         return
     others = _BOTS.where(or_(User.bot_owner_id.is_(None), User.bot_owner_id != user.id))
-    bots = session.execute(others, {"realm_id": realm.id}).all()
-    events: list[log.AddressedEvent] = [
-        (
-            RealmBotAddEvent(bot=bot)
-            if manages
-            else RealmBotDeleteEvent(bot=BotId(user_id=bot["user_id"])),
-            [user.id],
-        )
-        for bot in _describe_all(session, bots, realm)
-    ]
-    log.append_all(session, realm.id, events, now=now)
+    bots = read_rows(UserRow, session.execute(others, {"realm_id": realm.id}))
+    for bot in _describe_all(session, bots, realm):
+        event: log.ClientEvent = RealmBotAddEvent(bot=bot)
+        if not manages:
+            event = RealmBotDeleteEvent(bot=BotId(user_id=bot["user_id"]))
+        log.append(session, realm.id, event, user_ids=[user.id], now=now)

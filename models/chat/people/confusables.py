@@ -41,9 +41,9 @@ def looks(text: str) -> tuple[str, str]:
     return skeleton(text), skeleton(text.casefold()).casefold()
 
 
-def look_alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
+def look_alike(first: tuple[str, str], second: tuple[str, str]) -> bool:
     """Return whether two results of `looks` look alike."""
-    return one[0] == other[0] or one[1] == other[1]
+    return first[0] == second[0] or first[1] == second[1]
 
 
 def is_invisible(text: str) -> bool:

@@ -37,13 +37,6 @@ class Emoji:
     emoji_code: str = ""
     reaction_type: str = UNICODE
 
-    def as_facts(self) -> dict[str, str]:
-        return {
-            "emoji_name": self.emoji_name,
-            "emoji_code": self.emoji_code,
-            "reaction_type": self.reaction_type,
-        }
-
 
 def own_kind(reaction_type: str | None) -> str | None:
     """Return the stored type of an emoji, from a client's."""

@@ -55,7 +55,7 @@ def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
 
 
 def _is_reserved(name: str) -> bool:
-    known = {_tight(spelling) for bot in SYSTEM_BOTS for spelling in (bot, bot.upper())}
+    known = {_tight(form) for bot in SYSTEM_BOTS for form in (bot, bot.upper())}
     folded = {_tight(bot.casefold()).casefold() for bot in SYSTEM_BOTS}
     return _tight(name) in known or _tight(name.casefold()).casefold() in folded
 

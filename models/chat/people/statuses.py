@@ -1,5 +1,6 @@
 """User statuses: everybody who may know a person reads theirs; they and administrators set it."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -89,7 +90,7 @@ def _described(row: _Status) -> dict[str, Any]:
     if row.status_text:
         status["status_text"] = row.status_text
     if row.emoji_name:
-        status |= Emoji(row.emoji_name, row.emoji_code, row.reaction_type).as_facts()
+        status |= asdict(Emoji(row.emoji_name, row.emoji_code, row.reaction_type))
     return status
 
 
@@ -99,7 +100,7 @@ def notify_of_standing(
     """Append the event for a user who was deactivated, and so has no status, or reactivated."""
     status = _described(_find(session, user_id))
     if status:
-        empty = {"away": False, "status_text": "", **Emoji().as_facts()}
+        empty = {"away": False, "status_text": "", **asdict(Emoji())}
         shown = status if is_active else {name: empty[name] for name in status}
         log.append(session, realm_id, UserStatusEvent(user_id=user_id, **shown), now=now)
 
@@ -107,18 +108,30 @@ def notify_of_standing(
 def change_status(
     session: Session,
     actor: Actor,
+    user_id: int,
     *,
     now: datetime,
     status_text: str | None = None,
     away: bool | None = None,
     emoji: Emoji | None = None,
 ) -> None:
-    """Set those parts of the actor's status that are not None; an empty text or emoji clears its
-    part.
+    """Set those parts of a user's status that are not None; an empty text or emoji clears its part.
+    `away` is the actor's own.
     """
     if away is not None:
         _set_presence(session, actor, not away, now)
-    _write(session, actor, actor.id, status_text, away, emoji, now)
+    changes: dict[str, Any] = {} if status_text is None else {"status_text": status_text}
+    if emoji is not None:
+        changes |= asdict(emoji)
+    if changes:
+        row = {"status_text": "", **asdict(Emoji()), **changes}
+        session.connection().execute(
+            upsert(_STATUS)
+            .values(user_id=user_id, updated_at=now, **row)
+            .on_conflict_do_update(index_elements=["user_id"], set_={**changes, "updated_at": now})
+        )
+    event = UserStatusEvent(user_id=user_id, away=or_absent(away), **changes)
+    log.append(session, actor.realm_id, event, now=now)
 
 
 def change_status_of(
@@ -127,36 +140,13 @@ def change_status_of(
     user_id: int,
     *,
     now: datetime,
-    status_text: str | None = None,
-    emoji: Emoji | None = None,
+    status_text: str | None,
+    emoji: Emoji | None,
 ) -> None:
     """Set the status of a person who passed `require_person`, with an entry in the audit log."""
-    _write(session, actor, user_id, status_text, None, emoji, now)
+    change_status(session, actor, user_id, now=now, status_text=status_text, emoji=emoji)
     kind = "user_status_changed"
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, user_id=user_id, now=now)
-
-
-def _write(
-    session: Session,
-    actor: Actor,
-    user_id: int,
-    status_text: str | None,
-    away: bool | None,
-    emoji: Emoji | None,
-    now: datetime,
-) -> None:
-    changes: dict[str, Any] = {} if status_text is None else {"status_text": status_text}
-    if emoji is not None:
-        changes |= emoji.as_facts()
-    if changes:
-        row = {"status_text": "", **Emoji().as_facts(), **changes}
-        session.connection().execute(
-            upsert(_STATUS)
-            .values(user_id=user_id, updated_at=now, **row)
-            .on_conflict_do_update(index_elements=["user_id"], set_={**changes, "updated_at": now})
-        )
-    event = UserStatusEvent(user_id=user_id, away=or_absent(away), **changes)
-    log.append(session, actor.realm_id, event, now=now)
 
 
 def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) -> None:

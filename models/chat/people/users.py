@@ -8,12 +8,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import NoSuchUser
 from models.chat.access.membership import sync_system_groups
-from models.chat.access.people import (
-    USER_COLUMNS,
-    UserRow,
-    known_to,
-    sees_everybody,
-)
+from models.chat.access.people import USER_COLUMNS, UserRow, known_to, sees_everybody
 from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.people import RealmUserAddEvent

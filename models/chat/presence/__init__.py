@@ -1,1 +1,1 @@
-"""Who is there: reported by clients every minute, read by those who may know each other."""
+"""Presence: clients report it every minute, and users who may know each other read it."""

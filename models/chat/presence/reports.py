@@ -32,7 +32,7 @@ WRITTEN_EVERY = timedelta(seconds=55)
 """A report that is no later after the last one is not stored."""
 AWAY_AFTER = OFFLINE_AFTER - PING_EVERY - timedelta(seconds=10)
 """A user who is active again after this time may appear offline to others: an event is due."""
-MOST_TOLD = 100
+MOST_NOTIFIED = 100
 """In an organization with more people there are no events: clients learn from their next report."""
 HIDDEN_BEFORE = OFFLINE_AFTER + timedelta(minutes=2)
 """A user who hides their presence appears to have left this long ago."""
@@ -132,7 +132,7 @@ def _append_event(
 ) -> None:
     if not to_any_number:
         people = session.execute(_PEOPLE, {"realm_id": actor.realm_id}).all()
-        if len(people) > MOST_TOLD:
+        if len(people) > MOST_NOTIFIED:
             return
     active_at = report.last_active_at or actor.date_joined
     seen = Seen(int(active_at.timestamp()), int(report.last_connected_at.timestamp()))
@@ -150,5 +150,5 @@ def _append_event(
 _PEOPLE = (
     select(User.id)
     .where(User.realm_id == bindparam("realm_id"), User.is_active, User.bot_type.is_(None))
-    .limit(MOST_TOLD + 1)
+    .limit(MOST_NOTIFIED + 1)
 )

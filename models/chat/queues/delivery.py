@@ -7,9 +7,8 @@ Users who may no longer read the channel of an event do not get the event. The o
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from models.chat.access.people import dummy_email, email_by_fact, find_known_ids
+from models.chat.access.people import dummy_email, email_by_fact
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.queues.entries import MOST_ENTRIES, Entry
@@ -17,15 +16,14 @@ from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
 from models.chat.queues.retention import LASTS
 from models.chat.queues.visibility import (
+    Body,
     Closed,
     described_channels,
     without_channels,
     without_hidden_names,
 )
 from models.chat.tables.setting_table import EMOJISETS
-from models.reader import Db
 
-Body = dict[str, Any]
 _LEGACY_OF = {"muted_topics": "user_topic"}
 """Types that a queue with the newer type does not get."""
 
@@ -37,11 +35,6 @@ class Viewer:
     actor: Actor
     queue: Queue
     known_ids: frozenset[int] | None
-
-
-def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
-    """Return the user of a queue with what decides on all events."""
-    return Viewer(actor, queue, find_known_ids(db, actor))
 
 
 def render_events(

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from sqlalchemy import ColumnElement, bindparam, func, literal, or_, select
@@ -13,7 +13,7 @@ from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
 from models.dialects import ByDialect, bound_in, byte_length
 from models.reader import Db
-from models.rows import columns_of, read_rows
+from models.rows import columns_of
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500
@@ -49,31 +49,12 @@ class Entry:
         return self.audience != ADMINISTRATORS or is_administrator
 
 
-class _Row(NamedTuple):
-    """An event, its size, and the number of all events with those that do not fit."""
-
-    id: int
-    realm_id: int
-    type: str
-    payload: str
-    audience: str
-    user_ids: str | None
-    channel_id: int | None
-    at: datetime
-    size: int
-    number: int
-
-
-def find_entries(db: Db, realm_id: int, after: int) -> tuple[list[Entry], bool]:
+def find_entries(
+    db: Db, realm_id: int, after: int, *conditions: ColumnElement[bool]
+) -> tuple[list[Entry], bool]:
     """Return the next events of a realm after an id, in the order of their commits, and whether
     there may be more. They are no more than `MOST_ENTRIES` and no larger than `MOST_BYTES`.
     """
-    return _read(db, {"realm_id": realm_id, "after": after})
-
-
-def _read(
-    db: Db, values: dict[str, int], *conditions: ColumnElement[bool]
-) -> tuple[list[Entry], bool]:
     # Sizes first, so that the database sends no text beyond the limit.
     some = (
         select(Event.id, byte_length(Event.payload).label("size"))
@@ -88,17 +69,27 @@ def _read(
         "weighed"
     )
     query = (
-        select(*columns_of(_Row, Event), weighed.c.size, weighed.c.number)
+        select(*columns_of(Entry, Event), weighed.c.size, weighed.c.number)
         .join(weighed, weighed.c.id == Event.id)
         .where(or_(weighed.c.total <= MOST_BYTES, weighed.c.total == weighed.c.size))
         .order_by(Event.id)
     )
-    rows = read_rows(_Row, db.execute(query, values))
-    if not rows:
-        return [], False
-    number_found = rows[0].number
-    is_cut = number_found == MOST_ENTRIES or number_found > len(rows)
-    return [_entry(row) for row in rows], is_cut
+    rows = db.execute(query, {"realm_id": realm_id, "after": after}).all()
+    entries = [
+        Entry(
+            id=row.id,
+            realm_id=row.realm_id,
+            type=row.type,
+            payload=orjson.loads(row.payload),
+            audience=row.audience,
+            user_ids=None if row.user_ids is None else frozenset(orjson.loads(row.user_ids)),
+            channel_id=row.channel_id,
+            at=row.at,
+            size=row.size,
+        )
+        for row in rows
+    ]
+    return entries, bool(rows) and (rows[0].number == MOST_ENTRIES or rows[0].number > len(rows))
 
 
 def find_entries_for(
@@ -118,7 +109,7 @@ def find_entries_for(
     conditions = [Event.id <= until, is_for_actor]
     if options.event_types is not None:
         conditions.append(Event.type.in_(sorted(options.event_types)))
-    entries, is_cut = _read(db, {"realm_id": actor.realm_id, "after": after}, *conditions)
+    entries, is_cut = find_entries(db, actor.realm_id, after, *conditions)
     events = [
         entry
         for entry in entries
@@ -133,17 +124,3 @@ def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
     heads = select(Realm.id, newest.label("head")).where(bound_in(Realm.id, "realm_ids"))
     rows = db.execute(heads, {"realm_ids": list(positions)})
     return [row.id for row in rows if (row.head or 0) > positions[row.id]]
-
-
-def _entry(row: _Row) -> Entry:
-    return Entry(
-        row.id,
-        row.realm_id,
-        row.type,
-        orjson.loads(row.payload),
-        row.audience,
-        None if row.user_ids is None else frozenset(orjson.loads(row.user_ids)),
-        row.channel_id,
-        row.at,
-        row.size,
-    )

@@ -12,7 +12,8 @@ from models.chat.organization.emoji import find_custom_emoji
 from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.organization.playgrounds import find_playgrounds
 from models.chat.profiles.fields import find_profile_fields
-from models.chat.queues.delivery import Body, Viewer, shown_topic
+from models.chat.queues.delivery import Viewer, shown_topic
+from models.chat.queues.visibility import Body
 from models.chat.topics.visibility import find_muted_topics
 from models.reader import Db
 
@@ -48,9 +49,9 @@ def with_lists(db: Db, viewer: Viewer, bodies: list[Body]) -> list[Body]:
     newest = {body["type"]: body["id"] for body in bodies if body["type"] in LISTS}
     if not newest:
         return bodies
-    found = {type_: {LISTS[type_][0]: LISTS[type_][1](db, viewer)} for type_ in newest}
+    lists = {type_: {LISTS[type_][0]: LISTS[type_][1](db, viewer)} for type_ in newest}
     return [
-        {**body, **found.get(body["type"], {})}
+        {**body, **lists.get(body["type"], {})}
         for body in bodies
         if newest.get(body["type"], body["id"]) == body["id"]
     ]

@@ -58,5 +58,5 @@ def _fulfils(term: Term, message: Mapping[str, Any], flags: Sequence[str]) -> bo
     return any(flag in flags for flag in _FLAGGED[str(operand)])
 
 
-def _same(one: object, other: str) -> bool:
-    return isinstance(one, str) and one.casefold() == other.casefold()
+def _same(operand: object, text: str) -> bool:
+    return isinstance(operand, str) and operand.casefold() == text.casefold()

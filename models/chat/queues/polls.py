@@ -17,17 +17,11 @@ from functools import partial
 from sqlalchemy import Connection
 
 from models.chat.identity.account_states import AccountState, find_account_states
-from models.chat.queues.delivery import Body, Viewer, is_wanted, render_events
-from models.chat.queues.entries import (
-    MOST_BYTES,
-    Entry,
-    find_entries,
-    find_entries_for,
-    find_grown,
-)
+from models.chat.queues.delivery import Viewer, is_wanted, render_events
+from models.chat.queues.entries import MOST_BYTES, Entry, find_entries, find_entries_for, find_grown
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
-from models.chat.queues.visibility import find_closed
+from models.chat.queues.visibility import Body, find_closed
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -39,25 +33,25 @@ WRITTEN_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EventBatch:
     """The events that were found for a client, and the id up to which the log was read."""
 
     bodies: list[Body]
     seen: int
 
 
-def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -> Found:
+def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -> EventBatch:
     """Return the events of the log for a viewer after one event and up to another.
 
     They are at most those of one answer, so that `seen` may be less than `until`.
     """
     if until <= after:
-        return Found([], after)
+        return EventBatch([], after)
     options = viewer.queue.options
     entries, seen = find_entries_for(db, viewer.actor, options, after=after, until=until)
     closed = find_closed(db, viewer.actor, entries)
     bodies = render_events(viewer, entries, closed, after=after, now=now)
-    return Found(with_lists(db, viewer, bodies), seen)
+    return EventBatch(with_lists(db, viewer, bodies), seen)
 
 
 @dataclass(eq=False, slots=True)

@@ -117,20 +117,9 @@ _STALEST = (
     .limit(2 * MOST_QUEUES)
     .offset(MOST_QUEUES - 1)
 )
+_QUEUE = table_of(EventQueue)
 _BY_ID = select(
-    EventQueue.id,
-    EventQueue.realm_id,
-    EventQueue.user_id,
-    EventQueue.position,
-    EventQueue.event_types,
-    EventQueue.narrow,
-    EventQueue.capabilities,
-    EventQueue.all_public_streams,
-    EventQueue.apply_markdown,
-    EventQueue.client_gravatar,
-    EventQueue.slim_presence,
-    EventQueue.known_people,
-    EventQueue.idle_timeout_s,
+    _QUEUE,
     select(func.max(Event.id))
     .where(Event.realm_id == EventQueue.realm_id)
     .scalar_subquery()
@@ -201,12 +190,12 @@ def _digest(user_ids: Collection[int] | None) -> str | None:
 
 def close_queue(session: Session, actor: Actor, queue_id: str) -> None:
     """Delete the actor's own queue. Raise `BadEventQueueId`."""
-    gone = session.execute(
+    deleted = session.execute(
         delete(EventQueue)
         .where(EventQueue.id == queue_id, EventQueue.user_id == actor.id)
         .returning(EventQueue.id)
     ).first()
-    if gone is None:
+    if deleted is None:
         raise BadEventQueueId(queue_id=queue_id)
 
 
@@ -237,7 +226,6 @@ def write_down(session: Session, polls: Sequence[Poll]) -> None:
         )
 
 
-_QUEUE = table_of(EventQueue)
 _SEEN = bindparam("seen", type_=BigInteger)
 _WRITE_DOWN = (
     update(_QUEUE)

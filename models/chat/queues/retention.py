@@ -1,4 +1,4 @@
-"""How long events are kept: as long as the setting says, and until every live queue has passed.
+"""How long events are kept: as long as the setting requires, and until no live queue needs them.
 Ephemeral events, which are of use for a moment only, are deleted after that moment.
 """
 
@@ -33,22 +33,22 @@ def forget_events(session: Session, before: datetime, limit: int) -> bool:
     oldest = session.execute(select(Event.id, Event.at).order_by(Event.id).limit(limit)).all()
     alive = EventQueue.expires_at > before
     position = session.execute(select(func.min(EventQueue.position)).where(alive)).scalar()
-    gone = [
+    event_ids = [
         row.id
         for row in oldest
         if row.at < before
         and (position is None or row.id <= position or row.at < before - LONGEST_DELAY)
     ]
-    if not gone:
+    if not event_ids:
         return False
-    if position is not None and gone[-1] > position:
+    if position is not None and event_ids[-1] > position:
         missed = exists().where(
             Event.realm_id == EventQueue.realm_id,
             Event.id > EventQueue.position,
-            Event.id.in_(gone),
+            Event.id.in_(event_ids),
         )
-        session.execute(delete(EventQueue).where(EventQueue.position < gone[-1], missed))
-    session.execute(delete(Event).where(Event.id.in_(gone)))
+        session.execute(delete(EventQueue).where(EventQueue.position < event_ids[-1], missed))
+    session.execute(delete(Event).where(Event.id.in_(event_ids)))
     return True
 
 
@@ -63,14 +63,14 @@ def forget_ephemeral_events(session: Session, now: datetime, limit: int) -> bool
     The newest event of a realm stays, because positions of queues are compared with it.
     """
     over = now - max(LASTS.values())
-    gone = (
+    expired = (
         select(Event.id)
         .where(EPHEMERAL, Event.at < over, Event.id < _HEAD)
         .order_by(Event.at)
         .limit(limit)
         .with_for_update(of=Event, skip_locked=True)
     )
-    ids = session.execute(gone).scalars().all()
+    ids = session.execute(expired).scalars().all()
     if ids:
         session.execute(delete(Event).where(Event.id.in_(ids)))
     return bool(ids)

@@ -81,15 +81,15 @@ def mark_next_from(
 @cache
 def _unread(in_channel: bool, in_topic: bool) -> Select[int]:
     unread = copies_of_user("ix_user_message_unread", UNREAD).subquery()
-    found = (
+    ids = (
         select(unread.c.message_id)
         .where(unread.c.message_id > bindparam("after"))
         .order_by(unread.c.message_id)
         .limit(STEP)
     )
     if in_channel:
-        found = found.join(Message, Message.id == unread.c.message_id)
-        found = found.where(Message.channel_id == bindparam("channel_id"))
+        ids = ids.join(Message, Message.id == unread.c.message_id)
+        ids = ids.where(Message.channel_id == bindparam("channel_id"))
     if in_topic:
-        found = found.where(Message.topic_key == bindparam("topic_key"))
-    return found
+        ids = ids.where(Message.topic_key == bindparam("topic_key"))
+    return ids

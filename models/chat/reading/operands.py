@@ -58,17 +58,17 @@ class NamedUsers:
 
     def find(self, operand: Operand) -> list[int] | None:
         """Return the ids of users visible to the actor; None unless all of them are."""
-        found = [self._ids.get(part) for part in _parts_of(operand)]
-        known = [user_id for user_id in found if user_id is not None]
-        return known if known and len(known) == len(found) else None
+        ids = [self._ids.get(part) for part in _parts_of(operand)]
+        known_ids = [user_id for user_id in ids if user_id is not None]
+        return known_ids if known_ids and len(known_ids) == len(ids) else None
 
     def access(self, operand: Operand) -> list[int]:
         """Return the same ids. Raise `BadNarrow` instead of returning None."""
-        found = self.find(operand)
-        if found is None:
+        user_ids = self.find(operand)
+        if user_ids is None:
             shown = operand if not isinstance(operand, list) else ",".join(map(str, operand))
             raise BadNarrow(desc=f"unknown user {shown}")
-        return found
+        return user_ids
 
 
 def _parts_of(operand: Operand) -> list[int | str]:

@@ -60,7 +60,7 @@ def parse_anchor(anchor: str) -> int | None:
 
 
 def clamp_counts(num_before: int, num_after: int) -> tuple[int, int]:
-    """Return the counts, reduced to what one request may change, with room for both sides."""
+    """Return the counts, reduced to what one request may change; each may have half of that."""
     num_before = min(num_before, max(MOST_MESSAGES - num_after, MOST_MESSAGES // 2))
     return num_before, min(num_after, MOST_MESSAGES - num_before)
 
@@ -173,14 +173,14 @@ class Form:
         limit: BindParameter[int] = bindparam("most", type_=Integer)
         match self.step:
             case "before":
-                found = wanted.where(column <= anchor).order_by(column.desc()).limit(limit)
+                query = wanted.where(column <= anchor).order_by(column.desc()).limit(limit)
             case "after":
-                found = wanted.where(column >= anchor).order_by(column).limit(limit)
+                query = wanted.where(column >= anchor).order_by(column).limit(limit)
             case "at":
-                found = wanted.where(column == anchor)
+                query = wanted.where(column == anchor)
             case _:
-                found = wanted.where(bound_in(column, "among"))
-        ids = found.subquery()
+                query = wanted.where(bound_in(column, "among"))
+        ids = query.subquery()
         return select(gathered_ids(ids.c[0]))
 
 

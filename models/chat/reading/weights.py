@@ -79,25 +79,25 @@ _EDIT = func.coalesce(byte_length(MessageEdit.prev_content), 0) + func.coalesce(
 _WEIGHTS, _TOTAL = Query(_weights()), Query(_total())
 
 
-def cut_to_weight(db: Db, found: Range, *, most: int | None = None) -> Range:
-    """Return the range, or of one that is too heavy what is nearest to its anchor, with at least
+def cut_to_weight(db: Db, range_: Range, *, most: int | None = None) -> Range:
+    """Return the range, or of one that is too large what is nearest to its anchor, with at least
     one message on each side; clients go on from there, because its ends are then not found.
     """
     most = MOST_BYTES if most is None else most
-    if len(found.ids) <= FEW or _are_light(db, found.ids, most):
-        return found
-    middle = bisect_left(found.ids, found.anchor)
-    before, after = found.ids[:middle][::-1], found.ids[middle:]
+    if len(range_.ids) <= FEW or _are_light(db, range_.ids, most):
+        return range_
+    middle = bisect_left(range_.ids, range_.anchor)
+    before, after = range_.ids[:middle][::-1], range_.ids[middle:]
     outward = [i for i in chain(*zip_longest(after, before)) if i is not None]
     kept = set(outward[: _count_light(db, outward, most)])
     kept.update(before[:1], after[:2])  # the first of those after may be the anchor itself
     if len(kept) == len(outward):
-        return found
+        return range_
     return replace(
-        found,
-        ids=[i for i in found.ids if i in kept],
-        found_oldest=found.found_oldest and kept.issuperset(before),
-        found_newest=found.found_newest and kept.issuperset(after),
+        range_,
+        ids=[i for i in range_.ids if i in kept],
+        found_oldest=range_.found_oldest and kept.issuperset(before),
+        found_newest=range_.found_newest and kept.issuperset(after),
     )
 
 

@@ -75,8 +75,3 @@ DATA = orjson.dumps({"code_to_names": _names_by_code})
 """The emoji that clients offer: code -> names, the preferred one first; JSON."""
 DATA_PATH = f"/static/emoji-{sha256(DATA).hexdigest()[:12]}.json"
 """The path in pages/emoji.py. A changed table has a new path, because clients cache it."""
-
-
-def character(code: str) -> str:
-    """Return the emoji itself: `1f44d` -> one character, `1f468-200d-1f4bb` -> three."""
-    return "".join(chr(int(point, 16)) for point in code.split("-"))

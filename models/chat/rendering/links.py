@@ -70,8 +70,8 @@ class Linkifiers(tuple[Linkifier, ...]):
         """Yield the template and the matches of each of the first `MOST_LINKIFIERS` that match. The
         time in which the caller uses them counts too.
         """
-        found = 0
-        if self._spent_s >= MOST_SEARCH_S:
+        number = 0
+        if not self or self._spent_s >= MOST_SEARCH_S:
             return  # a text may have thousands of runs
         self._noted_at = thread_time()
         for linkifier in self:
@@ -87,8 +87,8 @@ class Linkifiers(tuple[Linkifier, ...]):
             first = next(matches, None)
             if first is not None:
                 yield _template(linkifier.url_template), chain((first,), matches)
-                found += 1
-                if found == MOST_LINKIFIERS:
+                number += 1
+                if number == MOST_LINKIFIERS:
                     break
         self._has_time()
 
@@ -115,7 +115,7 @@ class Linkifiers(tuple[Linkifier, ...]):
 
 @lru_cache(maxsize=128)
 def _compile(pattern: str) -> Pattern[str] | None:
-    """Return the compiled pattern; None for an old stored one that RE2 does not support."""
+    """Return the compiled pattern; None for one that RE2 does not support."""
     try:
         compiled: Pattern[str] = re2.compile(pattern, PATTERN_OPTIONS)
     except re2.error:
@@ -130,14 +130,14 @@ def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
     """Return the first `MOST_LINKS` links in a run of plain text, in order. Where links overlap,
     addresses come before linkifiers, and those in their order.
     """
-    found: list[Link] = []
+    links: list[Link] = []
     if "://" in text or "@" in text or "ww." in text or "WW." in text:
-        found.extend(_addresses(text))
+        links.extend(_addresses(text))
     for template, matches in linkifiers.matches_in(text):
-        taken = sorted((link.start, link.end) for link in found)
-        links = _links_of(matches, template, taken)
-        found.extend(islice(links, max(MOST_LINKS - len(found), 0)))
-    return sorted(found, key=lambda link: link.start)
+        taken = sorted((link.start, link.end) for link in links)
+        others = _links_of(matches, template, taken)
+        links.extend(islice(others, max(MOST_LINKS - len(links), 0)))
+    return sorted(links, key=lambda link: link.start)
 
 
 def _addresses(text: str) -> Iterator[Link]:

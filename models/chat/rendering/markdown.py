@@ -214,7 +214,7 @@ def _add_previews(state: StateCore) -> None:
     if not previews or state.env["quoted"]:
         return
     tokens: list[Token] = []
-    found: list[Preview] = []
+    pending: list[Preview] = []
     depth = shown = 0
     for token in state.tokens:
         tokens.append(token)
@@ -222,12 +222,12 @@ def _add_previews(state: StateCore) -> None:
         if token.type == "inline" and not depth:
             for child in token.children or ():
                 handles = handles_in(str(child.attrs.get("href") or child.attrs.get("src") or ""))
-                found += [previews.pop(handle) for handle in handles if handle in previews]
-        elif token.type == "paragraph_close" and found:
+                pending += [previews.pop(handle) for handle in handles if handle in previews]
+        elif token.type == "paragraph_close" and pending:
             pictures = Token(syntax.HTML, "", 0)
-            pictures.content = "".join(each.html for each in found[: MOST_PREVIEWS - shown])
-            shown += len(found)
-            found = []
+            pictures.content = "".join(each.html for each in pending[: MOST_PREVIEWS - shown])
+            shown += len(pending)
+            pending = []
             tokens.append(pictures)
     state.tokens = tokens
 

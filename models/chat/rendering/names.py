@@ -33,7 +33,7 @@ from models.reader import Db
 from models.rows import RowQuery
 
 MOST_NAMES = 3_000
-"""Of one kind, more than one message has room for, in texts that are rendered together."""
+"""Of one kind, in texts that are rendered together; one message cannot contain as many."""
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")
@@ -163,7 +163,7 @@ def _find_users(
 def _find_groups(db: Db, author: Actor, names: Sequence[str]) -> dict[str, tuple[int, str, bool]]:
     if not names:
         return {}
-    found = db.execute(
+    rows = db.execute(
         select(UserGroup.id, UserGroup.name, UserGroup.kind, UserGroup.can_mention_group).where(
             UserGroup.realm_id == author.realm_id,
             UserGroup.name_key.in_([name.casefold() for name in names]),
@@ -176,7 +176,7 @@ def _find_groups(db: Db, author: Actor, names: Sequence[str]) -> dict[str, tuple
             str(name),
             kind == "named" and belongs(db, author, can_mention),
         )
-        for group_id, name, kind, can_mention in found
+        for group_id, name, kind, can_mention in rows
     }
 
 
@@ -186,24 +186,24 @@ def _find_channels(db: Db, author: Actor, texts: Sequence[str]) -> dict[str, tup
         return {}
     keys = {text.casefold() for text in texts}
     keys |= {text.partition(">")[0].strip().casefold() for text in texts}
-    found = db.execute(
+    rows = db.execute(
         select(Channel.id, Channel.name).where(
             Channel.realm_id == author.realm_id,
             Channel.name_key.in_(keys),
             Channel.id.in_(readable_channel_ids(db, author)),
         )
     )
-    return {name.casefold(): (channel_id, name) for channel_id, name in found}
+    return {name.casefold(): (channel_id, name) for channel_id, name in rows}
 
 
 def _find_emoji(db: Db, realm_id: int, names: Sequence[str]) -> dict[str, tuple[int, str]]:
     if not names:
         return {}
-    found = db.execute(
+    rows = db.execute(
         select(RealmEmoji.name, RealmEmoji.id, RealmEmoji.source_url).where(
             RealmEmoji.realm_id == realm_id,
             RealmEmoji.name.in_(names),
             ~RealmEmoji.is_deactivated,
         )
     )
-    return {name: (emoji_id, url) for name, emoji_id, url in found}
+    return {name: (emoji_id, url) for name, emoji_id, url in rows}

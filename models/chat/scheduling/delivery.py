@@ -29,7 +29,7 @@ from models.chat.scheduling.records import (
 )
 from models.chat.scheduling.reminders import check_reminder, prepare_reminder
 from models.chat.scheduling.scheduled_messages import destination_of, notify_removed, notify_sender
-from models.chat.sending.drafts import Draft, check_message
+from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
@@ -88,26 +88,24 @@ def deliver(
         _fail(session, due, sender, TOO_LATE, now)
         return
     try:
-        check = check_reminder if is_reminder else _check_again
-        draft = check(session, sender, due, text)
+        if is_reminder:
+            draft = check_reminder(session, sender, due, text)
+        else:
+            draft = check_message(
+                session,
+                sender,
+                destination_of(DIRECT if due.channel_id is None else CHANNEL, stored_to(due)),
+                topic=due.topic,
+                text=text,
+                client=due.client,
+                read_by_sender=due.read_by_sender,
+            )
     except ChatError as refusal:
         _fail(session, due, sender, str(refusal), now)
         return
     sent = send_message(session, draft, now=now, scheduled_message_id=due.id)
     change_row(session, due.id, {"state": SENT, "message_id": sent.id})
     notify_removed(session, due, now=now)
-
-
-def _check_again(session: Session, sender: Actor, due: ScheduledRow, text: PreparedText) -> Draft:
-    return check_message(
-        session,
-        sender,
-        destination_of(DIRECT if due.channel_id is None else CHANNEL, stored_to(due)),
-        topic=due.topic,
-        text=text,
-        client=due.client,
-        read_by_sender=due.read_by_sender,
-    )
 
 
 def record_failure(
@@ -130,9 +128,10 @@ def record_failure(
 def _fail(session: Session, due: ScheduledRow, sender: Actor, reason: str, now: datetime) -> None:
     """Record the failure, and notify the sender by an event and by a message of the bot."""
     failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
-    what, view = "message you scheduled", "[View scheduled messages](#scheduled)"
-    event: ClientEvent = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
-    if due.target_message_id is not None:
+    if due.target_message_id is None:
+        what, view = "message you scheduled", "[View scheduled messages](#scheduled)"
+        event: ClientEvent = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
+    else:
         what, view = "reminder you set", "[View reminders](#reminders)"
         notify_removed(session, due, now=now)  # no event changes a reminder
         event = RemindersAddEvent(reminders=[record_of(failed)])

@@ -1,1 +1,1 @@
-"""From what somebody says to a message that others get: drafts, recipients, notices."""
+"""Sending messages: drafts, recipients, copies, events and notices."""

@@ -60,16 +60,16 @@ def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> Channel
     """
     by: dict[str, Any] = {"channel_id" if isinstance(channel, int) else "name": channel}
     find = find_channel if sender.is_system_bot else find_known_channel
-    who, found = sender, find(db, sender, **by)
-    if found is None and (owner := bot_owner(db, sender)) is not None:
-        who, found = owner, find_known_channel(db, owner, **by)
-    if found is None and isinstance(channel, int):
+    writer, view = sender, find(db, sender, **by)
+    if view is None and (owner := bot_owner(db, sender)) is not None:
+        writer, view = owner, find_known_channel(db, owner, **by)
+    if view is None and isinstance(channel, int):
         raise StreamDoesNotExist(stream_id=channel)
-    if found is None:
+    if view is None:
         raise StreamNameDoesNotExist(stream=str(channel))
-    if not can_send_to_channel(db, who, found):
-        raise NotAuthorizedToSend(channel=found.name)
-    return found if who is sender else replace(found, is_subscribed=False)
+    if not can_send_to_channel(db, writer, view):
+        raise NotAuthorizedToSend(channel=view.name)
+    return view if writer is sender else replace(view, is_subscribed=False)
 
 
 def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list[int]:
@@ -97,15 +97,15 @@ def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
     """Return the rows of the users, each once. A hidden user raises the error of an unknown one."""
     if len({user for user in users if not is_self(sender, [user])}) > MOST_RECIPIENTS:
         raise TooManyRecipients(most=MOST_RECIPIENTS)
-    found = find_named(db, sender, users, system_bots=True)
+    rows = find_named(db, sender, users, system_bots=True)
     for user in users:
-        if user not in found:
+        if user not in rows:
             raise (
                 InvalidRecipientId(user_id=user)
                 if isinstance(user, int)
                 else InvalidRecipientEmail(email=user)
             )
-    return list({row.id: row for row in found.values()}.values())
+    return list({row.id: row for row in rows.values()}.values())
 
 
 def check_may_write(db: Db, sender: Actor, others: Sequence[UserRow]) -> None:

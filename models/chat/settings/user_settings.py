@@ -69,7 +69,7 @@ def check_settings(changes: Mapping[str, Any]) -> dict[str, Value]:
 
 def _check(name: str, value: Json) -> Value:
     setting = SETTINGS[name]
-    value = setting.spellings.get(value, value) if isinstance(value, str) else value
+    value = setting.aliases.get(value, value) if isinstance(value, str) else value
     match name:
         case "default_language" if value not in LANGUAGES:
             raise InvalidDefaultLanguage()

@@ -159,7 +159,7 @@ def find_unread_messages(view: Viewing) -> dict[str, Any]:
                     "unread_message_ids": [message_id],
                 }
             else:
-                place["topic"] = shown  # in the spelling of the newest message
+                place["topic"] = shown  # in the case of the newest message
                 place["unread_message_ids"].append(message_id)
     is_muted = _find_muted(view)
     counted = [topic["unread_message_ids"] for key, topic in topics.items() if not is_muted(key)]

@@ -64,12 +64,12 @@ def _described(
 
 def find_user_statuses(view: Viewing) -> dict[str, Any]:
     """Return user id, as text -> status, of the visible users that have one."""
-    found = find_statuses(view.db, view.actor.realm_id)
+    statuses = find_statuses(view.db, view.actor.realm_id)
     known = view.known_ids
     return {
         "user_status": {
             str(user_id): _for_clients(status)
-            for user_id, status in found.items()
+            for user_id, status in statuses.items()
             if known is None or user_id in known
         }
     }

@@ -14,12 +14,12 @@ from models.chat.channels import channels, folders
 from models.chat.identity import passwords
 from models.chat.organization.emoji import find_custom_emoji
 from models.chat.organization.linkifiers import list_linkifiers
-from models.chat.organization.older_settings import find_older_settings
 from models.chat.organization.settings import (
     NO_CHANNEL,
     OPERATOR_SETTINGS,
     SETTINGS,
     clients_value,
+    find_older_settings,
 )
 from models.chat.presence.view import OFFLINE_AFTER, PING_EVERY
 from models.chat.profiles.field_data import EXTERNAL_ACCOUNTS

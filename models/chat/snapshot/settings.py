@@ -39,7 +39,7 @@ def find_settings_defaults(view: Viewing) -> dict[str, Any]:
 
 
 def describe_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with the values that clients know."""
+    """Return settings with the values that clients expect."""
     emojiset = settings["emojiset"]
     return {**settings, "emojiset": EMOJISETS.get(emojiset, emojiset)}
 

@@ -48,17 +48,15 @@ class RegisterOptions:
     capabilities: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
 class Viewing:
     """What one snapshot is made of. `db` reads the database as of one moment."""
 
-    def __init__(
-        self, db: Db, actor: Actor, options: RegisterOptions, server: ServerFacts, *, now: datetime
-    ) -> None:
-        self.db = db
-        self.actor = actor
-        self.options = options
-        self.server = server
-        self.now = now
+    db: Db
+    actor: Actor
+    options: RegisterOptions
+    server: ServerFacts
+    now: datetime
 
     def can(self, capability: str) -> bool:
         """Return whether the client declared the capability."""
@@ -91,8 +89,8 @@ class Viewing:
     @cached_property
     def readable_ids(self) -> frozenset[int]:
         """Ids of the channels whose messages the actor may read."""
-        found = self.db.execute(readable_channel_ids(self.db, self.actor))
-        return frozenset(found.scalars())
+        ids = self.db.execute(readable_channel_ids(self.db, self.actor))
+        return frozenset(ids.scalars())
 
     @cached_property
     def known_channels(self) -> dict[int, ChannelView]:

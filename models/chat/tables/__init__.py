@@ -1,8 +1,8 @@
 """Every table of the chat service. Importing this package makes `ChatBase.metadata` whole.
 
 Times are aware UTC datetimes (stored as Unix milliseconds). Ids grow and are never used again.
-Columns that end in `_group` hold the id of the user group that has a permission; they carry no
-foreign key because realms and groups would wait for each other. Groups with names are never
+Columns that end in `_group` hold the id of the user group that has a permission; they have no
+foreign key because realms and groups would refer to each other. Groups with names are never
 deleted; an anonymous one may be once no setting refers to it.
 """
 

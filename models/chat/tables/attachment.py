@@ -44,7 +44,7 @@ class Attachment(ChatBase):
 
 
 class AttachmentMessage(ChatBase):
-    """A message shows a file: who may read the one may get the other."""
+    """A message shows a file: users who may read the message may get the file."""
 
     __tablename__ = "attachment_message"
     __table_args__ = (Index(None, "message_id"), {"sqlite_with_rowid": False})

@@ -1,4 +1,4 @@
-"""What bots keep between their runs, and where outgoing webhooks are called."""
+"""What bots store between their runs, and the URLs of outgoing webhooks."""
 
 from datetime import datetime
 
@@ -27,7 +27,7 @@ class BotStorage(ChatBase):
 
 
 class OutgoingWebhook(ChatBase):
-    """Where a bot's messages are posted, and in which form: 1 the service's own, 2 Slack's."""
+    """The URL of a bot, and the format of its requests: 1 the service's own, 2 Slack's."""
 
     __tablename__ = "outgoing_webhook"
     __table_args__ = (CheckConstraint("interface IN (1, 2)", name="interface"),)
@@ -42,8 +42,8 @@ class OutgoingDelivery(ChatBase):
     """A message for a bot, written in the transaction that sends the message, deleted in the one
     that sends the bot's answer.
 
-    `next_try_at` is when it may be taken: a worker that takes it moves that on by its lease, so one
-    that dies gives it back. `attempts` counts how often it was taken.
+    `next_try_at` is when it may be claimed. A worker that claims it moves that on by a lease, so
+    that the row of a worker that dies is due again. `attempts` counts the claims.
     """
 
     __tablename__ = "outgoing_delivery"

@@ -1,4 +1,4 @@
-"""Channels, who subscribes to them and how, their topics."""
+"""Channels, subscriptions to them, and their topics."""
 
 from datetime import datetime
 
@@ -99,9 +99,9 @@ class DefaultChannel(ChatBase):
 
 
 class Subscription(ChatBase):
-    """A user's tie to a channel and how they want it; kept, not `is_active`, when they leave.
+    """A user's subscription and its settings; kept, not `is_active`, when they unsubscribe.
 
-    The notification settings are null where the user's own defaults hold. No message up to
+    The notification settings are null where the user's own defaults apply. No message up to
     `joined_after_id` (the newest one when they first subscribed) was ever theirs in a protected
     history: a bound for searches, not the permission, which is the user's copy.
     """

@@ -14,9 +14,10 @@ PENDING = text("state IN ('requested', 'started')")
 class DataExport(ChatBase):
     """One export: `requested`, `started`, then `succeeded` or `failed`; `deleted` after success.
 
-    `next_try_at` is when it may be taken: whoever takes it (`holder`) moves that on by a lease and
-    keeps moving it, so one that dies gives it back. `archive` is the file's name, and is set only
-    when the file is whole and on the disk. Without an `acting_user_id` the operator asked for it.
+    `next_try_at` is when it may be claimed. The worker that claims it (`holder`) moves that on by a
+    lease, again and again, so that the export of a worker that dies is due again. `archive` is the
+    file's name, set once the file is complete on the disk. Without an `acting_user_id` the operator
+    requested it.
     """
 
     __tablename__ = "data_export"

@@ -10,10 +10,10 @@ from models.types import UtcMs
 
 
 class EventQueue(ChatBase):
-    """A client's place in the log of its realm, and which events it gets.
+    """A client's position in the log of its realm, and which events it gets.
 
     `position` is the last event that the client has acknowledged, or an earlier one: processes
-    write it down now and then. `event_types` is a JSON array (null: all), `narrow` a JSON array of
+    store it now and then. `event_types` is a JSON array (null: all), `narrow` a JSON array of
     terms, `capabilities` a JSON array of names. `known_people` is a digest of the users visible to
     the reader, null for everybody. The queue lives until `polled_until` plus `idle_timeout_s`.
     """

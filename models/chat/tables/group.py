@@ -1,4 +1,4 @@
-"""User groups: the holders of every permission."""
+"""User groups, to which permissions are granted."""
 
 from datetime import datetime
 
@@ -14,12 +14,12 @@ class UserGroup(ChatBase):
     """A set of users and of other groups.
 
     `system` groups (`role:members` and its like) follow the roles, `named` ones are made by people,
-    `anonymous` ones hold the value of one group setting and have no name.
+    `anonymous` ones are the value of one group setting and have no name.
     """
 
     __tablename__ = "user_group"
     __table_args__ = (
-        # Deactivated groups keep their name; only one group may answer to it.
+        # Deactivated groups keep their name, which no other group may have.
         Index("uq_user_group_realm_id_name_key", "realm_id", "name_key", unique=True),
         CheckConstraint("kind IN ('system', 'named', 'anonymous')", name="kind"),
         CheckConstraint("(kind = 'anonymous') = (name IS NULL)", name="name"),

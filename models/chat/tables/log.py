@@ -1,4 +1,4 @@
-"""What happened: the audit log for people, the event log for clients, and answers kept for retries.
+"""The audit log for people, the event log for clients, and answers kept for retries.
 
 Rows are only ever appended, in the transaction of the change that they record.
 """
@@ -19,8 +19,8 @@ EPHEMERAL = text("type IN ('presence', 'typing', 'typing_edit_message')")
 class AuditLog(ChatBase):
     """One change of a realm, a user, a group or a channel, and who made it (null: the operator).
 
-    `key_id` tells API keys apart and opens nothing; `address` is the client's. Both are null, as is
-    `request_id`, where no request made the change.
+    `key_id` distinguishes API keys, without giving access; `address` is the client's. Both and
+    `request_id` are null where no request made the change.
     """
 
     __tablename__ = "audit_log"
@@ -72,7 +72,7 @@ class Event(ChatBase):
 
 
 class IdempotencyKey(ChatBase):
-    """A key a client has used, what for, and the answer it got. The primary key decides races."""
+    """A key that a client has used, its operation and the answer. The primary key decides races."""
 
     __tablename__ = "idempotency_key"
 

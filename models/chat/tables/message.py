@@ -2,7 +2,7 @@
 
 Full-text search lives beside these in `message_search`: an FTS5 table (rowid = message id; topic,
 content) on SQLite, a table (message_id, vector tsvector) with a GIN index on PostgreSQL. A
-migration makes it; models/chat/messages/search.py alone speaks to it.
+migration makes it; models/chat/messages/search.py alone uses it.
 """
 
 from datetime import datetime
@@ -81,7 +81,7 @@ class Message(ChatBase):
     has_image: Mapped[bool] = mapped_column(default=False)
     has_attachment: Mapped[bool] = mapped_column(default=False)
     client: Mapped[str] = mapped_column(String(30), default="")
-    # At most one message ever comes of a scheduled one, whatever two workers believe.
+    # Unique, so that two workers never send one scheduled message twice.
     scheduled_message_id: Mapped[int | None] = mapped_column(BigInteger, unique=True)
 
 
@@ -89,7 +89,7 @@ class UserMessage(ChatBase):
     """A user's own copy of a message. `flags` is a bit set (models/chat/messages/flags.py names
     the bits), but for the star, which is a row of `StarredMessage`.
 
-    Made when the message is sent; it alone opens protected history.
+    Made when the message is sent. In a protected history only it gives access.
     """
 
     __tablename__ = "user_message"
@@ -124,7 +124,7 @@ class StarredMessage(ChatBase):
 
 
 class MessageArchive(ChatBase):
-    """A deleted message, kept for a while (models/chat/retention.py) for whoever restores it by
+    """A deleted message, kept for a while (models/chat/retention.py) so that it can be restored by
     hand.
     """
 
@@ -174,7 +174,7 @@ class MessageEdit(ChatBase):
 
 
 class Submessage(ChatBase):
-    """What somebody did with a message that is a poll or a to-do list; the first describes it.
+    """A change of a poll or a to-do list; the first one of a message describes the widget.
     `content` is JSON.
     """
 
@@ -190,7 +190,7 @@ class Submessage(ChatBase):
 
 
 class Reaction(ChatBase):
-    """An emoji somebody put under a message."""
+    """A user's reaction to a message with an emoji."""
 
     __tablename__ = "reaction"
     __table_args__ = (
@@ -236,7 +236,7 @@ class MessageRemoval(ChatBase):
 
 
 class StaleSearch(ChatBase):
-    """A message that moved, or went, together with many; the search index follows soon."""
+    """A message that was moved or deleted together with many; the search index follows soon."""
 
     __tablename__ = "stale_search"
 

@@ -1,4 +1,4 @@
-"""Mail that waits to leave, and what became of it."""
+"""Mail to be sent, and the outcomes."""
 
 from datetime import datetime
 
@@ -14,10 +14,10 @@ PENDING = text("state = 'pending'")
 class Outbox(ChatBase):
     """One mail, written in the transaction of its cause: `pending`, then `sent` or `dead`.
 
-    `next_try_at` is when it may be taken: a worker that takes it moves that on by its lease, so one
-    that dies gives it back. `attempts` counts how often it was taken. `key` makes its Message-ID,
-    the same at every attempt. `body` is sealed where the mail holds a secret, and emptied when the
-    mail has left.
+    `next_try_at` is when it may be claimed. A worker that claims it moves that on by a lease, so
+    that the mail of a worker that dies is due again. `attempts` counts the claims. `key` makes its
+    Message-ID, the same at every attempt. `body` is sealed where the mail contains a secret, and is
+    emptied once the mail is sent.
     """
 
     __tablename__ = "outbox"

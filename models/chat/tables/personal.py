@@ -1,4 +1,4 @@
-"""What people keep for themselves, and their devices."""
+"""Personal data of users: words, drafts, snippets, views, mutes, presence, devices and tokens."""
 
 from datetime import datetime
 
@@ -44,8 +44,8 @@ class AlertWord(ChatBase):
 class ClientDevice(ChatBase):
     """A device of a user. It can be pushed to while it has a `push_token_id`.
 
-    The push service's own token never comes here: only its id (8 bytes of its SHA-256, base64),
-    by which the relay knows it. The push key is sealed (models/chat/common/vault.py).
+    The push service's own token is never stored: only its id (8 bytes of its SHA-256, base64), by
+    which the relay identifies it. The push key is sealed (models/chat/common/vault.py).
     """
 
     __tablename__ = "client_device"
@@ -79,7 +79,7 @@ class MutedUser(ChatBase):
 
 
 class NavigationView(ChatBase):
-    """A view, named by the fragment of its URL; one that every client has is not named."""
+    """A view, by the fragment of its URL. Built-in views have no name."""
 
     __tablename__ = "navigation_view"
     __table_args__ = (UniqueConstraint("user_id", "fragment"), {"sqlite_autoincrement": True})
@@ -96,7 +96,7 @@ class Presence(ChatBase):
     """When a client of a person last reported, and when it last reported that the person is active
     (null: never).
 
-    `update_id` ascends within a realm, in the order of commits: a client asks for what is newer
+    `update_id` ascends within a realm, in the order of commits: a client requests what is newer
     than the last update that it has seen.
     """
 
@@ -150,8 +150,8 @@ class StoredDraft(ChatBase):
 class VendorToken(ChatBase):
     """A user's OAuth 2 tokens at the vendor, sealed (models/chat/common/vault.py).
 
-    `generation` grows with every change of the tokens: whoever refreshes or forgets them names the
-    one they saw. `refreshing_until` is the lease of the one request that refreshes them now.
+    `generation` grows with every change of the tokens: a refresh or a deletion names the one that
+    it read. `refreshing_until` is the lease of the one request that refreshes them now.
     """
 
     __tablename__ = "vendor_token"

@@ -11,7 +11,7 @@ from models.types import RowNumber, UtcMs
 
 
 class Realm(ChatBase):
-    """An organization. Everything else belongs to exactly one; nothing crosses its border."""
+    """An organization. Everything else belongs to exactly one, and is hidden from the others."""
 
     __tablename__ = "realm"
     __table_args__ = ({"sqlite_autoincrement": True},)
@@ -23,8 +23,8 @@ class Realm(ChatBase):
     date_created: Mapped[datetime] = mapped_column(UtcMs)
     is_deactivated: Mapped[bool] = mapped_column(default=False)
 
-    # The system groups, from the widest to the narrowest, so that a role's membership in them is
-    # known without asking the database.
+    # The system groups, from the widest to the narrowest, so that a role's membership in them
+    # follows without a query.
     internet_group_id: Mapped[int] = mapped_column(GROUP, default=0)
     everyone_group_id: Mapped[int] = mapped_column(GROUP, default=0)
     members_group_id: Mapped[int] = mapped_column(GROUP, default=0)

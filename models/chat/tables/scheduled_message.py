@@ -19,8 +19,8 @@ class ScheduledMessage(ChatBase):
     With a `target_message_id` it is a reminder of that message, which may be gone: the notification
     bot writes it to `sender_id`. `content` is then its text without the message's own text.
 
-    A transient fault moves `next_try_at` on, within the late window; `message_id` is what came of
-    it.
+    A transient fault moves `next_try_at` on, within the late window. `message_id`: the one that was
+    sent.
     """
 
     __tablename__ = "scheduled_message"

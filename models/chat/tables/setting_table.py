@@ -1,4 +1,4 @@
-"""THE table of users' own settings: columns, checks, events and the document follow from it.
+"""The table of users' own settings: columns, checks, events and the document follow from it.
 
 A leaf: pure values, no database. `models/chat/tables/user.py` makes the columns,
 `models/chat/settings/user_settings.py` changes them; tests compare migration and document with it.
@@ -15,7 +15,7 @@ class Setting:
     """One setting. Booleans and numbers are JSON on the wire, texts are plain.
 
     `choices`: all values it may have, none for no list. `least`, `most`: of a number. `length`: of
-    a text's column. `spellings`: other words for a value, from before it was renamed. `own_only`:
+    a text's column. `aliases`: other names of a value, from before it was renamed. `own_only`:
     administrators cannot change it for others.
     """
 
@@ -25,7 +25,7 @@ class Setting:
     least: int = 1
     most: int = 32_767
     length: int = 50
-    spellings: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
     own_only: bool = False
 
 
@@ -110,7 +110,7 @@ ALL = (
         "emojiset",
         "set_a",
         ("text", "set_a", "set_b"),
-        spellings={"google": "set_a", "google-blob": "set_a", "twitter": "set_b"},
+        aliases={"google": "set_a", "google-blob": "set_a", "twitter": "set_b"},
     ),
     Setting("notification_sound", "zulip", ("zulip", "ding", "none")),
     Setting("realm_name_in_email_notifications_policy", 1, (1, 2, 3)),
@@ -128,7 +128,7 @@ ALL = (
         "web_home_view",
         "inbox",
         ("recent", "inbox", "all_messages"),
-        spellings={"recent_topics": "recent"},
+        aliases={"recent_topics": "recent"},
     ),
     Setting("web_line_height_percent", 140),
     Setting("web_mark_read_on_scroll_policy", 1, (1, 2, 3)),
@@ -136,4 +136,4 @@ ALL = (
 )
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in ALL}
 EMOJISETS = {"set_a": "google", "set_b": "twitter"}
-"""Emoji sets by the names that clients know; some clients refuse others."""
+"""Emoji sets by the names that clients use; some clients refuse others."""

@@ -1,4 +1,4 @@
-"""How people come in: invitations, links, tokens, and what is counted against guessing."""
+"""Sign-in: invitations, links, tokens, and counts of attempts."""
 
 from datetime import datetime
 
@@ -22,7 +22,7 @@ class AttemptCount(ChatBase):
 
 
 class KnownPlace(ChatBase):
-    """Somebody has signed in under one name from one place."""
+    """A name and a place from which somebody has signed in under that name."""
 
     __tablename__ = "known_place"
 
@@ -65,7 +65,7 @@ class Invitation(ChatBase):
 
 
 class JwtConfiguration(ChatBase):
-    """The one key and the algorithms a realm's tokens are checked with. No row: no such sign-in.
+    """The key and the algorithms that check a realm's tokens. No row: no such sign-in.
 
     Apart from `Realm`, whose columns people see. The key is sealed (models/chat/common/vault.py).
     """
@@ -81,7 +81,7 @@ class JwtConfiguration(ChatBase):
 
 
 class SpentLink(ChatBase):
-    """A link that was used. After `ends_at` it would not work anyhow, and the row may go."""
+    """A link that was used. After `ends_at` it is invalid anyway, and the row may be deleted."""
 
     __tablename__ = "spent_link"
 

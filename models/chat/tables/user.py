@@ -27,7 +27,7 @@ class User(ChatBase):
     """A person or a bot (`bot_type` is not null) of one realm.
 
     `email_key` is the real email casefolded: two accounts of a realm never share one. The API key
-    is not kept: `api_key_sha256` finds its user, `api_key_nonce` makes it again
+    is not stored: `api_key_sha256` finds its user, `api_key_nonce` derives it again
     (models/chat/identity/api_keys.py). Every setting of models/chat/tables/setting_table.py is a
     column, also those that no code here reads by name.
     """
@@ -103,7 +103,7 @@ class EmailChange(ChatBase):
 
 
 class UserStatus(ChatBase):
-    """What a user says they are doing. A user without a row has no status."""
+    """A user's status. A user without a row has none."""
 
     __tablename__ = "user_status"
 

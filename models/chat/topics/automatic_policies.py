@@ -113,7 +113,7 @@ def _follow(
 
 
 def has_policy_for_new_topics(sender: Actor) -> bool:
-    """Whether a policy of the sender applies to topics that they start."""
+    """Return whether a policy of the sender applies to topics that they start."""
     policies = (
         sender.automatically_follow_topics_policy,
         sender.automatically_unmute_topics_in_muted_streams_policy,

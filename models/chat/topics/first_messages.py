@@ -1,10 +1,9 @@
 """The first message of each channel, whose changes clients get as events."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime
-from typing import NamedTuple
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -12,50 +11,36 @@ from models.chat.access.channels import ChannelView
 from models.chat.events import log
 from models.chat.events.channels import StreamUpdateEvent
 from models.chat.tables import Channel, Message
-from models.rows import columns_of, read_rows
 
 _CHANNEL = table_of(Channel)
 _FIRST = select(func.min(Message.id)).where(Message.channel_id == _CHANNEL.c.id).scalar_subquery()
-
-
-class _Row(NamedTuple):
-    id: int
-    name: str
-    first_message_id: int | None
-
-
-_RETURNED = columns_of(_Row, Channel)
 
 
 def note_first_message(
     session: Session, channel: ChannelView, message_id: int, *, now: datetime
 ) -> None:
     """Set the first message of a channel that has none."""
-    changed = session.connection().execute(
-        update(_CHANNEL)
-        .where(_CHANNEL.c.id == channel.id, _CHANNEL.c.first_message_id.is_(None))
-        .values(first_message_id=message_id)
-        .returning(*_RETURNED)
-    )
-    _append_events(session, channel.realm_id, read_rows(_Row, changed), now)
+    has_none = (_CHANNEL.c.id == channel.id) & _CHANNEL.c.first_message_id.is_(None)
+    _set(session, channel.realm_id, has_none, message_id, now)
 
 
 def recount_first_messages(
     session: Session, realm_id: int, channel_ids: Collection[int], *, now: datetime
 ) -> None:
     """Update the first messages of channels after messages were moved or deleted."""
-    changed = session.connection().execute(
-        update(_CHANNEL)
-        .where(_CHANNEL.c.id.in_(channel_ids), _CHANNEL.c.first_message_id.is_distinct_from(_FIRST))
-        .values(first_message_id=_FIRST)
-        .returning(*_RETURNED)
-    )
-    _append_events(session, realm_id, read_rows(_Row, changed), now)
+    is_other = _CHANNEL.c.first_message_id.is_distinct_from(_FIRST)
+    _set(session, realm_id, _CHANNEL.c.id.in_(channel_ids) & is_other, _FIRST, now)
 
 
-def _append_events(session: Session, realm_id: int, rows: Sequence[_Row], now: datetime) -> None:
-    """Append an event for each channel; the delivery decides who may get it."""
-    for row in rows:
+def _set(
+    session: Session, realm_id: int, channels: ColumnElement[bool], first: object, now: datetime
+) -> None:
+    """Set the first message of channels. Append an event for each; the delivery decides who may get
+    it.
+    """
+    changed = update(_CHANNEL).where(channels).values(first_message_id=first)
+    returned = (_CHANNEL.c.id, _CHANNEL.c.name, _CHANNEL.c.first_message_id)
+    for row in session.connection().execute(changed.returning(*returned)).all():
         event = StreamUpdateEvent(
             property="first_message_id",
             value=row.first_message_id,

@@ -2,7 +2,6 @@
 reads a channel's messages.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -73,15 +72,13 @@ def encode_topics(db: Connection, actor: Actor, channel_id: int, *, empty_name: 
     """
     channel = access_channel(db, actor, channel_id)
     if channel.has_protected_history:
-        return _encode(_find_own(db, actor, channel_id), empty_name)
-    return _encode(_ALL.all(db, {"channel_id": channel_id}), empty_name)
+        topics = _find_own(db, actor, channel_id)
+    else:
+        topics = _ALL.all(db, {"channel_id": channel_id})
+    return orjson.dumps([{"name": name or empty_name, "max_id": max_id} for name, max_id in topics])
 
 
 def _find_own(db: Db, actor: Actor, channel_id: int) -> list[tuple[str, int]]:
     key: dict[str, Any] = {"channel_id": channel_id, "user_id": actor.id}
     joined = _JOINED_AFTER.first(db, key)
     return [] if joined is None else _MINE.all(db, {**key, "after": joined[0]})
-
-
-def _encode(topics: Iterable[tuple[str, int]], empty_name: str) -> bytes:
-    return orjson.dumps([{"name": name or empty_name, "max_id": max_id} for name, max_id in topics])

@@ -19,19 +19,14 @@ def normalise_topic(topic: str, *, empty_name: str) -> str:
     Raise `InvalidCharacterInTopic`.
     """
     topic = topic.strip()
-    check_characters(topic)
+    forbidden = FORBIDDEN.search(topic)
+    if forbidden is not None:
+        raise InvalidCharacterInTopic(position=forbidden.end())
     if len(topic) > TOPIC_MAX:
         topic = topic[: TOPIC_MAX - 3].rstrip() + "..."
     if topic == NO_TOPIC or topic.casefold() == empty_name.casefold():
         return ""
     return topic
-
-
-def check_characters(topic: str) -> None:
-    """Raise `InvalidCharacterInTopic` for the first character that is `FORBIDDEN`."""
-    bad = FORBIDDEN.search(topic)
-    if bad is not None:
-        raise InvalidCharacterInTopic(position=bad.end())
 
 
 def display_topic(topic: str, *, empty_name: str, allow_empty: bool) -> str:

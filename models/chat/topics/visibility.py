@@ -71,13 +71,12 @@ def set_user_topic(
     known = find_known_channel(session, actor, channel_id=channel_id, content=not clears)
     if known is None and not clears:
         raise InvalidChannelId()
-    is_change = apply_policy(
-        session, user_id=actor.id, channel_id=channel_id, topic=topic, policy=policy, now=now
-    )
-    if known is None and not is_change:
+    if _store(session, actor.id, channel_id, topic, policy, now):
+        # First the older kind of event, which is for muted topics alone.
+        for event in (MutedTopicsEvent(), policy_event(channel_id, topic, policy, now)):
+            log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)
+    elif known is None:
         raise InvalidChannelId()
-    if is_change:
-        notify_of_policy(session, actor, channel_id=channel_id, topic=topic, policy=policy, now=now)
 
 
 def find_channel_to_mute(db: Db, actor: Actor, *, name: str | None, channel_id: int | None) -> int:
@@ -93,9 +92,8 @@ def find_channel_to_mute(db: Db, actor: Actor, *, name: str | None, channel_id: 
     return access_channel_by_name(db, actor, name).id
 
 
-def apply_policy(
+def _store(
     session: Session,
-    *,
     user_id: int,
     channel_id: int,
     topic: str,
@@ -170,21 +168,6 @@ def describe_muted(
         for row in rows
         if row.visibility_policy == VisibilityPolicy.MUTED and row.channel_id in names
     ]
-
-
-def notify_of_policy(
-    session: Session,
-    actor: Actor,
-    *,
-    channel_id: int,
-    topic: str,
-    policy: VisibilityPolicy,
-    now: datetime,
-) -> None:
-    """Append the actor's events: first the older kind, which is for muted topics alone."""
-    log.append(session, actor.realm.id, MutedTopicsEvent(), now=now, user_ids=[actor.id])
-    event = policy_event(channel_id, topic, policy, now)
-    log.append(session, actor.realm.id, event, now=now, user_ids=[actor.id])
 
 
 def policy_event(channel_id: int, topic: str, policy: int, now: datetime) -> UserTopicEvent:

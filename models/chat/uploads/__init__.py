@@ -1,1 +1,1 @@
-"""Files that users upload: who may get them, which messages show them, and when they go."""
+"""Files that users upload: access to them, the messages that show them, and their removal."""

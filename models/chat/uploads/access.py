@@ -1,4 +1,4 @@
-"""Access to files: for the owner, and for who may read a message that shows the file."""
+"""Access to files: for their owners, and for users who may read a message that shows them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ _BY_HANDLE = FILES.where(ATTACHMENTS.c.handle == bindparam("handle"))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file, and the id of the user who gets it."""
+class Download:
+    """A file, and the id of the user who downloads it."""
 
     upload: AttachmentRow
     actor_id: int
@@ -78,21 +78,19 @@ def make_temporary_path(vault: Vault, actor: Actor, row: AttachmentRow, *, now: 
 
 def find_linked(
     db: Db, vault: Vault, sealed: str, filename: str, *, host: str, now: datetime
-) -> Found | None:
+) -> Download | None:
     """Return the file at a temporary address; None where the address is invalid or has expired."""
     realm = actors.find_realm_at(db, host)
     if realm is None:
         return None
     purpose = _purpose(handle_of(filename))
-    found = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
-    if found is None:
-        return None
-    return _find(db, found[1], str(realm.id), filename)
+    opened = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
+    return None if opened is None else _find(db, opened[1], str(realm.id), filename)
 
 
 def find_with_key(
     db: Db, realm: str, filename: str, *, host: str, email: str, api_key: str
-) -> Found | None:
+) -> Download | None:
     """Return the file at its permanent address for the owner of an API key; None: no access."""
     try:
         actor = actors.authenticate(db, host=host, email=email, api_key=api_key)
@@ -101,9 +99,9 @@ def find_with_key(
     return _find(db, actor, realm, filename)
 
 
-def _find(db: Db, actor: Actor, realm: str, filename: str) -> Found | None:
+def _find(db: Db, actor: Actor, realm: str, filename: str) -> Download | None:
     try:
-        return Found(access_upload(db, actor, realm, filename), actor.id)
+        return Download(access_upload(db, actor, realm, filename), actor.id)
     except UploadDoesNotExist:
         return None
 

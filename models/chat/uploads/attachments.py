@@ -193,7 +193,7 @@ def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, date
         .where(newest.c.place <= MOST_MESSAGES)
         .order_by(newest.c.attachment_id, newest.c.id)
     )
-    found: dict[int, list[tuple[int, datetime]]] = defaultdict(list)
+    messages: dict[int, list[tuple[int, datetime]]] = defaultdict(list)
     for attachment_id, message_id, sent_at in db.execute(wanted, {"ids": ids}):
-        found[attachment_id].append((message_id, sent_at))
-    return found
+        messages[attachment_id].append((message_id, sent_at))
+    return messages

@@ -16,7 +16,7 @@ from models.reader import Db
 
 
 @dataclass(frozen=True, slots=True)
-class DoomedFile:
+class DeletedFile:
     """A deleted file that is still in the store, under `key`."""
 
     attachment_id: int
@@ -28,7 +28,7 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
 
     A file in a scheduled message, a draft or a saved snippet is kept for another such period.
     """
-    found = session.execute(
+    row = session.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.owner_id)
         .add_columns(_is_named().label("is_named"))
         .where(ATTACHMENTS.c.deleted_at.is_(None), ATTACHMENTS.c.detached_at < detached_before)
@@ -36,19 +36,19 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
         .limit(1)
         .with_for_update(skip_locked=True, of=ATTACHMENTS)
     ).first()
-    if found is None:
+    if row is None:
         return False
-    this = update(ATTACHMENTS).where(ATTACHMENTS.c.id == found.id)
-    if found.is_named:
-        session.connection().execute(this.values(detached_at=now))
+    statement = update(ATTACHMENTS).where(ATTACHMENTS.c.id == row.id)
+    if row.is_named:
+        session.connection().execute(statement.values(detached_at=now))
         return True
-    session.connection().execute(this.values(deleted_at=now))
-    session.connection().execute(delete(LINKS).where(LINKS.c.attachment_id == found.id))
-    notify_removed(session, found.realm_id, found.owner_id, found.id, now=now)
+    session.connection().execute(statement.values(deleted_at=now))
+    session.connection().execute(delete(LINKS).where(LINKS.c.attachment_id == row.id))
+    notify_removed(session, row.realm_id, row.owner_id, row.id, now=now)
     return True
 
 
-def find_doomed(db: Db) -> DoomedFile | None:
+def find_deleted(db: Db) -> DeletedFile | None:
     """Return a file to remove from the store before its row is deleted; None: there is none."""
     row = db.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.handle)
@@ -56,13 +56,13 @@ def find_doomed(db: Db) -> DoomedFile | None:
         .order_by(ATTACHMENTS.c.deleted_at, ATTACHMENTS.c.id)
         .limit(1)
     ).first()
-    return None if row is None else DoomedFile(row.id, key_of(row.realm_id, row.handle))
+    return None if row is None else DeletedFile(row.id, key_of(row.realm_id, row.handle))
 
 
-def forget_doomed(session: Session, doomed: DoomedFile) -> None:
+def forget_deleted(session: Session, deleted: DeletedFile) -> None:
     """Delete the row of a file that was removed from the store."""
     session.connection().execute(
-        delete(ATTACHMENTS).where(ATTACHMENTS.c.id == doomed.attachment_id)
+        delete(ATTACHMENTS).where(ATTACHMENTS.c.id == deleted.attachment_id)
     )
 
 

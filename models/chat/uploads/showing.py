@@ -64,20 +64,20 @@ def change_shown(
         .with_for_update(of=ATTACHMENTS)
     )
     before = read_rows(AttachmentRow, connection.execute(linked))
-    gone = [row for row in before if row.handle not in handles]
+    removed = [row for row in before if row.handle not in handles]
     detached: set[int] = set()
-    if gone:
-        ids = [row.id for row in gone]
-        this = (LINKS.c.message_id == message_id) & id_in(LINKS.c.attachment_id, ids)
-        connection.execute(delete(LINKS).where(this))
+    if removed:
+        ids = [row.id for row in removed]
+        link = (LINKS.c.message_id == message_id) & id_in(LINKS.c.attachment_id, ids)
+        connection.execute(delete(LINKS).where(link))
         shown = exists().where(LINKS.c.attachment_id == ATTACHMENTS.c.id)
         unshown = update(ATTACHMENTS).where(id_in(ATTACHMENTS.c.id, ids), ~shown)
         unshown = unshown.values(detached_at=now).returning(ATTACHMENTS.c.id)
         detached.update(connection.execute(unshown).scalars())
-        notify_shown(session, gone, now=now)
+        notify_shown(session, removed, now=now)
     new = set(handles) - {row.handle for row in before}
     show_in(session, author, message_id, new, now=now)
-    mine = [row for row in gone if row.id in detached and row.owner_id == author.id]
+    mine = [row for row in removed if row.id in detached and row.owner_id == author.id]
     return records_of(session, mine)
 
 

@@ -349,7 +349,7 @@ def answer(stage: Stage, text: str) -> None:
     question = {"to": stage.denmark, "topic": "fate", "content": f"@**{name}**"}
     asked = stage.client.post("/messages", type="channel", **question)
     assert [bot["result"], asked["result"]] == ["success", "success"]
-    [taken] = stage.database.run(lambda s: queue.take_some(s, spared=(), limit=2, now=now))
+    [taken] = stage.database.run(lambda s: queue.claim_due(s, excluded=(), limit=2, now=now))
     with stage.database.reading() as reader:
         secret = open_secret(VAULT, taken.bot_id, taken.sealed_secret)
         assert secret is not None

@@ -29,7 +29,7 @@ def done(complete: bool) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(removals, "AT_ONCE", AT_ONCE)
-    monkeypatch.setattr(steps, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(steps, "POLL_INTERVAL_S", 0.01)
 
 
 @pytest.fixture

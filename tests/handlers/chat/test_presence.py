@@ -218,9 +218,9 @@ class TestUpdateOwnPresence:
         self, chat: ChatClient, cast: Cast, chat_database: Database,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        assert reports.MOST_TOLD == 100
+        assert reports.MOST_NOTIFIED == 100
         people = 6  # without bots and Ophelia, who has left
-        monkeypatch.setattr(reports, "MOST_TOLD", people - 1)
+        monkeypatch.setattr(reports, "MOST_NOTIFIED", people - 1)
         chat.post("/users/me/presence", status="active")
         assert count_events(chat_database) == 0
         chat.patch("/settings", presence_enabled=False)

@@ -8,8 +8,7 @@ from sqlalchemy import select
 
 from models.chat.identity.actors import find_actor
 from models.chat.profiles.errors import SummaryIsFull
-from models.chat.profiles.field_changes import FieldChanges, update_profile_field
-from models.chat.profiles.fields import find_profile_fields
+from models.chat.profiles.fields import FieldChanges, find_profile_fields, update_profile_field
 from models.chat.tables import Event, ProfileValue
 from models.database import Database
 from tests.support.chat.answers import DONE, bad

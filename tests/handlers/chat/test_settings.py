@@ -61,9 +61,7 @@ def other_values(setting: Setting) -> list[Any]:
     if isinstance(setting.default, bool):
         return [not setting.default]
     if setting.choices:
-        return [
-            value for value in (*setting.choices, *setting.spellings) if value != setting.default
-        ]
+        return [value for value in (*setting.choices, *setting.aliases) if value != setting.default]
     if isinstance(setting.default, int):
         return [setting.least, setting.most]
     return {"default_language": ["de"], "timezone": ["Europe/Copenhagen"]}[setting.name]
@@ -87,7 +85,7 @@ class TestTable:
             default = str(setting.default).lower() if kind == "boolean" else setting.default
             assert f"Default {default or 'empty'}." in shown["description"], setting.name
             if "enum" in shown:
-                assert shown["enum"] == [*setting.choices, *setting.spellings], setting.name
+                assert shown["enum"] == [*setting.choices, *setting.aliases], setting.name
             assert (setting.name in FORM["encoding"]) == (kind != "string"), setting.name
 
     def test_every_setting_of_the_seed_is_there(self) -> None:
@@ -132,7 +130,7 @@ class TestUpdateSettings:
             sent = {name: values[turn] for name, values in choices.items() if turn < len(values)}
             assert chat.patch("/settings", **sent) == DONE
             kept = {
-                n: SETTINGS[n].spellings.get(v, v) if isinstance(v, str) else v
+                n: SETTINGS[n].aliases.get(v, v) if isinstance(v, str) else v
                 for n, v in sent.items()
             }
             with chat_database.reading() as reader:
