@@ -164,6 +164,25 @@ CHAT_QUOTAS: Mapping[str, Quota] = {
 }
 """The quotas of models/chat/common/quotas.py. Each has a variable of its own."""
 
+DAY_S = 86_400
+RETENTIONS: Mapping[str, tuple[int, str]] = {
+    "idempotency": (7, "Minimum retention of idempotency keys."),
+    "expired": (1, "Retention of expired checkout sessions and email confirmations."),
+    "payment_event": (
+        30,
+        "Retention of payment events, which merchants read and webhooks deliver.",
+    ),
+    "chat_known_place": (90, "Retention of the addresses that each user has signed in from."),
+    "mail": (30, "Retention of mail that was sent or failed permanently."),
+    "chat_archive": (30, "Retention of deleted chat messages, which allows manual restoration."),
+    "chat_event": (1, "Retention of chat events with their contents."),
+    "chat_detached_upload": (35, "Retention of uploaded files that no message shows."),
+    "chat_scheduled": (7, "Retention of the records of scheduled chat messages that were sent."),
+    "chat_export": (30, "Retention of export archives."),
+    "chat_audit": (730, "Retention of the chat audit log."),
+}
+"""For each kind of row the default in days, and the help text. Each has a variable of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -392,56 +411,11 @@ class Settings:
     checkout_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "Maximum lifetime of a checkout session."
     )
-    idempotency_retention_s: int = setting(
-        604_800, whole(1, 315_360_000), "Minimum retention of idempotency keys."
-    )
-    expired_retention_s: int = setting(
-        86_400,
-        whole(1, 315_360_000),
-        "Retention of expired checkout sessions and email confirmations.",
-    )
-    payment_event_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of payment events, which merchants read and webhooks deliver.",
-    )
-    chat_known_place_retention_s: int = setting(
-        7_776_000,
-        whole(1, 315_360_000),
-        "Retention of the addresses that each user has signed in from.",
-    )
-    mail_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of mail that was sent or failed permanently.",
-    )
-    chat_archive_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of deleted chat messages, which allows manual restoration.",
-    )
-    chat_event_retention_s: int = setting(
-        86_400,
-        whole(1, 315_360_000),
-        "Retention of chat events with their contents.",
-    )
-    chat_detached_upload_retention_s: int = setting(
-        3_024_000,
-        whole(1, 315_360_000),
-        "Retention of uploaded files that no message shows.",
-    )
-    chat_scheduled_retention_s: int = setting(
-        604_800,
-        whole(1, 315_360_000),
-        "Retention of the records of scheduled chat messages that were sent.",
-    )
-    chat_export_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of export archives.",
-    )
-    chat_audit_retention_s: int = setting(
-        63_072_000, whole(1, 315_360_000), "Retention of the chat audit log."
+    retention_s: Mapping[str, int] = setting_for_each(
+        Variable(
+            whole(1, 315_360_000), help, str(days * DAY_S), name=f"{name}_retention_s", key=name
+        )
+        for name, (days, help) in RETENTIONS.items()
     )
     chat_quotas: Mapping[str, int] = setting_for_each(
         Variable(
@@ -523,6 +497,8 @@ class Settings:
         }
         quotas = {name: quota.default for name, quota in CHAT_QUOTAS.items()}
         derived["chat_quotas"] = quotas | dict(self.chat_quotas)
+        retentions = {name: days * DAY_S for name, (days, _) in RETENTIONS.items()}
+        derived["retention_s"] = retentions | dict(self.retention_s)
         derived["mail_url"] = self.mail_url or f"file://{data_dir}/outbox"
         derived["public_url"] = self.public_url or _url_of(self.bind)
         metrics_dir = Path(self.metrics_dir)

@@ -41,14 +41,14 @@ def _forget_blocks(session: Session, before: datetime, limit: int) -> bool:
 POLICY = Policy(
     rules=(
         # The key of an invoice that is still open is needed however old it is.
-        older_than(IdempotencyKey.created_at, "idempotency_retention_s", only=~_IS_OPEN),
-        older_than(CheckoutSession.expires_at, "expired_retention_s"),
-        first_in_first_out(Event.at, "payment_event_retention_s"),
-        Rule("webhook_delivery", "payment_event_retention_s", _forget_deliveries),
-        first_in_first_out(WebhookAttempt.at, "payment_event_retention_s"),
+        older_than(IdempotencyKey.created_at, "idempotency", only=~_IS_OPEN),
+        older_than(CheckoutSession.expires_at, "expired"),
+        first_in_first_out(Event.at, "payment_event"),
+        Rule("webhook_delivery", "payment_event", _forget_deliveries),
+        first_in_first_out(WebhookAttempt.at, "payment_event"),
         older_than(
             WebhookEndpoint.deleted_at,
-            "payment_event_retention_s",
+            "payment_event",
             only=~_HAS_DELIVERIES & ~_HAS_ATTEMPTS,
         ),
         # By number of blocks: what a reorganisation can no longer reach.
