@@ -1,6 +1,6 @@
 """User groups: the system groups of a realm, and those that users create."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from models.chat.access.group_settings import (
     store_group_value,
 )
 from models.chat.access.membership import add_to_group, belongs, require
-from models.chat.access.people import visible_user_id
+from models.chat.access.people import only_visible, visible_user_id
 from models.chat.common import audit
 from models.chat.common.one_line import require_one_line
 from models.chat.events import log
@@ -25,7 +25,7 @@ from models.chat.events.people import UserGroupAddEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
-from models.dialects import gathered_ids
+from models.dialects import gathered_ids, id_in
 from models.reader import Db
 from models.rows import RowQuery, columns_of
 
@@ -83,7 +83,9 @@ def create_group(
     name = check_group_name(session, realm_id, name)
     members, subgroups = sorted(set(members)), sorted(set(subgroups))
     check_members(session, realm_id, members, actor=actor)
-    _check_subgroups(session, realm_id, subgroups)
+    groups = find_groups_by_id(session, realm_id, subgroups)
+    if len(groups) < len(subgroups) or any(group.is_deactivated for group in groups.values()):
+        raise InvalidUserGroup()
     own = {"direct_members": [actor.id], "direct_subgroups": []}
     permissions = {
         setting.name: store_group_value(
@@ -148,17 +150,24 @@ def check_group_name(
     return name
 
 
-def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> None:
-    group_ids = session.scalars(
-        select(UserGroup.id).where(
+def find_groups_by_id(
+    session: Session, realm_id: int, group_ids: Collection[int]
+) -> dict[int, UserGroup]:
+    """Return id -> group for those of the ids that are named or system groups of the realm, in
+    order.
+    """
+    if not group_ids:
+        return {}
+    groups = session.scalars(
+        select(UserGroup)
+        .where(
             UserGroup.realm_id == realm_id,
-            UserGroup.id.in_(subgroups),
+            id_in(UserGroup.id, group_ids),
             UserGroup.kind != "anonymous",
-            ~UserGroup.is_deactivated,
         )
+        .order_by(UserGroup.id)
     )
-    if set(subgroups) != set(group_ids):
-        raise InvalidUserGroup()
+    return {group.id: group for group in groups}
 
 
 class _Group(NamedTuple):
@@ -231,9 +240,7 @@ def find_groups(
             "id": group.id,
             "name": group.name,
             "description": group.description,
-            "members": [
-                user_id for user_id in group.members if known_ids is None or user_id in known_ids
-            ],
+            "members": only_visible(group.members, known_ids),
             "direct_subgroup_ids": group.subgroups,
             "is_system_group": group.kind == "system",
             "date_created": int(group.date_created.timestamp()),

@@ -1,7 +1,7 @@
 """Users of a realm as one user may see them: which users, which email, which picture."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from datetime import datetime
 from hashlib import md5
 from typing import Any, NamedTuple, Protocol
@@ -80,6 +80,11 @@ def find_known_ids(db: Db, actor: Actor) -> frozenset[int] | None:
 def visible_user_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
     """Return the user's id if it is one of those that the reader may see, else None."""
     return user_id if known_ids is None or user_id in known_ids else None
+
+
+def only_visible(user_ids: Iterable[int], known_ids: Container[int] | None) -> list[int]:
+    """Return those of the ids that the reader may see, in their order."""
+    return [user_id for user_id in user_ids if known_ids is None or user_id in known_ids]
 
 
 def known_to(user_id: int | BindParameter[int]) -> Select[Any]:

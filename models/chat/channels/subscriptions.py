@@ -19,7 +19,7 @@ from models.chat.access.channels import (
 )
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.naming import access_principals
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_known_ids, only_visible
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.errors import InvalidColor, NotSubscribed, UnknownSubscriptionProperty
 from models.chat.common import audit
@@ -133,9 +133,8 @@ def find_known_subscribers(db: Db, actor: Actor, channel_id: int) -> list[int]:
     `InvalidChannelId`.
     """
     channel = access_channel(db, actor, channel_id, content=False)
-    known_ids = find_known_ids(db, actor)
-    ids = find_subscriber_ids(db, [channel.id])[channel.id]
-    return [id_ for id_ in ids if known_ids is None or id_ in known_ids]
+    subscriber_ids = find_subscriber_ids(db, [channel.id])[channel.id]
+    return only_visible(subscriber_ids, find_known_ids(db, actor))
 
 
 def is_subscribed(db: Db, actor: Actor, *, user_id: int, channel_id: int) -> bool:

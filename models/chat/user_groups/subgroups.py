@@ -8,11 +8,12 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import UserGroupDeactivated
+from models.chat.access.groups import find_groups_by_id
 from models.chat.access.membership import add_to_group, find_groups_below
 from models.chat.events.people import UserGroupAddSubgroupsEvent, UserGroupRemoveSubgroupsEvent
 from models.chat.identity.actors import Actor
 from models.chat.organization.changes import append_change, lock_realm
-from models.chat.tables import Subgroup, UserGroup
+from models.chat.tables import Subgroup
 from models.chat.user_groups import members
 from models.chat.user_groups.administering import access_group_to_change, require_group
 from models.chat.user_groups.errors import (
@@ -104,18 +105,11 @@ def change_membership(
 
 
 def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) -> None:
-    groups = session.execute(
-        select(UserGroup.id, UserGroup.is_deactivated).where(
-            UserGroup.realm_id == actor.realm_id,
-            id_in(UserGroup.id, group_ids),
-            UserGroup.kind != "anonymous",
-        )
-    )
-    is_deactivated = {row.id: row.is_deactivated for row in groups}
+    groups = find_groups_by_id(session, actor.realm_id, group_ids)
     for group_id in group_ids:
-        if group_id not in is_deactivated:
+        if group_id not in groups:
             raise InvalidUserGroupId(group_id=group_id)
-    if any(is_deactivated.values()):
+    if any(group.is_deactivated for group in groups.values()):
         raise UserGroupDeactivated()
 
 
