@@ -103,16 +103,16 @@ def take(
         step, step_ms = each * count, ceil(each / MILLISECOND) * count
         latest_ms = now_ms + ceil(each / MILLISECOND) * allowance.attempts
         following = case((used_to > now_ms, used_to), else_=now_ms) + step_ms
-        taken = _put(
+        is_counted = _put(
             session,
             _counts,
             {"key": allowance.key, "arrival_at": now + step},
             {"arrival_at": following},
             where=following <= latest_ms,
         )
-        if not taken:
-            found = select(used_to).where(_counts.c.key == allowance.key)
-            used_ms = session.connection().execute(found).scalar_one_or_none() or now_ms
+        if not is_counted:
+            current = select(used_to).where(_counts.c.key == allowance.key)
+            used_ms = session.connection().execute(current).scalar_one_or_none() or now_ms
             raise AttemptsUsedUp(max(1, ceil((used_ms + step_ms - latest_ms) / 1000)))
 
 
