@@ -84,11 +84,6 @@ _MARK_STALE = Change(
 )
 
 
-def index_message(session: Session, message_id: int, *, topic: str, text: str) -> None:
-    """Index a message. `text`: its plain text."""
-    index_messages(session, [(message_id, topic, text)])
-
-
 def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
     """Index messages, as (id, topic, plain text), or index them again."""
     if not messages:
