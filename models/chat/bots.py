@@ -21,12 +21,12 @@ from models.chat.accounts.changes import change_full_name, change_role
 from models.chat.accounts.deactivation import deactivate_bot, set_owner
 from models.chat.accounts.errors import BadNameOrUsername
 from models.chat.accounts.key_renewal import renew_key
+from models.chat.accounts.new_users import notify_of_groups
 from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
-from models.chat.events.people import UserGroupAddMembersEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
-from models.chat.identity.roles import DIRECT_GROUPS, BotType, Role
+from models.chat.identity.roles import BotType, Role
 from models.chat.outgoing_webhooks.hooks import change_hook, create_hook, find_own_services
 from models.chat.people.bots import (
     COLUMNS,
@@ -37,7 +37,6 @@ from models.chat.people.bots import (
 )
 from models.chat.people.emails import check_email
 from models.chat.people.errors import EmailInUse, InvalidEmail
-from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 from models.chat.tables import User
@@ -142,9 +141,7 @@ def create_bot(
         raise BadNameOrUsername() from None
     except EmailInUse:
         raise UsernameInUse() from None
-    groups = [actor.realm.group_id_of(group) for group in DIRECT_GROUPS[Role.MEMBER]]
-    joins = UserGroupAddMembersEvent
-    notify_of_membership(session, actor.realm_id, joins, groups, [bot.id], now=now)
+    notify_of_groups(session, actor.realm, bot, now=now)
     if address is not None:
         create_hook(session, vault, bot.id, url=address.url, interface=address.interface)
         _notify_of_services(session, bot, now)

@@ -114,6 +114,22 @@ def subscribe(
     return outcome
 
 
+def subscribe_to_existing(
+    session: Session,
+    actor: Actor,
+    names: Sequence[str],
+    *,
+    principals: Sequence[int] = (),
+    now: datetime,
+) -> None:
+    """Subscribe the principals (none: the actor) to the channels that the actor may use."""
+    if names:
+        subscribe(
+            session, actor, [WantedChannel(name) for name in names], NewChannel(),
+            principals=principals, refuse_unauthorized=False, web_public_enabled=False, now=now,
+        )  # fmt: skip
+
+
 def _clean(wanted: Sequence[WantedChannel]) -> dict[str, WantedChannel]:
     """Return the wanted channels as they are stored by the keys of their names, of which the first
     counts. Raise what `check_color` and `check_channel_name` raise.
