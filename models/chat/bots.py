@@ -176,8 +176,8 @@ def check_bot_name(db: Db, actor: Actor, name: str, *, bot_id: int | None = None
     """
     name = check_full_name(name)
     require_unique_name(db, actor.realm, name, user_id=bot_id)
-    holders = db.execute(_NAMED, {"realm_id": actor.realm_id, "name": name}).scalars()
-    if any(holder != bot_id for holder in holders):
+    user_ids = db.execute(_NAMED, {"realm_id": actor.realm_id, "name": name}).scalars()
+    if any(user_id != bot_id for user_id in user_ids):
         raise BotNameInUse()
     return name
 
@@ -189,16 +189,16 @@ def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administe
     could not grant. Raise `NoSuchBot`, `InsufficientPermission`, `MustBeOwner`.
     """
     try:
-        found = lock_user(session, actor, bot_id)
+        managed = lock_user(session, actor, bot_id)
     except NoSuchUser:
         raise NoSuchBot() from None
-    bot = found.user
+    bot = managed.user
     _require_managed(actor, bot.bot_type, bot.bot_owner_id)
     if bot.bot_owner_id == actor.id:
-        return found
+        return managed
     require(actor.can_create_users or not bot.can_create_users)
-    found.require_owner_if(bot.role == Role.OWNER)
-    return found
+    managed.require_owner_if(bot.role == Role.OWNER)
+    return managed
 
 
 def require_managed(db: Db, actor: Actor, bot_id: int) -> None:
@@ -243,13 +243,13 @@ def change_bot(
     Raise what `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` and
     `change_hook` raise.
     """
-    found = access_managed_bot(session, actor, bot_id)
-    bot = found.user
+    managed = access_managed_bot(session, actor, bot_id)
+    bot = managed.user
     if changes.full_name is not None and changes.full_name.strip() != bot.full_name:
         name = check_bot_name(session, actor, changes.full_name, bot_id=bot.id)
         change_full_name(session, actor, bot, name, now=now)
     if changes.role is not None and changes.role != bot.role:
-        change_role(session, found, changes.role, now=now)
+        change_role(session, managed, changes.role, now=now)
     if changes.owner_id is not None and changes.owner_id != bot.bot_owner_id:
         check_bot_owner(session, actor, changes.owner_id)
         session.flush()

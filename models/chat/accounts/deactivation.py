@@ -208,7 +208,7 @@ def _remove(
 
 def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -> None:
     """Remove name, picture, custom profile, status and personal data. Only the email stays, because
-    administrators need it to tell accounts apart.
+    administrators need it to distinguish accounts.
     """
     user.full_name = DELETED_NAME
     user.is_deleted = True

@@ -164,16 +164,16 @@ def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now
     ids are ignored. Raise `InvalidFolderOrder` unless every folder is there.
     """
     lock_realm(session, actor.realm_id)
-    known = {row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})}
-    places = {folder_id: place for place, folder_id in enumerate(order) if folder_id in known}
-    if places.keys() != known:
+    ids = {row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})}
+    positions = {folder_id: at for at, folder_id in enumerate(order) if folder_id in ids}
+    if positions.keys() != ids:
         raise InvalidFolderOrder()
-    if places:
+    if positions:
         session.execute(
             update(ChannelFolder),
-            [{"id": folder_id, "position": place} for folder_id, place in places.items()],
+            [{"id": folder_id, "position": at} for folder_id, at in positions.items()],
         )
-    event = ChannelFolderReorderEvent(order=sorted(places, key=places.__getitem__))
+    event = ChannelFolderReorderEvent(order=sorted(positions, key=positions.__getitem__))
     append_change(session, actor, "channel_folders_reordered", event.payload(), event, now=now)
 
 

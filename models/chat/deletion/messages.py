@@ -1,4 +1,7 @@
-"""Deleting a message: who may delete it, until when, and its copy in the archive."""
+"""Deleting messages.
+
+Who may delete a message, until when, and its copy in the archive.
+"""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

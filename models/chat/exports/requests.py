@@ -1,6 +1,7 @@
-"""Exports of an organization's data: administrators request, list, download and delete them.
+"""Exports of the data of an organization.
 
-models/chat/exports/runs.py is the worker's part.
+Administrators request, list, download and delete them. models/chat/exports/runs.py is the worker's
+part.
 """
 
 from dataclasses import dataclass

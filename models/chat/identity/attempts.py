@@ -64,7 +64,7 @@ class SignInAttempt:
             Allowance(seal(self._text("name", "")), PER_NAME, PERIOD),
         )
 
-    def known_as(self, seal: Seal) -> str:
+    def known_place_key(self, seal: Seal) -> str:
         return seal(self._text("known", self.place))
 
     def _text(self, kind: str, where: str) -> str:
@@ -73,7 +73,7 @@ class SignInAttempt:
 
 def count_attempt(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
     """Count one attempt before the password is verified. Raise `AttemptsUsedUp`."""
-    known = select(_places.c.key).where(_places.c.key == attempt.known_as(seal))
+    known = select(_places.c.key).where(_places.c.key == attempt.known_place_key(seal))
     is_known = session.connection().execute(known).first() is not None
     allowances = attempt.allowances(seal)
     take(session, allowances[:1] if is_known else allowances, now=now)
@@ -85,7 +85,7 @@ def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now:
     """
     place = attempt.allowances(seal)[0]
     session.connection().execute(delete(_counts).where(_counts.c.key == place.key))
-    _put(session, _places, {"key": attempt.known_as(seal), "last_at": now}, {"last_at": now})
+    _put(session, _places, {"key": attempt.known_place_key(seal), "last_at": now}, {"last_at": now})
 
 
 def take(

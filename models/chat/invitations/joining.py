@@ -78,7 +78,7 @@ def _lock(
     return row, access_offer(session, realm, token, now=now).inviter
 
 
-def ask_to_join(
+def request_invitation(
     session: Session, realm: RealmView, token: str, post: Post, *, email: str, now: datetime
 ) -> str:
     """Mail an invitation to an address that somebody with a link entered. Return the address.
