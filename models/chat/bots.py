@@ -4,7 +4,6 @@ People create bots and deactivate them. A bot's owner and the administrators man
 owner can read its key.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -163,10 +162,9 @@ def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
     """Raise `NotForBots`, `InsufficientPermission`."""
     if actor.is_bot:
         raise NotForBots()
-    realm = actor.realm
-    groups: Sequence[int] = (realm.can_create_bots_group,)
+    groups = [actor.realm.can_create_bots_group]
     if bot_type == BotType.INCOMING_WEBHOOK:
-        groups = (*groups, realm.can_create_write_only_bots_group)
+        groups.append(actor.realm.can_create_write_only_bots_group)
     require(any(belongs(db, actor, group) for group in groups))
 
 
