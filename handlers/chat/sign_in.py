@@ -9,7 +9,7 @@ from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.pools import run_hashing
 from models.chat.access.naming import access_user
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.identity import jwt_sign_in, sign_in
 from models.chat.identity.actors import RealmView, access_realm, find_actor
 from models.chat.identity.errors import NotInProduction
@@ -61,7 +61,10 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
         assert actor is not None
         row = access_user(ctx.session, actor, account.id)
         data["user"] = user_view.describe_user(
-            row, actor, known_ids=find_known_ids(ctx.session, actor), client_extavatar=False
+            row,
+            actor,
+            visible_ids=find_visible_user_ids(ctx.session, actor),
+            client_extavatar=False,
         )
     return envelope.success(ctx, data)
 

@@ -324,16 +324,16 @@ _ANONYMOUS: Query[int, list[int], list[int]] = Query(
 
 
 def find_group_values(
-    db: Db, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
+    db: Db, group_ids: Iterable[int], *, visible_ids: Container[int] | None = None
 ) -> dict[int, GroupValue]:
     """Return group id -> value in the API, with one statement for all.
 
-    `known_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the only users that the reader may see; None means everybody.
     """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
     for group_id, member_ids, subgroup_ids in _ANONYMOUS.all(db, {"group_ids": list(values)}):
         values[group_id] = {
-            "direct_members": only_visible(member_ids, known_ids),
+            "direct_members": only_visible(member_ids, visible_ids),
             "direct_subgroups": subgroup_ids,
         }
     return values

@@ -17,7 +17,7 @@ from models.chat.access.group_settings import (
     store_group_value,
 )
 from models.chat.access.membership import add_to_group, belongs, require
-from models.chat.access.people import only_visible, visible_user_id
+from models.chat.access.people import id_if_visible, only_visible
 from models.chat.common import audit
 from models.chat.common.one_line import require_one_line
 from models.chat.events import log
@@ -221,32 +221,32 @@ def find_groups(
     *,
     include_deactivated: bool,
     group_id: int | None = None,
-    known_ids: Container[int] | None = None,
+    visible_ids: Container[int] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the realm's named and system groups, or one of them, by ascending id, as clients see
     them.
 
-    `known_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the only users that the reader may see; None means everybody.
     """
     query = _IN_REALM if group_id is None else _ONE
     groups = query.all(db, {"realm_id": realm_id, "group_id": group_id})
     if not include_deactivated:
         groups = [group for group in groups if not group.is_deactivated]
     values = find_group_values(
-        db, {id_ for group in groups for id_ in group.settings.values()}, known_ids=known_ids
+        db, {id_ for group in groups for id_ in group.settings.values()}, visible_ids=visible_ids
     )
     return [
         {
             "id": group.id,
             "name": group.name,
             "description": group.description,
-            "members": only_visible(group.members, known_ids),
+            "members": only_visible(group.members, visible_ids),
             "direct_subgroup_ids": group.subgroups,
             "is_system_group": group.kind == "system",
             "date_created": int(group.date_created.timestamp()),
             "deactivated": group.is_deactivated,
             **{setting: values[id_] for setting, id_ in group.settings.items()},
-            "creator_id": visible_user_id(group.creator_id, known_ids),
+            "creator_id": id_if_visible(group.creator_id, visible_ids),
         }
         for group in groups
     ]

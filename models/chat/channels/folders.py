@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.people import find_known_ids, visible_user_id
+from models.chat.access.people import find_visible_user_ids, id_if_visible
 from models.chat.channels.errors import (
     FolderExists,
     FolderInUse,
@@ -70,9 +70,9 @@ def check_folder_name(name: str) -> str:
 def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
     """Return the realm's folders as the actor sees them, in their order."""
     rows = read_rows(_FolderRow, db.execute(_ALL, {"realm_id": actor.realm_id}))
-    known_ids = find_known_ids(db, actor)
+    visible_ids = find_visible_user_ids(db, actor)
     return [
-        _described(row) | {"creator_id": visible_user_id(row.creator_id, known_ids)}
+        _described(row) | {"creator_id": id_if_visible(row.creator_id, visible_ids)}
         for row in rows
         if include_archived or not row.is_archived
     ]

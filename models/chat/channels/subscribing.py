@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import ChannelView, filter_known, has_content_access
+from models.chat.access.channels import ChannelView, filter_visible, has_content_access
 from models.chat.access.errors import InsufficientPermission
 from models.chat.access.group_settings import AnonymousGroup
 from models.chat.access.membership import belongs, require
@@ -151,7 +151,7 @@ def _sort(
     the actor may not see.
     """
     existing = find_channels_by_name(session, actor, by_key)
-    visible = filter_known(session, actor, existing.values())
+    visible = filter_visible(session, actor, existing.values())
     visible_keys = {channel.name.casefold() for channel in visible}
     missing = [channel for key, channel in by_key.items() if key not in existing]
     hidden = [channel for key, channel in by_key.items() if key in existing.keys() - visible_keys]

@@ -15,7 +15,7 @@ from sqlalchemy.orm import aliased
 
 from models.chat.access.channels import (
     ChannelView,
-    find_known_channel,
+    find_visible_channel,
     readable_channels,
     reading_as,
 )
@@ -77,7 +77,7 @@ def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False)
         return row_of(MessageView, row, channel=None)
     # Read in any case, so that a hidden message takes as many statements as an unknown one.
     channel_id = 0 if row is None else row.channel_id or 0
-    channel = find_known_channel(db, actor, channel_id=channel_id, content=True)
+    channel = find_visible_channel(db, actor, channel_id=channel_id, content=True)
     if (
         row is not None
         and channel is not None

@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, literal, select
 
 from models.base import table_of
-from models.chat.access.people import find_known_ids, only_visible
+from models.chat.access.people import find_visible_user_ids, only_visible
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
 from models.chat.messages.errors import ReadReceiptsDisabled
@@ -45,4 +45,4 @@ def find_reader_ids(db: Db, actor: Actor, message_id: int) -> list[int]:
         raise ReadReceiptsDisabled()
     values = {"message_id": message.id, "sender_id": message.sender_id, "actor_id": actor.id}
     reader_ids = db.execute(_READERS, values).scalars()
-    return only_visible(reader_ids, find_known_ids(db, actor))
+    return only_visible(reader_ids, find_visible_user_ids(db, actor))

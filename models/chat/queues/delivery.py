@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from models.chat.access.people import dummy_email, email_by_fact, find_known_ids
+from models.chat.access.people import dummy_email, email_by_fact, find_visible_user_ids
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.queues.entries import MOST_ENTRIES, Entry
@@ -32,16 +32,16 @@ _LEGACY_OF = {"muted_topics": "user_topic"}
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The user of a queue. `known_ids`: the users visible to them; None: everybody."""
+    """The user of a queue. `visible_ids`: the users visible to them; None: everybody."""
 
     actor: Actor
     queue: Queue
-    known_ids: frozenset[int] | None
+    visible_ids: frozenset[int] | None
 
 
 def find_viewer(db: Db, actor: Actor, queue: Queue) -> Viewer:
     """Return the user of a queue with what decides on all events."""
-    return Viewer(actor, queue, find_known_ids(db, actor))
+    return Viewer(actor, queue, find_visible_user_ids(db, actor))
 
 
 def render_events(
@@ -64,8 +64,8 @@ def render_events(
             body = without_channels(body, closed.unknown)
             if not body:
                 continue
-        if viewer.known_ids is not None:
-            body = without_hidden_names(body, viewer.known_ids)
+        if viewer.visible_ids is not None:
+            body = without_hidden_names(body, viewer.visible_ids)
         form = FORMS.get(entry.type)
         if form is None:
             bodies.append(body)
@@ -245,8 +245,8 @@ def _user_group(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
         yield body
     elif "_group" in entry.payload:
         group = entry.payload["_group"]
-        if viewer.known_ids is not None:
-            group = without_hidden_names(group, viewer.known_ids)
+        if viewer.visible_ids is not None:
+            group = without_hidden_names(group, viewer.visible_ids)
         yield {"id": entry.id, "type": entry.type, "op": "add", "group": group}
     elif body["op"] == "update" and body["data"].get("deactivated"):
         yield {"id": entry.id, "type": entry.type, "op": "remove", "group_id": body["group_id"]}
@@ -304,4 +304,4 @@ def _with_email(viewer: Viewer, entry: Entry, person: Body) -> Body:
 
 
 def _is_visible(viewer: Viewer, user_id: int) -> bool:
-    return viewer.known_ids is None or user_id in viewer.known_ids
+    return viewer.visible_ids is None or user_id in viewer.visible_ids

@@ -7,7 +7,7 @@ from typing import TypedDict
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import filter_known, find_channels
+from models.chat.access.channels import filter_visible, find_channels
 from models.chat.access.group_settings import (
     CHANNEL_GROUPS,
     REALM_GROUPS,
@@ -63,7 +63,7 @@ def _find_objections(session: Session, actor: Actor, group_id: int) -> Iterator[
     group_ids = {group_id, *(row.id for row in supergroups if row.kind == "anonymous")}
     realm_id = actor.realm_id
     channels = _find_settings(session, Channel, CHANNEL_GROUPS, realm_id, group_ids)
-    visible = filter_known(session, actor, find_channels(session, actor, channel_ids=channels))
+    visible = filter_visible(session, actor, find_channels(session, actor, channel_ids=channels))
     visible_ids = {channel.id for channel in visible}
     for channel_id, settings in channels.items():
         objection: Objection = {"type": "channel", "settings": settings}
