@@ -119,14 +119,14 @@ def find_channels(
 
 
 def filter_visible(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Return the channels that the actor may see, with a number of statements that does not depend
-    on which channels there are.
+    """Return the channels that the actor may see. The number of statements is the same for all
+    channels.
     """
     return _filter(db, actor, channels, has_metadata_access)
 
 
 def filter_readable(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Return the channels that the actor may read, likewise."""
+    """Return the channels that the actor may read, as `filter_visible` does."""
     return _filter(db, actor, channels, has_content_access)
 
 

@@ -266,7 +266,7 @@ def find_actor(db: Db, user_id: int) -> Actor | None:
 
 
 def find_writer(session: Session, user_id: int) -> Actor | None:
-    """Return the same for a write on the user's behalf: `authenticate` describes the lock."""
+    """Return `find_actor` for a write on the user's behalf, locked as `authenticate` describes."""
     return _actor(_LOCKED_BY_ID.first(session, {"user_id": user_id}))
 
 

@@ -36,8 +36,8 @@ def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> Non
 
 
 def require_may_give(actor: Actor, role: int) -> None:
-    """Only owners invite owners, and only administrators invite administrators and moderators.
-    Raise `MustBeOwner`, `MustBeAdministrator`.
+    """Raise `MustBeOwner` or `MustBeAdministrator` unless the actor may invite people to the role.
+    Only owners invite owners, and only administrators invite administrators and moderators.
     """
     if role == Role.OWNER and not actor.is_owner:
         raise MustBeOwner()
