@@ -1,6 +1,6 @@
-"""Finds the users that a request names, by id or by API email.
+"""The users that a request names, by id or by API email.
 
-Users whom the actor may not see, and real addresses that the actor may not see, find nobody.
+Names of hidden users, and real addresses that the actor may not see, find nobody.
 """
 
 from collections.abc import Iterable, Sequence
