@@ -1,8 +1,8 @@
 """Security events: what an operator watches, each by a name out of one closed list.
 
-A leaf: imports nothing of ours. A line of the log has `event` = `security`, `name`, who asked
-(`actor`, `key`), from where (`address`) and in which request (`id`); docs/operations.md says what
-to watch for. Never a secret, never an email address.
+It imports no other module of the product. A line of the log has `event` = `security`, `name`, the
+caller (`actor`, `key`, `address`) and the request (`id`), and neither secrets nor email addresses.
+docs/operations.md describes what to watch for.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ import structlog
 
 
 class SecurityEvent(StrEnum):
-    """Every name there is, with what it tells."""
+    """The names of all events."""
 
     # Refusals: the engine's, for every operation.
     CREDENTIAL_REFUSED = "credential_refused"
     SIGN_IN_REFUSED = "sign_in_refused"
     LIMIT_HIT = "limit_hit"
     FOREIGN_ORIGIN = "foreign_origin"
-    # What was handed out.
+    # Keys and exports that were issued.
     SIGNED_IN = "signed_in"
     EXPORT_REQUESTED = "export_requested"
     EXPORT_DOWNLOADED = "export_downloaded"
@@ -55,8 +55,8 @@ REFUSALS = frozenset(
 )
 
 
-class Asker(Protocol):
-    """Who asked and from where: a request's context, as far as events tell of it."""
+class Caller(Protocol):
+    """The part of a request's context that events have: who called, and from where."""
 
     @property
     def actor_id(self) -> int | str | None: ...
@@ -68,33 +68,33 @@ class Asker(Protocol):
     def request_id(self) -> str: ...
 
 
-_asking: ContextVar[Asker | None] = ContextVar("asking", default=None)
+_caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
 @contextmanager
-def asking(asker: Asker) -> Iterator[None]:
-    """Log events within, in this thread or task, as those of `asker`."""
-    token = _asking.set(asker)
+def asking(caller: Caller) -> Iterator[None]:
+    """Log the events of the block, in this thread or task, as those of the caller."""
+    token = _caller.set(caller)
     try:
         yield
     finally:
-        _asking.reset(token)
+        _caller.reset(token)
 
 
-def who_asks() -> Asker | None:
-    """Whose request is being served; None where nobody's is: a worker, a command."""
-    return _asking.get()
+def current_caller() -> Caller | None:
+    """Return the caller of the request in progress; None in workers and commands."""
+    return _caller.get()
 
 
-def emit(name: SecurityEvent, *, asker: Asker | None = None, **facts: Any) -> None:
+def emit(name: SecurityEvent, *, asker: Caller | None = None, **facts: Any) -> None:
     """Write the line of one event. `facts` are ids, names of operations and numbers."""
-    asker = asker or who_asks()
-    if asker is not None:
+    caller = asker or current_caller()
+    if caller is not None:
         facts = {
-            "actor": asker.actor_id,
-            "key": asker.key_id,
-            "address": asker.client,
-            "id": asker.request_id,
+            "actor": caller.actor_id,
+            "key": caller.key_id,
+            "address": caller.client,
+            "id": caller.request_id,
             **facts,
         }
     log = structlog.get_logger("security")

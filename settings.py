@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class SettingsError(Exception):
-    """A variable is unknown or holds a bad value; the message is one sentence, without secrets."""
+    """A variable is unknown or has a bad value; the message is one sentence, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def setting(
 
 
 def setting_for_each(variables: Iterable[Variable]) -> Mapping[str, Any]:
-    """A field with a mapping of which each entry has a variable of its own."""
+    """Return a dataclass field with a mapping whose entries have a variable each."""
     return field(default_factory=dict, repr=False, metadata={"variables": tuple(variables)})
 
 
@@ -163,6 +163,25 @@ CHAT_QUOTAS: Mapping[str, Quota] = {
     ),
 }
 """The quotas of models/chat/common/quotas.py. Each has a variable of its own."""
+
+DAY_S = 86_400
+RETENTIONS: Mapping[str, tuple[int, str]] = {
+    "idempotency": (7, "Minimum retention of idempotency keys."),
+    "expired": (1, "Retention of expired checkout sessions and email confirmations."),
+    "payment_event": (
+        30,
+        "Retention of payment events, which merchants read and webhooks deliver.",
+    ),
+    "chat_known_place": (90, "Retention of the addresses that each user has signed in from."),
+    "mail": (30, "Retention of mail that was sent or failed permanently."),
+    "chat_archive": (30, "Retention of deleted chat messages, which allows manual restoration."),
+    "chat_event": (1, "Retention of chat events with their contents."),
+    "chat_detached_upload": (35, "Retention of uploaded files that no message shows."),
+    "chat_scheduled": (7, "Retention of the records of scheduled chat messages that were sent."),
+    "chat_export": (30, "Retention of export archives."),
+    "chat_audit": (730, "Retention of the chat audit log."),
+}
+"""For each kind of row the default in days, and the help text. Each has a variable of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,56 +411,11 @@ class Settings:
     checkout_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "Maximum lifetime of a checkout session."
     )
-    idempotency_retention_s: int = setting(
-        604_800, whole(1, 315_360_000), "Minimum retention of idempotency keys."
-    )
-    expired_retention_s: int = setting(
-        86_400,
-        whole(1, 315_360_000),
-        "Retention of expired checkout sessions and email confirmations.",
-    )
-    payment_event_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of payment events, which merchants read and webhooks deliver.",
-    )
-    chat_known_place_retention_s: int = setting(
-        7_776_000,
-        whole(1, 315_360_000),
-        "Retention of the addresses that each user has signed in from.",
-    )
-    mail_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of mail that was sent or failed permanently.",
-    )
-    chat_archive_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of deleted chat messages, which allows manual restoration.",
-    )
-    chat_event_retention_s: int = setting(
-        86_400,
-        whole(1, 315_360_000),
-        "Retention of chat events with their contents.",
-    )
-    chat_detached_upload_retention_s: int = setting(
-        3_024_000,
-        whole(1, 315_360_000),
-        "Retention of uploaded files that no message shows.",
-    )
-    chat_scheduled_retention_s: int = setting(
-        604_800,
-        whole(1, 315_360_000),
-        "Retention of the records of scheduled chat messages that were sent.",
-    )
-    chat_export_retention_s: int = setting(
-        2_592_000,
-        whole(1, 315_360_000),
-        "Retention of export archives.",
-    )
-    chat_audit_retention_s: int = setting(
-        63_072_000, whole(1, 315_360_000), "Retention of the chat audit log."
+    retention_s: Mapping[str, int] = setting_for_each(
+        Variable(
+            whole(1, 315_360_000), help, str(days * DAY_S), name=f"{name}_retention_s", key=name
+        )
+        for name, (days, help) in RETENTIONS.items()
     )
     chat_quotas: Mapping[str, int] = setting_for_each(
         Variable(
@@ -523,35 +497,39 @@ class Settings:
         }
         quotas = {name: quota.default for name, quota in CHAT_QUOTAS.items()}
         derived["chat_quotas"] = quotas | dict(self.chat_quotas)
+        retentions = {name: days * DAY_S for name, (days, _) in RETENTIONS.items()}
+        derived["retention_s"] = retentions | dict(self.retention_s)
         derived["mail_url"] = self.mail_url or f"file://{data_dir}/outbox"
         derived["public_url"] = self.public_url or _url_of(self.bind)
-        metrics_dir = Path(self.metrics_dir)
-        derived["metrics_dir"] = data_dir / "metrics" if metrics_dir == Path() else metrics_dir
-        export_dir = Path(self.chat_export_dir)
-        derived["chat_export_dir"] = data_dir / "exports" if export_dir == Path() else export_dir
-        upload_dir = Path(self.chat_upload_dir)
-        derived["chat_upload_dir"] = data_dir / "uploads" if upload_dir == Path() else upload_dir
+        folders = {
+            "metrics_dir": "metrics",
+            "chat_export_dir": "exports",
+            "chat_upload_dir": "uploads",
+        }
+        for name, folder in folders.items():
+            directory = Path(getattr(self, name))
+            derived[name] = data_dir / folder if directory == Path() else directory
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> "Settings":
-        """Parse the environment; an empty variable counts as unset.
+        """Return the settings of the environment; an empty variable counts as unset.
 
-        A secret NAME may come as NAME_FILE, the path of a file that holds it. Raises SettingsError,
-        one sentence naming the variable, for an unknown one, a bad value, and one that is not safe
-        beside the others.
+        For a secret NAME, NAME_FILE may be the path of a file with the secret. Raise
+        `SettingsError` for an unknown variable, a bad value, and one that is unsafe with the
+        others.
         """
         environ = _with_secret_files(os.environ if env is None else env)
-        known = variables()
+        by_name = variables()
         for name in sorted(environ):
-            if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in known:
-                raise SettingsError(f"{name} is not a setting: {_hint(name, known)}.")
+            if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in by_name:
+                raise SettingsError(f"{name} is not a setting: {_hint(name, by_name)}.")
         values: dict[str, Any] = {}
-        for name, known_as in known.items():
+        for name, definition in by_name.items():
             if text := environ.get(name, "").strip():
                 try:
-                    known_as.put(values, known_as.parse(text))
+                    definition.put(values, definition.parse(text))
                 except ValueError as problem:
                     raise SettingsError(f"{name} {problem}.") from None
         settings = cls(**values)
@@ -559,22 +537,22 @@ class Settings:
         return settings
 
     def describe(self, env: Mapping[str, str] | None = None) -> list[Described]:
-        """Every setting with its value (secrets masked) and whether the environment set it."""
+        """Return every setting with its value, secrets masked, and its origin."""
         environ = _with_secret_files(os.environ if env is None else env)
         return [
             Described(
                 variable=name,
-                value=_shown(known_as.value_in(self), secret=known_as.is_secret),
-                default=known_as.default,
+                value=_shown(definition.value_in(self), secret=definition.is_secret),
+                default=definition.default,
                 origin="environment" if environ.get(name, "").strip() else "default",
-                help=known_as.help,
+                help=definition.help,
             )
-            for name, known_as in variables().items()
+            for name, definition in variables().items()
         ]
 
 
 def variables() -> dict[str, Variable]:
-    """Every variable by its name, in the order of the fields and of their entries."""
+    """Return name -> variable, in the order of the fields and of their entries."""
     return {
         variable(its.name or f.name): replace(its, field=f.name)
         for f in fields(Settings)
@@ -587,34 +565,34 @@ def variable(field_name: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that host: a name or an address, brackets or none."""
+    """Return whether only this machine can reach a host: a name or an address."""
     with suppress(ValueError):
         return ip_address(host.strip("[]")).is_loopback
     return host == "localhost" or host.endswith(".localhost")
 
 
 def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment with what the files of NAME_FILE hold. Raises SettingsError."""
-    found = dict(environ)
-    for name in (name for name, known_as in variables().items() if known_as.is_secret):
-        place = found.pop(f"{name}{FILE}", "").strip()
-        if not place:
+    """Return the environment with the contents of the files NAME_FILE. Raise `SettingsError`."""
+    values = dict(environ)
+    for name in (name for name, definition in variables().items() if definition.is_secret):
+        path = values.pop(f"{name}{FILE}", "").strip()
+        if not path:
             continue
-        if found.get(name, "").strip():
+        if values.get(name, "").strip():
             raise SettingsError(f"{name} and {name}{FILE} are both set; keep one.")
         try:
-            found[name] = Path(place).read_text().strip()
+            values[name] = Path(path).read_text().strip()
         except (OSError, UnicodeDecodeError) as problem:
             raise SettingsError(
                 f"{name}{FILE} cannot be read ({type(problem).__name__})."
             ) from None
-        if not found[name]:
+        if not values[name]:
             raise SettingsError(f"{name}{FILE} names an empty file.")
-    return found
+    return values
 
 
 def _check_exposure(settings: "Settings") -> None:
-    """Raise SettingsError for what would be open to others than this machine."""
+    """Raise `SettingsError` for settings that would expose development features or secrets."""
     host = settings.bind.rpartition(":")[0]
     if settings.development and not is_loopback(host):
         raise SettingsError(
@@ -642,7 +620,7 @@ def _check_exposure(settings: "Settings") -> None:
 
 
 def mask(text: str) -> str:
-    """`text` without the secrets of its URLs: passwords, queries, the path of an http URL."""
+    """Return the text without the secrets of its URLs: passwords, queries, paths of http URLs."""
     text = re.sub(r"(postgres[^:]*://[^:/@\s]*):\S*@", r"\1:***@", text)
     text = re.sub(r"(smtps?://[^:/@\s]*):\S*@", r"\1:***@", text)
     text = re.sub(r"(https?://)[^/\s,]*@", r"\1***@", text)
@@ -655,8 +633,8 @@ def _url_of(bind: str) -> str:
     return f"http://{'127.0.0.1' if host in {'0.0.0.0', '[::]'} else host}:{port}"
 
 
-def _hint(name: str, known: Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+def _hint(name: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(names), n=1)
     return f"did you mean {near[0]}" if near else "`specd config check` lists all settings"
 
 

@@ -53,7 +53,7 @@ def export(realm: str, export_type: str, as_json: bool) -> None:
             settings.chat_export_dir,
             build_file_store(settings),
             public_url=settings.public_url,
-            retention=timedelta(seconds=settings.chat_export_retention_s),
+            retention=timedelta(seconds=settings.retention_s["chat_export"]),
             stopping=threading.Event(),
             listener=lambda done, total: bar.update(task, completed=done, total=total),
         )

@@ -20,7 +20,7 @@ Forget = Callable[[Session, datetime, int], bool]
 class Rule:
     """How long the rows of one table are kept.
 
-    `setting` is the field of `Settings` with the seconds; None where it is not a matter of time.
+    `setting` is the key of `Settings.retention_s`; None where it is not a matter of time.
     `forget` deletes one batch in the caller's unit of work. It skips rows that are locked, so that
     any number of workers share the work.
     """

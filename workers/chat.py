@@ -93,7 +93,7 @@ def exports(context: WorkerContext) -> Worker:
         settings.chat_export_dir,
         build_file_store(settings),
         public_url=settings.public_url,
-        retention=timedelta(seconds=settings.chat_export_retention_s),
+        retention=timedelta(seconds=settings.retention_s["chat_export"]),
         stopping=context.pool.stopping,
     )
     return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
@@ -107,7 +107,7 @@ def uploads(context: WorkerContext) -> Worker:
         context.clock,
         build_file_store(settings),
         settings.chat_upload_dir / ARRIVING,
-        retention=timedelta(seconds=settings.chat_detached_upload_retention_s),
+        retention=timedelta(seconds=settings.retention_s["chat_detached_upload"]),
         rest=context.pool.stopping.wait,
     )
     return Worker("uploads", worker.try_work_one, poll_s=UPLOADS_EVERY_S, niceness=NICENESS)

@@ -60,4 +60,4 @@ class Retention:
 
 
 def _kept_for(rule: Rule, settings: Settings) -> timedelta:
-    return timedelta(seconds=getattr(settings, rule.setting) if rule.setting else 0)
+    return timedelta(seconds=settings.retention_s[rule.setting] if rule.setting else 0)

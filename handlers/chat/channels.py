@@ -7,7 +7,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.access.channels import ChannelView, access_channel, access_channel_by_name
 from models.chat.access.group_settings import CHANNEL_GROUPS
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.channels import archiving, channels, defaults, subscriptions
 from models.chat.channels.changing import ChannelChanges, PrivacyChange, change_channel
 from models.chat.channels.channels import ChannelQuery
@@ -45,13 +45,13 @@ def _describe(ctx: Context, views: Sequence[ChannelView]) -> dict[int, dict[str,
         ctx.actor.realm,
         views,
         now=ctx.now,
-        known_ids=find_known_ids(ctx.session, ctx.actor),
+        visible_ids=find_visible_user_ids(ctx.session, ctx.actor),
     )
 
 
 def list_channel_subscribers(ctx: Context, *, stream_id: int) -> Response:
     """List the subscribers of a channel."""
-    user_ids = subscriptions.find_known_subscribers(ctx.session, ctx.actor, stream_id)
+    user_ids = subscriptions.find_visible_subscriber_ids(ctx.session, ctx.actor, stream_id)
     return envelope.success(ctx, subscribers=user_ids)
 
 

@@ -9,7 +9,7 @@ from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.pools import STORES, make_picture
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.common.quotas import CUSTOM_EMOJI, require_within
 from models.chat.organization import emoji
 from models.chat.organization.emoji import NewEmoji, find_custom_emoji
@@ -23,8 +23,10 @@ from server.response import Response
 def list_custom_emoji(ctx: Context) -> Response:
     """List the custom emoji."""
     db, actor = ctx.session, ctx.actor
-    known_ids = find_known_ids(db, actor)
-    return envelope.success(ctx, emoji=find_custom_emoji(db, actor.realm_id, known_ids=known_ids))
+    visible_ids = find_visible_user_ids(db, actor)
+    return envelope.success(
+        ctx, emoji=find_custom_emoji(db, actor.realm_id, visible_ids=visible_ids)
+    )
 
 
 async def create_custom_emoji(ctx: Context, *, emoji_name: str, file: File) -> Response:

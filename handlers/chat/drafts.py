@@ -5,7 +5,7 @@ from typing import Any
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import drafts as stored
-from models.chat.common.quotas import DRAFT_TEXTS, DRAFTS, require_light, require_within
+from models.chat.common.quotas import DRAFT_TEXTS, DRAFTS, require_texts_within, require_within
 from models.chat.drafts import DraftData
 from server.response import Response
 
@@ -22,14 +22,14 @@ def create_drafts(ctx: Context, *, drafts: list[dict[str, Any]]) -> Response:
     data = [_data(draft) for draft in drafts]
     ids = stored.create_drafts(ctx.session, ctx.actor, data, now=ctx.now)
     require_within(ctx.session, ctx.settings, DRAFTS, ctx.actor.id)
-    require_light(ctx.session, DRAFT_TEXTS, ctx.actor.id)
+    require_texts_within(ctx.session, DRAFT_TEXTS, ctx.actor.id)
     return envelope.success(ctx, ids=ids)
 
 
 def update_draft(ctx: Context, *, draft_id: int, draft: dict[str, Any]) -> Response:
     """Change a draft."""
     stored.change_draft(ctx.session, ctx.actor, draft_id, _data(draft), now=ctx.now)
-    require_light(ctx.session, DRAFT_TEXTS, ctx.actor.id)
+    require_texts_within(ctx.session, DRAFT_TEXTS, ctx.actor.id)
     return envelope.success(ctx)
 
 

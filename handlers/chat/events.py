@@ -13,7 +13,7 @@ from handlers.chat.server_settings import FEATURE_LEVEL, VERSION
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import icon_url, realm_url
 from handlers.chat.wire.context import Context
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.channels.errors import NotAuthorizedForQuery
 from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
@@ -79,8 +79,8 @@ async def register_queue(
         presence_history_days=presence_history_limit_days,
         capabilities=capabilities,
     )
-    head, known_ids, state = await ctx.read_snapshot(partial(_read_state, ctx, fetched))
-    queue_id = await ctx.write(partial(_open_queue, ctx, options, head, known_ids))
+    head, visible_ids, state = await ctx.read_snapshot(partial(_read_state, ctx, fetched))
+    queue_id = await ctx.write(partial(_open_queue, ctx, options, head, visible_ids))
     always = {
         "queue_id": queue_id,
         "last_event_id": head,
@@ -97,7 +97,7 @@ def _open_queue(
     ctx: Context,
     options: QueueOptions,
     head: int,
-    known_ids: frozenset[int] | None,
+    visible_ids: frozenset[int] | None,
     session: Session,
 ) -> str:
     _check_reach(ctx, options.all_public_streams)  # the actor may have changed
@@ -108,7 +108,7 @@ def _open_queue(
         position=head,
         client=client_name(None, ctx.header("user-agent")),
         now=ctx.now,
-        known_ids=known_ids,
+        visible_ids=visible_ids,
     )
 
 
@@ -125,7 +125,7 @@ def _read_state(
     state.
     """
     view = Viewing(db, ctx.actor, options, _facts(ctx), now=ctx.now)
-    return queues.find_head(db, ctx.actor.realm_id), view.known_ids, take_snapshot(view)
+    return queues.find_head(db, ctx.actor.realm_id), view.visible_ids, take_snapshot(view)
 
 
 def _names(event_types: list[str] | None) -> frozenset[str] | None:
@@ -163,10 +163,10 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
     reader, actor = ctx.session, ctx.actor
     queue, head = queues.access_queue(reader, actor, queue_id, now=ctx.now)
     position = queues.check_position(queue, last_event_id, head)
-    viewer = Viewer(actor, queue, find_known_ids(reader, actor))
+    viewer = Viewer(actor, queue, find_visible_user_ids(reader, actor))
     batch = catch_up(reader, viewer, after=position, until=head, now=ctx.now)
     if not batch.bodies and batch.seen == head:
-        queues.require_same_knowledge(queue, viewer.known_ids)
+        queues.require_same_knowledge(queue, viewer.visible_ids)
     return _Begun(viewer, position, head, batch)
 
 
@@ -236,7 +236,7 @@ def _needs_no_check(waiter: Waiter) -> bool:
     The time until this user's turn among thousands does not count, because it would only grow if
     each of them queried the database.
     """
-    if waiter.handed_at is None or waiter.viewer.known_ids is not None:
+    if waiter.handed_at is None or waiter.viewer.visible_ids is not None:
         return False
     if any(entry.type in LISTS for entry in waiter.entries):
         return False

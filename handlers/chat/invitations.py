@@ -188,7 +188,7 @@ async def _ask(ctx: Context, realm: RealmView, token: str, email: str) -> str:
     post = _post(ctx)
     return await write_attempt(
         ctx,
-        lambda s: joining.ask_to_join(s, realm, token, post, email=email, now=ctx.now),
+        lambda s: joining.request_invitation(s, realm, token, post, email=email, now=ctx.now),
         limit=joining.PER_ADDRESS,
     )
 

@@ -10,6 +10,7 @@ from models.chat.common.quotas import MESSAGE_EDITS, MESSAGE_MOVES, require_with
 from models.chat.deletion import messages as deletion
 from models.chat.editing import history as message_history
 from models.chat.editing import messages as editing
+from models.chat.editing.moving import Changes
 from models.chat.events.messages import LocalEcho
 from models.chat.messages import receipts
 from models.chat.messages import view as message_view
@@ -172,7 +173,7 @@ def update_message(
     stream_id: int | None = None,
 ) -> Response:
     """Edit or move a message."""
-    changes = editing.Changes(
+    changes = Changes(
         content=content,
         prev_content_sha256=prev_content_sha256,
         topic=topic,

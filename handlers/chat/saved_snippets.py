@@ -6,7 +6,7 @@ from models.chat import saved_snippets
 from models.chat.common.quotas import (
     SAVED_SNIPPET_TEXTS,
     SAVED_SNIPPETS,
-    require_light,
+    require_texts_within,
     require_within,
 )
 from server.response import Response
@@ -24,7 +24,7 @@ def create_saved_snippet(ctx: Context, *, title: str, content: str) -> Response:
         ctx.session, ctx.actor, title=title, content=content, now=ctx.now
     )
     require_within(ctx.session, ctx.settings, SAVED_SNIPPETS, ctx.actor.id)
-    require_light(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
+    require_texts_within(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
     return envelope.success(ctx, saved_snippet_id=snippet_id)
 
 
@@ -35,7 +35,7 @@ def update_saved_snippet(
     saved_snippets.change_saved_snippet(
         ctx.session, ctx.actor, saved_snippet_id, title=title, content=content, now=ctx.now
     )
-    require_light(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
+    require_texts_within(ctx.session, SAVED_SNIPPET_TEXTS, ctx.actor.id)
     return envelope.success(ctx)
 
 

@@ -6,7 +6,7 @@ from handlers.chat.wire.idempotency import idempotent_response
 from models.chat.common.quotas import (
     SCHEDULED_MESSAGES,
     SCHEDULED_TEXTS,
-    require_light,
+    require_texts_within,
     require_within,
 )
 from models.chat.rendering.texts import PreparedText, prepare_text
@@ -60,7 +60,7 @@ def create_scheduled_message(
             now=ctx.now,
         )
         require_within(ctx.session, ctx.settings, SCHEDULED_MESSAGES, ctx.actor.id)
-        require_light(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
+        require_texts_within(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
         return envelope.success(ctx, scheduled_message_id=message_id)
 
     parameters = {
@@ -111,7 +111,7 @@ def update_scheduled_message(
         client=client_name(client, ctx.header("user-agent")),
         now=ctx.now,
     )
-    require_light(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
+    require_texts_within(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
     return envelope.success(ctx)
 
 

@@ -9,7 +9,7 @@ from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.pools import run_hashing
 from models.chat.access.naming import access_user
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.identity import jwt_sign_in, sign_in
 from models.chat.identity.actors import RealmView, access_realm, find_actor
 from models.chat.identity.errors import NotInProduction
@@ -27,8 +27,9 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     username = as_stored(username)  # before it is counted: variants of one name count together
     await limits.count_attempt(ctx, realm.id, username)
     account = await ctx.read(lambda db: sign_in.find_account(db, realm, username))
-    ctx.actor_id = account.id
-    is_right = await run_hashing(is_password, password, account.password_hash)
+    ctx.actor_id = None if account is None else account.id
+    password_hash = None if account is None else account.password_hash
+    is_right = await run_hashing(is_password, password, password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
 
     def reveal(session: Session) -> str:
@@ -60,7 +61,10 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
         assert actor is not None
         row = access_user(ctx.session, actor, account.id)
         data["user"] = user_view.describe_user(
-            row, actor, known_ids=find_known_ids(ctx.session, actor), client_extavatar=False
+            row,
+            actor,
+            visible_ids=find_visible_user_ids(ctx.session, actor),
+            client_extavatar=False,
         )
     return envelope.success(ctx, data)
 
@@ -68,7 +72,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
 def _reveal_key(ctx: Context, realm: RealmView, email: str, *, by: str) -> tuple[Account, str]:
     """Return the account of an email address, which may sign in, and its API key."""
     candidate = sign_in.find_account(ctx.session, realm, email)
-    ctx.actor_id = candidate.id
+    ctx.actor_id = None if candidate is None else candidate.id
     account = sign_in.require_usable(realm, candidate)
     key = sign_in.reveal_key(ctx.session, ctx.adapters.keys, account, by=by, now=ctx.now)
     return account, key

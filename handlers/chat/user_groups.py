@@ -6,7 +6,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.access import groups
 from models.chat.access.group_settings import GroupValue
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.common.quotas import GROUPS, require_within
 from models.chat.user_groups import changing, deactivation, members, subgroups
 from models.chat.user_groups.errors import NoMembersToChange, NoSubgroupsToChange
@@ -21,7 +21,7 @@ def list_user_groups(ctx: Context, *, include_deactivated_groups: bool) -> Respo
         ctx.session,
         ctx.actor.realm_id,
         include_deactivated=include_deactivated_groups,
-        known_ids=find_known_ids(ctx.session, ctx.actor),
+        visible_ids=find_visible_user_ids(ctx.session, ctx.actor),
     )
     return envelope.success(ctx, user_groups=records)
 

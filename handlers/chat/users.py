@@ -9,7 +9,7 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
 from handlers.chat.wire.pools import run_hashing
 from models.chat.access import naming as principals
-from models.chat.access.people import UserRow, find_known_ids
+from models.chat.access.people import UserRow, find_visible_user_ids
 from models.chat.accounts import changes as user_changes
 from models.chat.accounts import deactivation, new_users
 from models.chat.accounts.changes import UserChanges
@@ -32,8 +32,8 @@ from server.response import Response
 def get_own_user(ctx: Context) -> Response:
     """Get your own user."""
     actor = ctx.actor
-    known_ids = find_known_ids(ctx.session, actor)
-    profile, newest = profiles.find_own(ctx.session, actor.id, known_ids=known_ids)
+    visible_ids = find_visible_user_ids(ctx.session, actor)
+    profile, newest = profiles.find_own(ctx.session, actor.id, visible_ids=visible_ids)
     body = user_view.describe_own_user(actor, max_message_id=newest, profile_data=profile)
     return envelope.success(ctx, body)
 
@@ -47,15 +47,15 @@ def list_users(
 ) -> Response:
     """List the users of the organization."""
     rows = users.find_users(ctx.session, ctx.actor, user_ids)
-    known_ids = find_known_ids(ctx.session, ctx.actor)
+    visible_ids = find_visible_user_ids(ctx.session, ctx.actor)
     filled_in = None
     if include_custom_profile_fields:
-        filled_in = profiles.find_profiles(ctx.session, ctx.actor.realm_id, known_ids=known_ids)
+        filled_in = profiles.find_profiles(ctx.session, ctx.actor.realm_id, visible_ids=visible_ids)
     members = [
         user_view.describe_user(
             row,
             ctx.actor,
-            known_ids=known_ids,
+            visible_ids=visible_ids,
             client_extavatar=client_extavatar,
             profile_data=None if filled_in is None else filled_in.get(row.id, {}),
         )
@@ -270,14 +270,14 @@ def update_user_status(
 
 
 def _one(ctx: Context, row: UserRow, client_extavatar: bool, with_profile: bool) -> Response:
-    known_ids = find_known_ids(ctx.session, ctx.actor)
+    visible_ids = find_visible_user_ids(ctx.session, ctx.actor)
     profile = None
     if with_profile:
-        profile = profiles.find_profile(ctx.session, row.id, known_ids=known_ids)
+        profile = profiles.find_profile(ctx.session, row.id, visible_ids=visible_ids)
     body = user_view.describe_user(
         row,
         ctx.actor,
-        known_ids=known_ids,
+        visible_ids=visible_ids,
         client_extavatar=client_extavatar,
         profile_data=profile,
     )

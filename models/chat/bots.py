@@ -4,7 +4,6 @@ People create bots and deactivate them. A bot's owner and the administrators man
 owner can read its key.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,17 +20,16 @@ from models.chat.accounts.changes import change_full_name, change_role
 from models.chat.accounts.deactivation import deactivate_bot, set_owner
 from models.chat.accounts.errors import BadNameOrUsername
 from models.chat.accounts.key_renewal import renew_key
+from models.chat.accounts.new_users import notify_of_groups
 from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
-from models.chat.events.people import UserGroupAddMembersEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker
-from models.chat.identity.roles import DIRECT_GROUPS, BotType, Role
+from models.chat.identity.roles import BotType, Role
 from models.chat.outgoing_webhooks.hooks import change_hook, create_hook, find_own_services
 from models.chat.people.bots import UNSET, find_services, notify_of_bot, picture_of_bot
 from models.chat.people.emails import check_email
 from models.chat.people.errors import EmailInUse, InvalidEmail
-from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 from models.chat.tables import User
@@ -143,9 +141,7 @@ def create_bot(
         raise BadNameOrUsername() from None
     except EmailInUse:
         raise UsernameInUse() from None
-    groups = [actor.realm.group_id_of(group) for group in DIRECT_GROUPS[Role.MEMBER]]
-    joins = UserGroupAddMembersEvent
-    notify_of_membership(session, actor.realm_id, joins, groups, [bot.id], now=now)
+    notify_of_groups(session, actor.realm, bot, now=now)
     if address is not None:
         create_hook(session, vault, bot.id, url=address.url, interface=address.interface)
         _notify_of_services(session, bot, now)
@@ -167,10 +163,9 @@ def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
     """Raise `NotForBots`, `InsufficientPermission`."""
     if actor.is_bot:
         raise NotForBots()
-    realm = actor.realm
-    groups: Sequence[int] = (realm.can_create_bots_group,)
+    groups = [actor.realm.can_create_bots_group]
     if bot_type == BotType.INCOMING_WEBHOOK:
-        groups = (*groups, realm.can_create_write_only_bots_group)
+        groups.append(actor.realm.can_create_write_only_bots_group)
     require(any(belongs(db, actor, group) for group in groups))
 
 
@@ -180,8 +175,8 @@ def check_bot_name(db: Db, actor: Actor, name: str, *, bot_id: int | None = None
     """
     name = check_full_name(name)
     require_unique_name(db, actor.realm, name, user_id=bot_id)
-    holders = db.execute(_NAMED, {"realm_id": actor.realm_id, "name": name}).scalars()
-    if any(holder != bot_id for holder in holders):
+    user_ids = db.execute(_NAMED, {"realm_id": actor.realm_id, "name": name}).scalars()
+    if any(user_id != bot_id for user_id in user_ids):
         raise BotNameInUse()
     return name
 
@@ -193,16 +188,16 @@ def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administe
     could not grant. Raise `NoSuchBot`, `InsufficientPermission`, `MustBeOwner`.
     """
     try:
-        found = lock_user(session, actor, bot_id)
+        managed = lock_user(session, actor, bot_id)
     except NoSuchUser:
         raise NoSuchBot() from None
-    bot = found.user
+    bot = managed.user
     _require_managed(actor, bot.bot_type, bot.bot_owner_id)
     if bot.bot_owner_id == actor.id:
-        return found
+        return managed
     require(actor.can_create_users or not bot.can_create_users)
-    found.require_owner_if(bot.role == Role.OWNER)
-    return found
+    managed.require_owner_if(bot.role == Role.OWNER)
+    return managed
 
 
 def require_managed(db: Db, actor: Actor, bot_id: int) -> None:
@@ -247,13 +242,13 @@ def change_bot(
     Raise what `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` and
     `change_hook` raise.
     """
-    found = access_managed_bot(session, actor, bot_id)
-    bot = found.user
+    managed = access_managed_bot(session, actor, bot_id)
+    bot = managed.user
     if changes.full_name is not None and changes.full_name.strip() != bot.full_name:
         name = check_bot_name(session, actor, changes.full_name, bot_id=bot.id)
         change_full_name(session, actor, bot, name, now=now)
     if changes.role is not None and changes.role != bot.role:
-        change_role(session, found, changes.role, now=now)
+        change_role(session, managed, changes.role, now=now)
     if changes.owner_id is not None and changes.owner_id != bot.bot_owner_id:
         check_bot_owner(session, actor, changes.owner_id)
         session.flush()

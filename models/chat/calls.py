@@ -1,11 +1,11 @@
-"""Video calls: no vendor, no authorization of the user's there, or a vendor that fails.
+"""Video calls: authorizations at the vendor, and the tokens that it issues.
 
-The document's paths speak of a vendor; the reference's path names its vendor, and so do the texts
-that its clients match.
+The document's paths say `vendor`. The reference's path names its vendor, and so do the texts that
+its clients match.
 
 A session is one authorization of this server at the vendor. The vendor sends the user's browser
 back with the `state` that the server gave it. The state is sealed, so nobody else can create or
-read one. It names the user, the link by which they came, and the browser by a cookie that only the
+read one. It names the user, the link that they used, and the browser by a cookie that only the
 browser which began has; otherwise somebody could begin an authorization and have another person
 complete it with their vendor account.
 
@@ -126,7 +126,7 @@ class VendorSession:
         return base64.urlsafe_b64encode(digest).decode("ascii").rstrip("=")
 
     def state(self, vault: Vault, *, now: datetime) -> str:
-        """Return the text that goes to the vendor and comes back."""
+        """Return the `state` that the vendor gets and returns."""
         until = to_ms(now + SESSION_LIFETIME)
         facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, self.key_mark]
         facts += [self.link.key, to_ms(self.link.ends_at)]
@@ -134,7 +134,7 @@ class VendorSession:
 
 
 def begin_session(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
-    """Return a new authorization of the actor's, who came by that link."""
+    """Return a new authorization of the actor's, who used that link."""
     browser, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
     return VendorSession(actor.id, redirect_uri, link, key_mark_of(actor), browser, verifier)
 
@@ -150,11 +150,11 @@ def access_session(
     opened = vault.open(state, purpose=_SESSION_PURPOSE)
     if opened is None:
         raise InvalidVendorSession()
-    user_id, redirect_uri, began_in, verifier, until, key_mark, key, ends = orjson.loads(opened)
+    user_id, redirect_uri, cookie, verifier, until, key_mark, key, ends = orjson.loads(opened)
     actor = find_writer(db, user_id) if isinstance(db, Session) else find_actor(db, user_id)
     if (
         to_ms(now) >= until
-        or not hmac.compare_digest(began_in.encode(), (browser or "").encode())
+        or not hmac.compare_digest(cookie.encode(), (browser or "").encode())
         or actor is None
         or actor.realm_id != realm_id
         or actor.realm.is_deactivated
@@ -163,7 +163,7 @@ def access_session(
     ):
         raise InvalidVendorSession()
     link = Link(key, user_id, datetime.fromtimestamp(ends / 1000, UTC))
-    return VendorSession(user_id, redirect_uri, link, key_mark, began_in, verifier), actor
+    return VendorSession(user_id, redirect_uri, link, key_mark, cookie, verifier), actor
 
 
 EARLY = timedelta(seconds=30)
@@ -181,8 +181,8 @@ _FIND = select(
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTokens:
-    """A user's tokens when they were read."""
+class VendorTokens:
+    """A user's tokens at the vendor, as they were read."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -202,14 +202,14 @@ def has_token(db: Db, user_id: int) -> bool:
     return db.execute(_FIND, {"user_id": user_id}).first() is not None
 
 
-def find_tokens(db: Db, vault: Vault, user_id: int) -> KnownTokens | None:
+def find_tokens(db: Db, vault: Vault, user_id: int) -> VendorTokens | None:
     """Return the user's tokens; None without any that can be opened."""
     row = db.execute(_FIND, {"user_id": user_id}).first()
     opened = None if row is None else vault.open(row.sealed_tokens, purpose=purpose_of(user_id))
     if row is None or opened is None:
         return None
     access, refresh = orjson.loads(opened)
-    return KnownTokens(access, refresh, row.generation, row.expires_at, row.refreshing_until)
+    return VendorTokens(access, refresh, row.generation, row.expires_at, row.refreshing_until)
 
 
 def store_tokens(
@@ -255,7 +255,7 @@ def try_claim_refresh(
     return claimed.first() is not None
 
 
-def keep_refreshed(
+def store_refreshed_tokens(
     session: Session,
     vault: Vault,
     user_id: int,

@@ -1,4 +1,4 @@
-"""Push notifications: devices that are not there, and a relay that does not take them.
+"""Push notifications: devices, their registrations, and the push relay.
 
 The devices of a user are added, registered for push notifications and removed. A registration
 takes two units of work with the relay's answer between them; in between `pending_push_token_id` is

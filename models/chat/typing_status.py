@@ -20,7 +20,7 @@ from models.chat.access.people import dummy_email, email_fact
 from models.chat.editing.messages import require_may_edit_content
 from models.chat.errors import ChatError
 from models.chat.events import log
-from models.chat.events.typing_status import (
+from models.chat.events.presence import (
     EditPlace,
     TypingEditMessageStartEvent,
     TypingEditMessageStopEvent,

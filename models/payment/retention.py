@@ -19,14 +19,14 @@ _HAS_ATTEMPTS = exists().where(WebhookAttempt.endpoint_id == WebhookEndpoint.id)
 POLICY = Policy(
     rules=(
         # The key of an invoice that is still open is needed however old it is.
-        older_than(IdempotencyKey.created_at, "idempotency_retention_s", only=~_IS_OPEN),
-        older_than(CheckoutSession.expires_at, "expired_retention_s"),
-        first_in_first_out(Event.at, "payment_event_retention_s"),
-        first_in_first_out(WebhookDelivery.created_at, "payment_event_retention_s"),
-        first_in_first_out(WebhookAttempt.at, "payment_event_retention_s"),
+        older_than(IdempotencyKey.created_at, "idempotency", only=~_IS_OPEN),
+        older_than(CheckoutSession.expires_at, "expired"),
+        first_in_first_out(Event.at, "payment_event"),
+        first_in_first_out(WebhookDelivery.created_at, "payment_event"),
+        first_in_first_out(WebhookAttempt.at, "payment_event"),
         older_than(
             WebhookEndpoint.deleted_at,
-            "payment_event_retention_s",
+            "payment_event",
             only=~_HAS_DELIVERIES & ~_HAS_ATTEMPTS,
         ),
         # By number of blocks: what a reorganisation can no longer reach.

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from adapters.mail.mailer import Mail, MailNotSent, MailRefused
 from adapters.mail.smtp import SmtpMailer, SmtpServer
 from models.chat.common import outbox
-from models.chat.common.outbox import ATTEMPTS_MAX, OUTBOX, enqueue_mail
+from models.chat.common.outbox import ATTEMPTS_MAX, OUTBOX, NewMail, enqueue_mails
 from models.clock import SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -59,12 +59,10 @@ class Post:
 
     def enqueue(self, text: str = "Hello", *, sealed: bool = False) -> None:
         self.database.run(
-            lambda session: enqueue_mail(
+            lambda session: enqueue_mails(
                 session,
+                [NewMail(to="hamlet@acme.example", subject="A\r\nsubject", text=text)],
                 realm_id=self.cast.realm_id,
-                to="hamlet@acme.example",
-                subject="A\r\nsubject",
-                text=text,
                 now=self.clock.now(),
                 vault=VAULT if sealed else None,
             )
@@ -97,10 +95,8 @@ def test_a_mail_leaves_once_and_its_text_goes(post: Post) -> None:
 
 def test_what_is_rolled_back_leaves_no_mail(post: Post) -> None:
     def work(session: Any) -> None:
-        enqueue_mail(
-            session, realm_id=post.cast.realm_id, to="a@b.example", subject="s", text="t",
-            now=post.clock.now(),
-        )  # fmt: skip
+        mail = NewMail(to="a@b.example", subject="s", text="t")
+        enqueue_mails(session, [mail], realm_id=post.cast.realm_id, now=post.clock.now())
         raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -90,7 +90,7 @@ class Store:
     def kept_for(self, name: str) -> timedelta:
         (rule,) = (rule for rule in policy_of(self.policy, name).rules if rule.setting is not None)
         assert rule.setting is not None
-        return timedelta(seconds=getattr(SETTINGS, rule.setting))
+        return timedelta(seconds=SETTINGS.retention_s[rule.setting])
 
     def add(self, name: str, at: datetime, **more: Any) -> None:
         """A row whose age is `at`; every other column holds what fits it."""
@@ -289,7 +289,7 @@ class TestChat:
         kept = chat.post("/messages", **to, content="what stays")["id"]
         as_cordelia.delete(f"/messages/{message_id}")
         assert self.mentions(database, "draft") > 0
-        clock.advance(seconds=SETTINGS.chat_archive_retention_s + 1)
+        clock.advance(seconds=SETTINGS.retention_s["chat_archive"] + 1)
         worker = chat_store.worker(batch=100)
         while worker.try_forget_some():
             pass

@@ -16,7 +16,7 @@ from models.chat.accounts import errors as accounts
 from models.chat.common import errors as common
 from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
-from models.chat.exports import errors as exports
+from models.chat.exports import requests as exports
 from models.chat.identity import errors as identity
 from models.chat.invitations import errors as invitations
 from models.chat.messages import errors as messages

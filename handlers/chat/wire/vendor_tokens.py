@@ -12,8 +12,8 @@ from models.chat.calls import (
     CallNotCreated,
     InvalidVendorToken,
     InvalidZoomToken,
-    KnownTokens,
     VendorNotConfigured,
+    VendorTokens,
     ZoomCallNotCreated,
     ZoomNotConfigured,
 )
@@ -59,7 +59,7 @@ async def create_call(ctx: Context, errors: CallErrors, *, is_video_call: bool) 
     return url
 
 
-async def _refresh(ctx: Context, stale: KnownTokens, errors: CallErrors) -> KnownTokens:
+async def _refresh(ctx: Context, stale: VendorTokens, errors: CallErrors) -> VendorTokens:
     """Return newer tokens, fetched here or by another request that is fetching them already."""
     timeout_s = ctx.adapters.vendor.timeout_s
     # Longer than the longest wait below and the fetching after it.
@@ -84,7 +84,7 @@ async def _refresh(ctx: Context, stale: KnownTokens, errors: CallErrors) -> Know
         await asyncio.sleep(LOOK_AGAIN_S)
 
 
-async def _fetch(ctx: Context, stale: KnownTokens, errors: CallErrors) -> KnownTokens:
+async def _fetch(ctx: Context, stale: VendorTokens, errors: CallErrors) -> VendorTokens:
     user_id, generation = ctx.actor.id, stale.generation
     try:
         fresh = await ctx.adapters.vendor.refresh(stale.refresh_token)
@@ -96,7 +96,7 @@ async def _fetch(ctx: Context, stale: KnownTokens, errors: CallErrors) -> KnownT
         raise errors.failed() from None
     expires_at = ctx.now + timedelta(seconds=fresh.expires_in_s)
     await ctx.write_down(
-        lambda session: calls.keep_refreshed(
+        lambda session: calls.store_refreshed_tokens(
             session,
             ctx.adapters.vault,
             user_id,
@@ -105,10 +105,10 @@ async def _fetch(ctx: Context, stale: KnownTokens, errors: CallErrors) -> KnownT
             expires_at=expires_at,
         )
     )
-    return KnownTokens(fresh.access_token, fresh.refresh_token, generation + 1, expires_at, None)
+    return VendorTokens(fresh.access_token, fresh.refresh_token, generation + 1, expires_at, None)
 
 
-async def _find(ctx: Context) -> KnownTokens | None:
+async def _find(ctx: Context) -> VendorTokens | None:
     return await ctx.read(lambda db: calls.find_tokens(db, ctx.adapters.vault, ctx.actor.id))
 
 

@@ -22,7 +22,7 @@ _BY_ROLE: Query[int, list[int]] = Query(
 
 
 class Audiences:
-    """Finds the audiences of channels of a realm, and reads users and groups once for all of them.
+    """The audiences of channels of a realm. Users and groups are read once for all of them.
 
     The rule is that of `channels.has_metadata_access`, for all users instead of one.
     """

@@ -118,15 +118,15 @@ def find_channels(
 # --- what the user may see, read and do in them ---------------------------------------------------
 
 
-def filter_known(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Return the channels that the actor may see, with a number of statements that does not depend
-    on which channels there are.
+def filter_visible(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
+    """Return the channels that the actor may see. The number of statements is the same for all
+    channels.
     """
     return _filter(db, actor, channels, has_metadata_access)
 
 
 def filter_readable(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Return the channels that the actor may read, likewise."""
+    """Return the channels that the actor may read, as `filter_visible` does."""
     return _filter(db, actor, channels, has_content_access)
 
 
@@ -141,7 +141,7 @@ def _filter(
     return [channel for channel in channels if has_access(db, actor, channel)]
 
 
-def find_known_channel(
+def find_visible_channel(
     db: Db,
     actor: Actor,
     *,
@@ -167,7 +167,7 @@ def access_channel(db: Db, actor: Actor, channel_id: int, *, content: bool = Tru
 
     Raise `InvalidChannelId`; unknown, another realm's and hidden channels look the same.
     """
-    channel = find_known_channel(db, actor, channel_id=channel_id, content=content)
+    channel = find_visible_channel(db, actor, channel_id=channel_id, content=content)
     if channel is None:
         raise InvalidChannelId()
     return channel
@@ -175,7 +175,7 @@ def access_channel(db: Db, actor: Actor, channel_id: int, *, content: bool = Tru
 
 def access_channel_by_name(db: Db, actor: Actor, name: str, *, content: bool = True) -> ChannelView:
     """Return `access_channel` by name, in any case. Raise `InvalidChannelName`."""
-    channel = find_known_channel(db, actor, name=name, content=content)
+    channel = find_visible_channel(db, actor, name=name, content=content)
     if channel is None:
         raise InvalidChannelName(name=name)
     return channel

@@ -21,6 +21,7 @@ from models.chat.access.errors import (
 )
 from models.chat.access.membership import add_to_group
 from models.chat.access.naming import find_named
+from models.chat.access.people import only_visible
 from models.chat.common.errors import InvalidParameter
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import (
@@ -163,9 +164,7 @@ def store_group_value(
     `actor` is None for the operator. Raise what `check_group_value` raises.
     """
     checked = check_group_value(session, realm_id, setting, value, actor=actor)
-    if isinstance(checked, int):
-        return checked
-    return store_anonymous_group(session, realm_id, checked, now=now)
+    return store_checked_value(session, realm_id, checked, now=now)
 
 
 def changed_group(
@@ -191,12 +190,9 @@ def changed_group(
     if isinstance(value, bool) or not isinstance(value, int | str | Mapping):
         raise InvalidParameter(name=setting.name, problem="is not a group setting value")
     checked = check_group_value(session, realm_id, setting, value, actor=actor)
-    if isinstance(checked, int):
-        return checked
-    new = {"direct_members": list(checked.members), "direct_subgroups": list(checked.subgroups)}
-    if new == current:
+    if isinstance(checked, AnonymousGroup) and checked.value == current:
         return current_id
-    return store_anonymous_group(session, realm_id, checked, now=now)
+    return store_checked_value(session, realm_id, checked, now=now)
 
 
 def _in_order(value: Json) -> Json:
@@ -211,6 +207,11 @@ class AnonymousGroup:
 
     members: tuple[int, ...]
     subgroups: tuple[int, ...]
+
+    @property
+    def value(self) -> GroupValue:
+        """The value in the API."""
+        return {"direct_members": list(self.members), "direct_subgroups": list(self.subgroups)}
 
 
 def check_group_value(
@@ -270,10 +271,12 @@ def _check_groups(
     return [row.id for row in rows]
 
 
-def store_anonymous_group(
-    session: Session, realm_id: int, checked: AnonymousGroup, *, now: datetime
+def store_checked_value(
+    session: Session, realm_id: int, checked: int | AnonymousGroup, *, now: datetime
 ) -> int:
-    """Return the id of a new group with a checked value."""
+    """Return the id of the group that a checked value stands for; an anonymous one is created."""
+    if isinstance(checked, int):
+        return checked
     group = UserGroup(realm_id=realm_id, kind="anonymous", date_created=now)
     session.add(group)
     session.flush()
@@ -321,18 +324,16 @@ _ANONYMOUS: Query[int, list[int], list[int]] = Query(
 
 
 def find_group_values(
-    db: Db, group_ids: Iterable[int], *, known_ids: Container[int] | None = None
+    db: Db, group_ids: Iterable[int], *, visible_ids: Container[int] | None = None
 ) -> dict[int, GroupValue]:
     """Return group id -> value in the API, with one statement for all.
 
-    `known_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the only users that the reader may see; None means everybody.
     """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
     for group_id, member_ids, subgroup_ids in _ANONYMOUS.all(db, {"group_ids": list(values)}):
         values[group_id] = {
-            "direct_members": [
-                user_id for user_id in member_ids if known_ids is None or user_id in known_ids
-            ],
+            "direct_members": only_visible(member_ids, visible_ids),
             "direct_subgroups": subgroup_ids,
         }
     return values

@@ -1,6 +1,6 @@
 """User groups: the system groups of a realm, and those that users create."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from models.chat.access.group_settings import (
     store_group_value,
 )
 from models.chat.access.membership import add_to_group, belongs, require
-from models.chat.access.people import visible_user_id
+from models.chat.access.people import id_if_visible, only_visible
 from models.chat.common import audit
 from models.chat.common.one_line import require_one_line
 from models.chat.events import log
@@ -25,7 +25,7 @@ from models.chat.events.people import UserGroupAddEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
-from models.dialects import gathered_ids
+from models.dialects import gathered_ids, id_in
 from models.reader import Db
 from models.rows import RowQuery, columns_of
 
@@ -83,7 +83,9 @@ def create_group(
     name = check_group_name(session, realm_id, name)
     members, subgroups = sorted(set(members)), sorted(set(subgroups))
     check_members(session, realm_id, members, actor=actor)
-    _check_subgroups(session, realm_id, subgroups)
+    groups = find_groups_by_id(session, realm_id, subgroups)
+    if len(groups) < len(subgroups) or any(group.is_deactivated for group in groups.values()):
+        raise InvalidUserGroup()
     own = {"direct_members": [actor.id], "direct_subgroups": []}
     permissions = {
         setting.name: store_group_value(
@@ -148,17 +150,24 @@ def check_group_name(
     return name
 
 
-def _check_subgroups(session: Session, realm_id: int, subgroups: list[int]) -> None:
-    group_ids = session.scalars(
-        select(UserGroup.id).where(
+def find_groups_by_id(
+    session: Session, realm_id: int, group_ids: Collection[int]
+) -> dict[int, UserGroup]:
+    """Return id -> group for those of the ids that are named or system groups of the realm, in
+    order.
+    """
+    if not group_ids:
+        return {}
+    groups = session.scalars(
+        select(UserGroup)
+        .where(
             UserGroup.realm_id == realm_id,
-            UserGroup.id.in_(subgroups),
+            id_in(UserGroup.id, group_ids),
             UserGroup.kind != "anonymous",
-            ~UserGroup.is_deactivated,
         )
+        .order_by(UserGroup.id)
     )
-    if set(subgroups) != set(group_ids):
-        raise InvalidUserGroup()
+    return {group.id: group for group in groups}
 
 
 class _Group(NamedTuple):
@@ -212,34 +221,32 @@ def find_groups(
     *,
     include_deactivated: bool,
     group_id: int | None = None,
-    known_ids: Container[int] | None = None,
+    visible_ids: Container[int] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the realm's named and system groups, or one of them, by ascending id, as clients see
     them.
 
-    `known_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the only users that the reader may see; None means everybody.
     """
     query = _IN_REALM if group_id is None else _ONE
     groups = query.all(db, {"realm_id": realm_id, "group_id": group_id})
     if not include_deactivated:
         groups = [group for group in groups if not group.is_deactivated]
     values = find_group_values(
-        db, {id_ for group in groups for id_ in group.settings.values()}, known_ids=known_ids
+        db, {id_ for group in groups for id_ in group.settings.values()}, visible_ids=visible_ids
     )
     return [
         {
             "id": group.id,
             "name": group.name,
             "description": group.description,
-            "members": [
-                user_id for user_id in group.members if known_ids is None or user_id in known_ids
-            ],
+            "members": only_visible(group.members, visible_ids),
             "direct_subgroup_ids": group.subgroups,
             "is_system_group": group.kind == "system",
             "date_created": int(group.date_created.timestamp()),
             "deactivated": group.is_deactivated,
             **{setting: values[id_] for setting, id_ in group.settings.items()},
-            "creator_id": visible_user_id(group.creator_id, known_ids),
+            "creator_id": id_if_visible(group.creator_id, visible_ids),
         }
         for group in groups
     ]

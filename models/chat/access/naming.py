@@ -1,6 +1,6 @@
-"""Finds the users that a request names, by id or by API email.
+"""The users that a request names, by id or by API email.
 
-Users whom the actor may not see, and real addresses that the actor may not see, find nobody.
+Names of hidden users, and real addresses that the actor may not see, find nobody.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,9 @@ from models.chat.access.people import (
     DUMMY_EMAIL,
     USER_COLUMNS,
     UserRow,
-    known_to,
     sees_everybody,
     visible_email,
+    visible_to,
 )
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
@@ -41,7 +41,7 @@ def _named(ids: int, emails: int, *, system_bots: bool, sees_everybody: bool) ->
     if not system_bots:
         wanted = wanted.where(~User.is_system_bot)
     if not sees_everybody:
-        wanted = wanted.where(User.id.in_(known_to(bindparam("actor_id"))))
+        wanted = wanted.where(User.id.in_(visible_to(bindparam("actor_id"))))
     return RowQuery(UserRow, wanted, one_plan=sees_everybody)
 
 

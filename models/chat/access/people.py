@@ -1,7 +1,7 @@
 """Users of a realm as one user may see them: which users, which email, which picture."""
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from datetime import datetime
 from hashlib import md5
 from typing import Any, NamedTuple, Protocol
@@ -70,19 +70,24 @@ def sees_everybody(db: Db, actor: Actor) -> bool:
     return not actor.is_guest or belongs(db, actor, actor.realm.can_access_all_users_group)
 
 
-def find_known_ids(db: Db, actor: Actor) -> frozenset[int] | None:
+def find_visible_user_ids(db: Db, actor: Actor) -> frozenset[int] | None:
     """Return the ids of the users that a restricted guest may see; None means everybody."""
     if sees_everybody(db, actor):
         return None
-    return frozenset(db.execute(known_to(actor.id), {"realm_id": actor.realm.id}).scalars())
+    return frozenset(db.execute(visible_to(actor.id), {"realm_id": actor.realm.id}).scalars())
 
 
-def visible_user_id(user_id: int | None, known_ids: Container[int] | None) -> int | None:
+def id_if_visible(user_id: int | None, visible_ids: Container[int] | None) -> int | None:
     """Return the user's id if it is one of those that the reader may see, else None."""
-    return user_id if known_ids is None or user_id in known_ids else None
+    return user_id if visible_ids is None or user_id in visible_ids else None
 
 
-def known_to(user_id: int | BindParameter[int]) -> Select[Any]:
+def only_visible(user_ids: Iterable[int], visible_ids: Container[int] | None) -> list[int]:
+    """Return those of the ids that the reader may see, in their order."""
+    return [user_id for user_id in user_ids if visible_ids is None or user_id in visible_ids]
+
+
+def visible_to(user_id: int | BindParameter[int]) -> Select[Any]:
     """Return a select of the ids of the users that a restricted guest may see in realm :realm_id:
     themselves, bots, fellow subscribers, and those they have direct messages with.
     """

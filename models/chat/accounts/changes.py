@@ -12,10 +12,8 @@ from models.chat.access.people import avatar_url
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
 from models.chat.accounts.channel_visibility import find_visible_channels, notify_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
-from models.chat.channels.channels import find_default_channel_ids
+from models.chat.channels.defaults import notify_of_default_channels
 from models.chat.common import audit
-from models.chat.events import log
-from models.chat.events.channels import DefaultStreamsEvent
 from models.chat.events.people import (
     PersonChange,
     UserGroupAddMembersEvent,
@@ -102,9 +100,7 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
     visible = find_visible_channels(session, user.id)
     notify_of_access(session, actor.realm, user.id, visible_before, visible, now=now)
     if Role.GUEST in (before, role):
-        defaults = sorted(find_default_channel_ids(session, actor.realm_id))
-        event = DefaultStreamsEvent(default_streams=defaults)
-        log.append(session, actor.realm_id, event, user_ids=[user.id], now=now)
+        notify_of_default_channels(session, actor.realm_id, user_ids=[user.id], now=now)
 
 
 def change_own_name(session: Session, actor: Actor, full_name: str, *, now: datetime) -> None:

@@ -17,7 +17,7 @@ from models.chat.accounts.channel_visibility import notify_peers
 from models.chat.accounts.errors import LastUser, OnlyOwner
 from models.chat.accounts.key_renewal import delete_invitations, renew_key
 from models.chat.common import audit
-from models.chat.common.outbox import enqueue_mail
+from models.chat.common.outbox import NewMail, enqueue_mails
 from models.chat.deletion.removals import DeletionScope, remove_sent
 from models.chat.events.channels import SubscriptionPeerAddEvent, SubscriptionPeerRemoveEvent
 from models.chat.events.people import (
@@ -129,14 +129,9 @@ def _notify_by_mail(
     text = f"Hi {one_line(user.full_name)},\n\n{GOODBYE.format(realm=one_line(actor.realm.name))}"
     if comment:
         text += f"\nThe administrators provided the following comment:\n\n{comment}\n"
-    enqueue_mail(
-        session,
-        realm_id=actor.realm_id,
-        to=user.delivery_email,
-        subject=f"Notification of account deactivation on {actor.realm.name}",
-        text=text,
-        now=now,
-    )
+    subject = f"Notification of account deactivation on {actor.realm.name}"
+    mail = NewMail(to=user.delivery_email, subject=subject, text=text)
+    enqueue_mails(session, [mail], realm_id=actor.realm_id, now=now)
 
 
 def _deactivate(
@@ -213,7 +208,7 @@ def _remove(
 
 def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -> None:
     """Remove name, picture, custom profile, status and personal data. Only the email stays, because
-    administrators need it to tell accounts apart.
+    administrators need it to distinguish accounts.
     """
     user.full_name = DELETED_NAME
     user.is_deleted = True

@@ -1,15 +1,15 @@
 """New members: accounts that administrators create, their default channels and their welcome."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.accounts.errors import BadNameOrUsername, PasswordTooWeak, UserCreationNotAllowed
-from models.chat.channels.creation import NewChannel
-from models.chat.channels.subscribing import WantedChannel, subscribe
+from models.chat.channels.subscribing import subscribe_to_existing
 from models.chat.events.people import UserGroupAddMembersEvent
-from models.chat.identity.actors import Actor, find_actor
+from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
@@ -78,13 +78,19 @@ def add_user(
         now=now,
     )
     user.awaits_first_sign_in = True
-    groups = [actor.realm.group_id_of(name) for name in DIRECT_GROUPS[Role.MEMBER]]
-    notify_of_membership(
-        session, actor.realm_id, UserGroupAddMembersEvent, groups, [user.id], now=now
-    )
+    notify_of_groups(session, actor.realm, user, now=now)
     join_default_channels(session, user, now=now)
     welcome(session, user, now=now)
     return user.id
+
+
+def notify_of_groups(
+    session: Session, realm: RealmView, user: User, *, chosen: Sequence[int] = (), now: datetime
+) -> None:
+    """Append the events of the groups that a new user is in: those of the role, and chosen ones."""
+    group_ids = [realm.group_id_of(name) for name in DIRECT_GROUPS[Role(user.role)]]
+    joined = UserGroupAddMembersEvent
+    notify_of_membership(session, realm.id, joined, [*group_ids, *chosen], [user.id], now=now)
 
 
 def welcome(session: Session, user: User, *, now: datetime) -> None:
@@ -125,14 +131,4 @@ def join_default_channels(session: Session, user: User, *, now: datetime) -> Non
         .where(DefaultChannel.realm_id == user.realm_id, ~Channel.is_archived)
         .order_by(Channel.id)
     ).all()
-    if names:
-        subscribe(
-            session,
-            actor,
-            [WantedChannel(name) for name in names],
-            NewChannel(),
-            principals=(),
-            refuse_unauthorized=False,
-            web_public_enabled=False,
-            now=now,
-        )
+    subscribe_to_existing(session, actor, names, now=now)

@@ -68,12 +68,8 @@ def restore_channel(
 def _set_archived(
     session: Session, actor: Actor, channel: ChannelView, is_archived: bool, now: datetime
 ) -> None:
-    session.execute(
-        update(Channel)
-        .where(Channel.id == channel.id)
-        .values(is_archived=is_archived)
-        .execution_options(synchronize_session=False)
-    )
+    statement = update(Channel).where(Channel.id == channel.id)
+    session.connection().execute(statement.values(is_archived=is_archived))
     kind = "channel_archived" if is_archived else "channel_restored"
     pairs = [(channel.id, None)]
     audit.record_channel_changes(session, actor.realm_id, kind, pairs, actor_id=actor.id, now=now)

@@ -84,7 +84,7 @@ def _updates(old: ChannelView, before: WireObject, after: WireObject) -> list[St
     changed = [name for name in after if after[name] != before[name] and name not in _WITHOUT_EVENT]
     if any(name in PRIVACY for name in changed):
         changed = ["invite_only", *(name for name in changed if name not in PRIVACY)]
-    # The name comes last, because the other events have the name that clients know so far.
+    # The name comes last, because the other events have the name that clients have so far.
     changed.sort(key=lambda name: name == "name")
     return [
         StreamUpdateEvent(

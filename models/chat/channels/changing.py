@@ -116,24 +116,16 @@ def change_channel(
         return
     before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
     changed = replace(channel, **values)
-    session.execute(
-        update(Channel)
-        .where(Channel.id == channel.id)
-        .values(**values, name_key=changed.name.casefold())
-        .execution_options(synchronize_session=False)
-    )
+    statement = update(Channel).where(Channel.id == channel.id)
+    session.connection().execute(statement.values(**values, name_key=changed.name.casefold()))
+    facts = {
+        "old": {name: getattr(channel, name) for name in sorted(values)},
+        "new": {name: values[name] for name in sorted(values)},
+    }
     audit.record(
-        session,
-        actor.realm_id,
-        "channel_changed",
-        actor_id=actor.id,
-        channel_id=channel.id,
-        facts={
-            "old": {name: getattr(channel, name) for name in sorted(values)},
-            "new": {name: values[name] for name in sorted(values)},
-        },
-        now=now,
-    )
+        session, actor.realm_id, "channel_changed", actor_id=actor.id, channel_id=channel.id,
+        facts=facts, now=now,
+    )  # fmt: skip
     notify_of_change(session, actor, channel, changed, before, now=now)
     notices.notify_of_changes(session, actor, channel, changed, now=now)
 
@@ -213,8 +205,8 @@ def _new_name(session: Session, actor: Actor, channel: ChannelView, wanted: str)
     name = check_channel_name(wanted)
     if name == channel.name:
         raise ChannelHasThatName()
-    taken = find_channel(session, actor, name=name)
-    if taken is not None and taken.id != channel.id:
+    other = find_channel(session, actor, name=name)
+    if other is not None and other.id != channel.id:
         raise ChannelNameInUse()
     return name
 
@@ -238,21 +230,15 @@ def _groups(
     values: dict[str, int] = {}
     for name in sorted(wanted):
         current = getattr(channel, name)
+        setting, value = CHANNEL_GROUPS[name], wanted[name]
         after = changed_group(
-            session,
-            actor.realm_id,
-            CHANNEL_GROUPS[name],
-            wanted[name],
-            current,
-            actor=actor,
-            now=now,
+            session, actor.realm_id, setting, value, current, actor=actor, now=now
         )
         if after == current:
             continue
         if name in LET_READ:
             require_content_access(session, actor, channel)
         if name in OF_DELETION:
-            may_set = actor.realm.can_set_delete_message_policy_group
-            require(belongs(session, actor, may_set))
+            require(belongs(session, actor, actor.realm.can_set_delete_message_policy_group))
         values[name] = after
     return values

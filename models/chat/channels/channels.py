@@ -22,14 +22,14 @@ from models.chat.access.channels import (
     ChannelView,
     access_channel,
     channels_seen_by,
-    filter_known,
+    filter_visible,
     has_content_access,
     readable_channel_ids,
 )
 from models.chat.access.channels import find_channels as find_some_channels
 from models.chat.access.group_settings import CHANNEL_GROUPS, find_group_values
 from models.chat.access.membership import belongs, group_ids_of
-from models.chat.access.people import visible_user_id
+from models.chat.access.people import id_if_visible
 from models.chat.channels.errors import (
     ChannelNameIsEmpty,
     ChannelNameTooLong,
@@ -74,14 +74,14 @@ def find_channels_by_name(db: Db, actor: Actor, names: Iterable[str]) -> dict[st
     return {view.name.casefold(): view for view in channels}
 
 
-def find_known_channels_by_name(
+def find_visible_channels_by_name(
     db: Db, actor: Actor, names: Iterable[str], *, bots: Collection[int] = ()
 ) -> dict[str, ChannelView]:
     """Return those of `find_channels_by_name` that the actor may see, or to which one of `bots`,
     the actor's own, subscribes.
     """
     channels = find_channels_by_name(db, actor, names)
-    visible = {view.name.casefold(): view for view in filter_known(db, actor, channels.values())}
+    visible = {view.name.casefold(): view for view in filter_visible(db, actor, channels.values())}
     if bots:
         hidden = {view.id: key for key, view in channels.items() if key not in visible}
         subscribed = select(Subscription.channel_id).where(
@@ -130,7 +130,7 @@ def find_channels(db: Db, actor: Actor, query: ChannelQuery) -> list[ChannelView
     if query.include_can_access_content:
         wanted.append(Channel.id.in_(readable_channel_ids(db, actor)))
     if query.include_all or query.include_all_active:
-        wanted.append(_known_to(db, actor))
+        wanted.append(_is_visible(db, actor))
     statement = (
         channels_seen_by(actor.id)
         .where(Channel.realm_id == actor.realm.id, or_(false(), *wanted))
@@ -147,7 +147,7 @@ def _subscribed_by(user_id: int) -> Select[int]:
     )
 
 
-def _known_to(db: Db, actor: Actor) -> ColumnElement[bool]:
+def _is_visible(db: Db, actor: Actor) -> ColumnElement[bool]:
     """Return the condition of `has_metadata_access` on `Channel`."""
     readable = Channel.id.in_(readable_channel_ids(db, actor))
     if actor.is_guest:
@@ -173,11 +173,11 @@ def describe_channels(
     channels: Sequence[ChannelView],
     *,
     now: datetime,
-    known_ids: Container[int] | None = None,
+    visible_ids: Container[int] | None = None,
 ) -> dict[int, dict[str, Any]]:
     """Return id -> the channel as clients see it, with at most five statements for all.
 
-    `known_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the only users that the reader may see; None means everybody.
     """
     values = {"channel_ids": [channel.id for channel in channels]}
     counts = dict(_COUNTS.all(db, values))
@@ -185,7 +185,7 @@ def describe_channels(
     groups = find_group_values(
         db,
         {getattr(channel, name) for channel in channels for name in CHANNEL_GROUPS},
-        known_ids=known_ids,
+        visible_ids=visible_ids,
     )
     policies = {
         realm.administrators_group_id: 2,
@@ -206,7 +206,7 @@ def describe_channels(
             "history_public_to_subscribers": channel.history_public_to_subscribers,
             "is_archived": channel.is_archived,
             "is_recently_active": max(last_used, channel.date_created) > now - QUIET_AFTER,
-            "creator_id": visible_user_id(channel.creator_id, known_ids),
+            "creator_id": id_if_visible(channel.creator_id, visible_ids),
             "date_created": int(channel.date_created.timestamp()),
             "first_message_id": channel.first_message_id,
             "folder_id": channel.folder_id,

@@ -15,7 +15,7 @@ from models.chat.access.group_settings import (
     AnonymousGroup,
     GroupValue,
     check_group_value,
-    store_anonymous_group,
+    store_checked_value,
 )
 from models.chat.access.membership import belongs, require
 from models.chat.channels.errors import (
@@ -199,18 +199,13 @@ def _store_groups(
     """
     realm = actor.realm
     own = AnonymousGroup(members=(actor.id,), subgroups=())
-    stored: dict[AnonymousGroup, int] = {}
+    stored: dict[int | AnonymousGroup, int] = {}
     group_ids: dict[str, int] = {}
     for setting in CHANNEL_GROUPS.values():
         value = groups.get(setting.name)
         if value is None:
-            if setting.default != CREATOR:
-                group_ids[setting.name] = realm.group_id_of(setting.default)
-                continue
-            value = own
-        if isinstance(value, AnonymousGroup):
-            if value not in stored:
-                stored[value] = store_anonymous_group(session, realm.id, value, now=now)
-            value = stored[value]
-        group_ids[setting.name] = value
+            value = own if setting.default == CREATOR else realm.group_id_of(setting.default)
+        if value not in stored:
+            stored[value] = store_checked_value(session, realm.id, value, now=now)
+        group_ids[setting.name] = stored[value]
     return group_ids

@@ -1,5 +1,6 @@
 """Default channels: those that new members are subscribed to."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import delete, insert
@@ -42,11 +43,8 @@ def set_default(
         row = {"channel_id": channel.id, "realm_id": actor.realm_id}
         session.execute(insert(DefaultChannel).values(row))
     else:
-        session.execute(
-            delete(DefaultChannel)
-            .where(DefaultChannel.channel_id == channel.id)
-            .execution_options(synchronize_session=False)
-        )
+        former = delete(DefaultChannel).where(DefaultChannel.channel_id == channel.id)
+        session.connection().execute(former)
     audit.record(
         session,
         actor.realm_id,
@@ -59,7 +57,10 @@ def set_default(
     notify_of_default_channels(session, actor.realm_id, now=now)
 
 
-def notify_of_default_channels(session: Session, realm_id: int, *, now: datetime) -> None:
-    """Append the event with the default channels from now on."""
+def notify_of_default_channels(
+    session: Session, realm_id: int, *, user_ids: Sequence[int] | None = None, now: datetime
+) -> None:
+    """Append the event with the default channels for `user_ids`, or for everybody."""
     ids = sorted(find_default_channel_ids(session, realm_id))
-    log.append(session, realm_id, DefaultStreamsEvent(default_streams=ids), now=now)
+    event = DefaultStreamsEvent(default_streams=ids)
+    log.append(session, realm_id, event, user_ids=user_ids, now=now)

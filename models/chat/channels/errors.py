@@ -151,7 +151,7 @@ class InvalidFolderOrder(ChatError):
 
 
 class MayNotAdministerChannel(ChatError):
-    """The caller may know the channel, but not change it."""
+    """The caller may see the channel, but not change it."""
 
     code = "CANNOT_ADMINISTER_CHANNEL"
     sentence = "You do not have permission to administer this channel."
@@ -187,7 +187,7 @@ class ModerationChannelMustBePrivate(ChatError):
 
 
 class ChannelHasTopics(ChatError):
-    """The channel holds messages with a topic, so it cannot allow the empty topic alone. Facts:
+    """The channel has messages with a topic, so it cannot allow the empty topic alone. Facts:
     `empty_topic_name`.
     """
 

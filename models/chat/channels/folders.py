@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.access.people import find_known_ids, visible_user_id
+from models.chat.access.people import find_visible_user_ids, id_if_visible
 from models.chat.channels.errors import (
     FolderExists,
     FolderInUse,
@@ -17,19 +17,17 @@ from models.chat.channels.errors import (
     InvalidCharacterInFolderName,
     InvalidFolderOrder,
 )
-from models.chat.common import audit
 from models.chat.common.errors import InvalidParameter
 from models.chat.common.one_line import FORBIDDEN
-from models.chat.events import log
 from models.chat.events.channels import (
     ChannelFolderAddEvent,
     ChannelFolderReorderEvent,
     ChannelFolderUpdateEvent,
     FolderChange,
 )
-from models.chat.events.log import ClientEvent
 from models.chat.identity.actors import Actor
-from models.chat.tables import Channel, ChannelFolder, Realm
+from models.chat.organization.changes import append_change, lock_realm
+from models.chat.tables import Channel, ChannelFolder
 from models.reader import Db
 from models.rows import columns_of, read_rows
 
@@ -72,9 +70,9 @@ def check_folder_name(name: str) -> str:
 def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
     """Return the realm's folders as the actor sees them, in their order."""
     rows = read_rows(_FolderRow, db.execute(_ALL, {"realm_id": actor.realm_id}))
-    known_ids = find_known_ids(db, actor)
+    visible_ids = find_visible_user_ids(db, actor)
     return [
-        _described(row) | {"creator_id": visible_user_id(row.creator_id, known_ids)}
+        _described(row) | {"creator_id": id_if_visible(row.creator_id, visible_ids)}
         for row in rows
         if include_archived or not row.is_archived
     ]
@@ -87,7 +85,7 @@ def create_folder(
     rendered. Raise what `check_folder_name` raises, and `FolderExists`.
     """
     name = check_folder_name(name)
-    _lock_folders(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     _require_free(session, actor.realm_id, name)
     folder = ChannelFolder(
         realm_id=actor.realm_id,
@@ -105,7 +103,8 @@ def create_folder(
     folder.position = folder.id
     session.flush()
     event = ChannelFolderAddEvent(channel_folder=_described(folder))
-    _record(session, actor, "channel_folder_created", {"channel_folder_id": folder.id}, event, now)
+    facts = {"channel_folder_id": folder.id}
+    append_change(session, actor, "channel_folder_created", facts, event, now=now)
     return folder.id
 
 
@@ -132,7 +131,7 @@ def update_folder(
 
     Raise `InvalidChannelFolder`, what `check_folder_name` raises, `FolderExists`, `FolderInUse`.
     """
-    _lock_folders(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     folder = session.scalars(
         select(ChannelFolder).where(
             ChannelFolder.id == folder_id, ChannelFolder.realm_id == actor.realm_id
@@ -157,25 +156,25 @@ def update_folder(
         session.flush()
         event = ChannelFolderUpdateEvent(channel_folder_id=folder.id, data=data)
         facts = {"channel_folder_id": folder.id, **data}
-        _record(session, actor, "channel_folder_changed", facts, event, now)
+        append_change(session, actor, "channel_folder_changed", facts, event, now=now)
 
 
 def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now: datetime) -> None:
     """Put the folders into this order. Of an id that comes twice the last place counts, and unknown
     ids are ignored. Raise `InvalidFolderOrder` unless every folder is there.
     """
-    _lock_folders(session, actor.realm_id)
-    known = {row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})}
-    places = {folder_id: place for place, folder_id in enumerate(order) if folder_id in known}
-    if places.keys() != known:
+    lock_realm(session, actor.realm_id)
+    ids = {row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})}
+    positions = {folder_id: at for at, folder_id in enumerate(order) if folder_id in ids}
+    if positions.keys() != ids:
         raise InvalidFolderOrder()
-    if places:
+    if positions:
         session.execute(
             update(ChannelFolder),
-            [{"id": folder_id, "position": place} for folder_id, place in places.items()],
+            [{"id": folder_id, "position": at} for folder_id, at in positions.items()],
         )
-    event = ChannelFolderReorderEvent(order=sorted(places, key=places.__getitem__))
-    _record(session, actor, "channel_folders_reordered", event.payload(), event, now)
+    event = ChannelFolderReorderEvent(order=sorted(positions, key=positions.__getitem__))
+    append_change(session, actor, "channel_folders_reordered", event.payload(), event, now=now)
 
 
 def _described(folder: _FolderRow | ChannelFolder) -> dict[str, Any]:
@@ -191,11 +190,6 @@ def _described(folder: _FolderRow | ChannelFolder) -> dict[str, Any]:
     }
 
 
-def _lock_folders(session: Session, realm_id: int) -> None:
-    """Let only one transaction at a time change a realm's folders."""
-    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
-
-
 def _require_free(
     session: Session, realm_id: int, name: str, *, besides: int | None = None
 ) -> None:
@@ -206,15 +200,3 @@ def _require_free(
     )
     if session.execute(taken).first() is not None:
         raise FolderExists(name=name)
-
-
-def _record(
-    session: Session,
-    actor: Actor,
-    kind: str,
-    facts: dict[str, Any],
-    event: ClientEvent,
-    now: datetime,
-) -> None:
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
-    log.append(session, actor.realm_id, event, now=now)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import ChannelView, filter_known, has_content_access
+from models.chat.access.channels import ChannelView, filter_visible, has_content_access
 from models.chat.access.errors import InsufficientPermission
 from models.chat.access.group_settings import AnonymousGroup
 from models.chat.access.membership import belongs, require
@@ -83,9 +83,9 @@ def subscribe(
     check_folder(session, actor, new.folder_id)
     parse_retention(new.message_retention_days)
     by_key = _clean(wanted)
-    visible, missing, taken = _sort(session, actor, by_key)
+    visible, missing, hidden = _sort(session, actor, by_key)
     # A channel that the actor may not see counts as new until its name turns out to be taken.
-    unknown = len(missing) + len(taken)
+    unknown = len(missing) + len(hidden)
     if unknown > MOST_NEW:
         raise TooManyNewChannels(most=MOST_NEW)
     if unknown:
@@ -98,11 +98,11 @@ def subscribe(
         _require_may_add_to_new(session, actor, groups)
     people = access_principals(session, actor, principals)
     check_count(len(by_key), len(people))
-    if taken and refuse_unauthorized:
-        raise ChannelNotAccessible(name=taken[0].name)
+    if hidden and refuse_unauthorized:
+        raise ChannelNotAccessible(name=hidden[0].name)
     named = [(channel.name, channel.description) for channel in missing]
     created = create_channels(session, actor, named, new, groups, html=html, now=now)
-    refused = [*(channel.name for channel in unauthorized), *(channel.name for channel in taken)]
+    refused = [*(channel.name for channel in unauthorized), *(channel.name for channel in hidden)]
     joinable = {channel.name.casefold(): channel for channel in (*created, *authorized)}
     channels = [joinable[key] for key in by_key if key in joinable]
     outcome = Subscribed(people, channels, unauthorized=refused, created=created)
@@ -112,6 +112,22 @@ def subscribe(
     }
     join(session, actor, outcome, colors=colors, is_default=new.is_default, now=now)
     return outcome
+
+
+def subscribe_to_existing(
+    session: Session,
+    actor: Actor,
+    names: Sequence[str],
+    *,
+    principals: Sequence[int] = (),
+    now: datetime,
+) -> None:
+    """Subscribe the principals (none: the actor) to the channels that the actor may use."""
+    if names:
+        subscribe(
+            session, actor, [WantedChannel(name) for name in names], NewChannel(),
+            principals=principals, refuse_unauthorized=False, web_public_enabled=False, now=now,
+        )  # fmt: skip
 
 
 def _clean(wanted: Sequence[WantedChannel]) -> dict[str, WantedChannel]:
@@ -135,11 +151,11 @@ def _sort(
     the actor may not see.
     """
     existing = find_channels_by_name(session, actor, by_key)
-    visible = filter_known(session, actor, existing.values())
+    visible = filter_visible(session, actor, existing.values())
     visible_keys = {channel.name.casefold() for channel in visible}
     missing = [channel for key, channel in by_key.items() if key not in existing]
-    taken = [channel for key, channel in by_key.items() if key in existing.keys() - visible_keys]
-    return visible, missing, taken
+    hidden = [channel for key, channel in by_key.items() if key in existing.keys() - visible_keys]
+    return visible, missing, hidden
 
 
 def check_count(channels: int, people: int) -> None:

@@ -14,12 +14,12 @@ from models.chat.access.channels import (
     CHANNEL_COLUMNS,
     ChannelView,
     access_channel,
-    filter_known,
+    filter_visible,
     find_channels,
 )
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.naming import access_principals
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids, only_visible
 from models.chat.channels.channels import describe_channels, find_subscriber_ids
 from models.chat.channels.errors import InvalidColor, NotSubscribed, UnknownSubscriptionProperty
 from models.chat.common import audit
@@ -107,8 +107,8 @@ def find_subscriptions(
         statement = statement.where(~Channel.is_archived)
     rows = db.execute(statement).all()
     channels = [row_of(ChannelView, row, is_subscribed=True) for row in rows]
-    known_ids = find_known_ids(db, actor)
-    described = describe_channels(db, actor.realm, channels, now=now, known_ids=known_ids)
+    visible_ids = find_visible_user_ids(db, actor)
+    described = describe_channels(db, actor.realm, channels, now=now, visible_ids=visible_ids)
     subscribers: dict[int, list[int]] = {}
     if include_subscribers:
         subscribers = find_subscriber_ids(db, [channel.id for channel in channels])
@@ -128,14 +128,13 @@ def find_own_settings(db: Db, user_id: int, *, is_active: bool) -> dict[int, dic
     return {row["channel_id"]: describe_subscription(row) for row in rows.mappings()}
 
 
-def find_known_subscribers(db: Db, actor: Actor, channel_id: int) -> list[int]:
+def find_visible_subscriber_ids(db: Db, actor: Actor, channel_id: int) -> list[int]:
     """Return the ids of the channel's active subscribers whom the actor may see, ascending. Raise
     `InvalidChannelId`.
     """
     channel = access_channel(db, actor, channel_id, content=False)
-    known_ids = find_known_ids(db, actor)
-    ids = find_subscriber_ids(db, [channel.id])[channel.id]
-    return [id_ for id_ in ids if known_ids is None or id_ in known_ids]
+    subscriber_ids = find_subscriber_ids(db, [channel.id])[channel.id]
+    return only_visible(subscriber_ids, find_visible_user_ids(db, actor))
 
 
 def is_subscribed(db: Db, actor: Actor, *, user_id: int, channel_id: int) -> bool:
@@ -186,7 +185,7 @@ def change_settings(
     """
     ids = {change.channel_id for change in changes}
     channels = find_channels(session, actor, channel_ids=ids)
-    visible_ids = {channel.id for channel in filter_known(session, actor, channels)}
+    visible_ids = {channel.id for channel in filter_visible(session, actor, channels)}
     settings = _lock_settings(session, actor, ids)
     events: list[AddressedEvent] = []
     for change in changes:

@@ -16,8 +16,8 @@ from models.chat.channels.change_events import Peers, gather_peers
 from models.chat.channels.channels import (
     can_administer_channel,
     check_channel_name,
-    find_known_channels_by_name,
     find_subscriber_ids,
+    find_visible_channels_by_name,
 )
 from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_count
@@ -59,7 +59,7 @@ def unsubscribe(
     others = any(row.id != actor.id and row.bot_owner_id != actor.id for row in people)
     keys = {check_channel_name(name).casefold(): name.strip() for name in names}
     bots = [row.id for row in people if row.bot_owner_id == actor.id]
-    by_key = find_known_channels_by_name(session, actor, keys, bots=bots)
+    by_key = find_visible_channels_by_name(session, actor, keys, bots=bots)
     missing = [name for key, name in keys.items() if key not in by_key]
     if missing:
         raise ChannelsDoNotExist(names=", ".join(missing))

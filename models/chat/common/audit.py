@@ -16,7 +16,7 @@ from models.chat.tables import AuditLog
 from models.database import after_commit
 from models.prepared import Change
 from models.reader import Db
-from security_events import SecurityEvent, emit, who_asks
+from security_events import SecurityEvent, current_caller, emit
 
 _TABLE = table_of(AuditLog)
 _INSERT = Change(insert(_TABLE))
@@ -62,14 +62,14 @@ def record(
     _INSERT.run(session, entry)
     event = _EVENTS.get(kind)
     if event is not None:
-        asker = who_asks()
+        caller = current_caller()
         logged = {
             name: value
             for name, value in facts.items()
             if name in LOGGED_FACTS or isinstance(value, int)
         }
         logged = {"user": user_id, "realm": realm_id, **logged}
-        after_commit(session, lambda: emit(event, asker=asker, **logged))
+        after_commit(session, lambda: emit(event, asker=caller, **logged))
 
 
 def record_channel_changes(
@@ -95,15 +95,15 @@ def record_channel_changes(
 
 def _common(realm_id: int, kind: str, actor_id: int | None, now: datetime) -> dict[str, Any]:
     """Return the columns that all entries of a change share, with the request that made it."""
-    asker = who_asks()
+    caller = current_caller()
     return {
         "realm_id": realm_id,
         "kind": kind,
         "actor_id": actor_id,
         "at": now,
-        "key_id": None if asker is None else asker.key_id,
-        "address": None if asker is None else asker.client,
-        "request_id": None if asker is None else asker.request_id,
+        "key_id": None if caller is None else caller.key_id,
+        "address": None if caller is None else caller.client,
+        "request_id": None if caller is None else caller.request_id,
     }
 
 

@@ -70,23 +70,6 @@ class NewMail:
     text: str
 
 
-def enqueue_mail(
-    session: Session,
-    *,
-    realm_id: int,
-    to: str,
-    subject: str,
-    text: str,
-    now: datetime,
-    vault: Vault | None = None,
-) -> None:
-    """Store a mail to be sent after the commit. Pass the `vault` if the text has a secret, such as
-    a link that works: it is then not readable in a dump of the database.
-    """
-    mail = NewMail(to=to, subject=subject, text=text)
-    enqueue_mails(session, [mail], realm_id=realm_id, now=now, vault=vault)
-
-
 def enqueue_mails(
     session: Session,
     mails: Sequence[NewMail],
@@ -95,7 +78,9 @@ def enqueue_mails(
     now: datetime,
     vault: Vault | None = None,
 ) -> None:
-    """Store many mails in one statement, as `enqueue_mail` does."""
+    """Store mails, which are sent after the commit. Pass the `vault` if the texts have secrets,
+    such as links that work: they are then not readable in a dump of the database.
+    """
     rows = []
     for mail in mails:
         key = uuid.uuid4().hex

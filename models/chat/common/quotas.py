@@ -242,7 +242,7 @@ SCHEDULED_TEXTS = TextQuota(
 )
 
 
-def require_light(session: Session, quota: TextQuota, owner_id: int) -> None:
+def require_texts_within(session: Session, quota: TextQuota, owner_id: int) -> None:
     """Raise `QuotaExceeded` if the owner's texts have more than `MOST_BYTES`."""
     (size,) = _size_of(quota).one(session, {"owner_id": owner_id})
     if size > MOST_BYTES:

@@ -1,4 +1,7 @@
-"""Deleting a message: who may delete it, until when, and its copy in the archive."""
+"""Deleting messages.
+
+Who may delete a message, until when, and its copy in the archive.
+"""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,7 +12,7 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.access.membership import belongs
-from models.chat.deletion.errors import DeletionNotAllowed, DeletionTooLate, MessageAlreadyDeleted
+from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.identity.actors import Actor
@@ -25,14 +28,35 @@ from models.dialects import id_in
 from models.reader import Db
 from models.types import UtcMs
 
+
+class MessageAlreadyDeleted(ChatError):
+    """Another request deleted the message first."""
+
+    sentence = "Message already deleted"
+    advice = "No action is needed."
+
+
+class DeletionNotAllowed(ChatError):
+    """A setting of the organization or the channel does not permit the caller to delete the
+    message.
+    """
+
+    sentence = "You don't have permission to delete this message"
+    advice = "Ask an administrator or a moderator to delete the message."
+
+
+class DeletionTooLate(ChatError):
+    """The message is older than the time limit for deletion."""
+
+    sentence = "The time limit for deleting this message has passed"
+    advice = "Ask an administrator or a moderator to delete the message."
+
+
 _MESSAGE = table_of(Message)
 _ARCHIVE = table_of(MessageArchive)
 _REACTION = table_of(Reaction)
 _REACTION_ARCHIVE = table_of(ReactionArchive)
-_ARCHIVED = (
-    *("id", "realm_id", "sender_id", "channel_id", "conversation_id", "topic", "content"),
-    *("rendered_content", "sent_at"),
-)
+_ARCHIVED = [column.name for column in _ARCHIVE.c if column.name in _MESSAGE.c]
 
 
 def delete_message(session: Session, actor: Actor, message_id: int, *, now: datetime) -> None:
@@ -40,11 +64,10 @@ def delete_message(session: Session, actor: Actor, message_id: int, *, now: date
     `DeletionTooLate`.
     """
     # Of two concurrent deletions, the second waits for the lock and then finds no row.
-    seen = access_message(session, actor, message_id)
-    if seen.is_archived:
+    if access_message(session, actor, message_id).is_archived:
         raise InvalidMessage()
     try:
-        message = access_message(session, actor, seen.id, lock=True)
+        message = access_message(session, actor, message_id, lock=True)
     except InvalidMessage:
         raise MessageAlreadyDeleted() from None
     check_may_delete(session, actor, message, now=now)

@@ -96,7 +96,7 @@ def remove_some(session: Session, now: datetime, *, removal_id: int | None = Non
     removal = session.scalars(removals.with_for_update(skip_locked=True)).first()
     if removal is None:
         return False
-    _go_on(session, removal, now)
+    _continue(session, removal, now)
     return True
 
 
@@ -136,7 +136,7 @@ def remove_topic(
         session.add(removal)
     removal.until_id = until_id
     session.flush()
-    return removal.id if _go_on(session, removal, now) else None
+    return removal.id if _continue(session, removal, now) else None
 
 
 def find_left(db: Db, removal_id: int) -> int | None:
@@ -145,7 +145,7 @@ def find_left(db: Db, removal_id: int) -> int | None:
     return db.execute(left).scalar()
 
 
-def _go_on(session: Session, removal: MessageRemoval, now: datetime) -> bool:
+def _continue(session: Session, removal: MessageRemoval, now: datetime) -> bool:
     """Delete the next batch, and the row after the last one. Return whether there may be more.
 
     In a topic the newest messages go first, so that the channel's first message changes only once.

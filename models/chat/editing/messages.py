@@ -24,7 +24,7 @@ from models.chat.editing.errors import (
     PropagationWithoutMove,
     WidgetNotEditable,
 )
-from models.chat.editing.moving import Move, check_move, move_messages
+from models.chat.editing.moving import Changes, Move, check_move, move_messages
 from models.chat.events import log
 from models.chat.events.messages import UpdateMessageEvent
 from models.chat.identity.actors import Actor
@@ -45,24 +45,6 @@ from models.reader import Db
 _EDIT = table_of(MessageEdit)
 _COPY = table_of(UserMessage)
 TOMBSTONE = "(deleted)"
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The new values; None changes nothing."""
-
-    content: str | None = None
-    prev_content_sha256: str | None = None
-    topic: str | None = None
-    channel_id: int | None = None
-    propagate_mode: str = "change_one"
-    notify_old_thread: bool = False
-    notify_new_thread: bool = True
-
-    @property
-    def moves(self) -> bool:
-        """Whether the request names a topic or a channel."""
-        return self.topic is not None or self.channel_id is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +76,7 @@ def edit_message(
     """
     message = access_open_message(session, actor, message_id)
     _check_combination(message, changes)
-    move = check_move(
-        session,
-        actor,
-        message,
-        topic=changes.topic,
-        channel_id=changes.channel_id,
-        propagate_mode=changes.propagate_mode,
-        now=now,
-    )
+    move = check_move(session, actor, message, changes, now=now)
     rendered: Rendered | None = None
     content = message.content
     if changes.content is not None:
@@ -123,14 +97,7 @@ def edit_message(
         readers = move_messages(session, actor, message, move, now=now)
     _notify(session, actor, message, move, content, rendered, changes, readers, now)
     if move is not None:
-        move.notify(
-            session,
-            actor,
-            message,
-            old_thread=changes.notify_old_thread,
-            new_thread=changes.notify_new_thread,
-            now=now,
-        )
+        move.notify(session, actor, message, changes, now=now)
     return Edited(detached, () if move is None else move.message_ids)
 
 

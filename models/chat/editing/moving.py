@@ -45,6 +45,24 @@ _COPY = table_of(UserMessage)
 
 
 @dataclass(frozen=True, slots=True)
+class Changes:
+    """The new values; None changes nothing."""
+
+    content: str | None = None
+    prev_content_sha256: str | None = None
+    topic: str | None = None
+    channel_id: int | None = None
+    propagate_mode: str = "change_one"
+    notify_old_thread: bool = False
+    notify_new_thread: bool = True
+
+    @property
+    def moves(self) -> bool:
+        """Whether the request names a topic or a channel."""
+        return self.topic is not None or self.channel_id is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A move that is allowed: `message_ids`, ascending, go to `topic` of `channel`."""
 
@@ -60,9 +78,8 @@ class Move:
         session: Session,
         actor: Actor,
         message: MessageView,
+        changes: Changes,
         *,
-        old_thread: bool,
-        new_thread: bool,
         now: datetime,
     ) -> None:
         """Post in both threads where the messages went and where they came from."""
@@ -74,8 +91,8 @@ class Move:
             what = "A message was" if count == 1 else f"{count} messages were"
         new, old = (self.channel, self.topic), (message.channel, message.topic)
         for is_wanted, (channel, topic), direction, other in (
-            (new_thread, new, "here from", old),
-            (old_thread, old, "to", new),
+            (changes.notify_new_thread, new, "here from", old),
+            (changes.notify_old_thread, old, "to", new),
         ):
             if is_wanted:
                 quotes = Quotes()
@@ -101,28 +118,22 @@ def _thread(quotes: Quotes, reader: ChannelView, channel: ChannelView, topic: st
 
 
 def check_move(
-    session: Session,
-    actor: Actor,
-    message: MessageView,
-    *,
-    topic: str | None,
-    channel_id: int | None,
-    propagate_mode: str,
-    now: datetime,
+    session: Session, actor: Actor, message: MessageView, changes: Changes, *, now: datetime
 ) -> Move | None:
-    """Return the move of a request; None if every message would stay where it is.
+    """Return the move of the changes; None if every message would stay where it is.
 
     Raise `InvalidCharacterInTopic`, `InvalidChannelId`, `MoveNotAllowed`, `ResolveNotAllowed`,
     `NotAuthorizedToSend`, the errors of time limits, and what `check_topic` raises.
     """
     old = message.channel
-    if old is None or (topic is None and channel_id is None):
+    if old is None or not changes.moves:
         return None
-    empty_name = actor.realm.empty_topic_display_name
-    new_topic = message.topic if topic is None else normalise_topic(topic, empty_name=empty_name)
-    channel = old
-    if channel_id is not None and channel_id != old.id:
-        channel = access_channel(session, actor, channel_id)
+    new_topic, channel = message.topic, old
+    if changes.topic is not None:
+        empty_name = actor.realm.empty_topic_display_name
+        new_topic = normalise_topic(changes.topic, empty_name=empty_name)
+    if changes.channel_id is not None and changes.channel_id != old.id:
+        channel = access_channel(session, actor, changes.channel_id)
     topic_changes, channel_changes = new_topic != message.topic, channel.id != old.id
     if not topic_changes and not channel_changes:
         return None
@@ -131,8 +142,8 @@ def check_move(
     if channel_changes:
         _require_channel_move(session, actor, old, channel)
     check_topic(session, actor, channel, new_topic)
-    ids = _find_moving(session, actor, message, propagate_mode)
-    whole_topic = propagate_mode == "change_all"
+    ids = _find_moving(session, actor, message, changes.propagate_mode)
+    whole_topic = changes.propagate_mode == "change_all"
     if not actor.is_moderator:
         limits: list[tuple[int | None, type[ChatError]]] = []
         if topic_changes and not _resolves(message.topic, new_topic):

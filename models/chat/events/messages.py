@@ -195,17 +195,14 @@ class SubmessageEvent(ClientEvent, type="submessage", internal=("place",)):
 class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"):
     """A message was scheduled. Sent to its sender.
 
-    The records come from `models.chat.scheduling.records.record_of`.
+    The records come from `models.chat.scheduling.records.record_of`, here and below.
     """
 
     scheduled_messages: Sequence[WireObject]
 
 
 class ScheduledMessagesUpdateEvent(ClientEvent, type="scheduled_messages", op="update"):
-    """A scheduled message was changed, or could not be sent. Sent to its sender.
-
-    The record comes from `models.chat.scheduling.records.record_of`.
-    """
+    """A scheduled message was changed, or could not be sent. Sent to its sender."""
 
     scheduled_message: WireObject
 
@@ -217,10 +214,7 @@ class ScheduledMessagesRemoveEvent(ClientEvent, type="scheduled_messages", op="r
 
 
 class RemindersAddEvent(ClientEvent, type="reminders", op="add"):
-    """A user set a reminder, or one could not be delivered. Sent to that user.
-
-    The records come from `models.chat.scheduling.records.record_of`.
-    """
+    """A user set a reminder, or one could not be delivered. Sent to that user."""
 
     reminders: Sequence[WireObject]
 
@@ -234,17 +228,14 @@ class RemindersRemoveEvent(ClientEvent, type="reminders", op="remove"):
 class DraftsAddEvent(ClientEvent, type="drafts", op="add"):
     """Drafts were stored. Sent to their author.
 
-    The records come from `models.chat.drafts.record_of`.
+    The records come from `models.chat.drafts.record_of`, here and below.
     """
 
     drafts: Sequence[WireObject]
 
 
 class DraftsUpdateEvent(ClientEvent, type="drafts", op="update"):
-    """A draft was changed. Sent to its author.
-
-    The record comes from `models.chat.drafts.record_of`.
-    """
+    """A draft was changed. Sent to its author."""
 
     draft: WireObject
 

@@ -1,6 +1,7 @@
-"""Exports of an organization's data: administrators request, list, download and delete them.
+"""Exports of the data of an organization.
 
-models/chat/exports/runs.py is the worker's part.
+Administrators request, list, download and delete them. models/chat/exports/runs.py is the worker's
+part.
 """
 
 from dataclasses import dataclass
@@ -16,15 +17,6 @@ from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.organization import RealmExportEvent
-from models.chat.exports.errors import (
-    ExportAlreadyDeleted,
-    ExportHasFailed,
-    ExportInProgress,
-    ExportLimitReached,
-    ExportTooLarge,
-    FullContentAccessRequired,
-    InvalidExportId,
-)
 from models.chat.exports.scope import FULL_WITHOUT_CONSENT
 from models.chat.identity import actors
 from models.chat.identity.actors import Actor
@@ -32,6 +24,64 @@ from models.chat.identity.links import Link, find_link, make_link
 from models.chat.tables import DataExport, Message, Realm, User
 from models.reader import Db
 from models.rows import columns_of, read_rows
+
+
+class ExportLimitReached(ChatError):
+    """The organization has reached the weekly limit of exports."""
+
+    sentence = "Exceeded rate limit."
+    advice = "Use an earlier export, or try again later."
+
+
+class FullContentAccessRequired(ChatError):
+    """The request is for a full export, which this organization does not allow.
+
+    # decided: the reference does not show this text.
+    """
+
+    sentence = "Full exports without consent are not available in this organization."
+    advice = "Ask for a public export, or for one of those who consented."
+
+
+class ExportTooLarge(ChatError):
+    """The organization has too many messages for an export by request. Facts: `email`, the
+    operator's address.
+    """
+
+    sentence = (
+        "The export you requested is too large for automatic processing."
+        " Please request a manual export by contacting {email}."
+    )
+    advice = "Ask the operator of the server for an export."
+
+
+class InvalidExportId(ChatError):
+    """The organization has no export of this id."""
+
+    sentence = "Invalid data export ID"
+    advice = "Use an id that `GET /export/realm` returns."
+
+
+class ExportAlreadyDeleted(ChatError):
+    """The export is already deleted."""
+
+    sentence = "Export already deleted"
+    advice = "No action is needed."
+
+
+class ExportHasFailed(ChatError):
+    """The export failed and has no archive."""
+
+    sentence = "Export failed, nothing to delete"
+    advice = "Request a new export if you need one."
+
+
+class ExportInProgress(ChatError):
+    """The archive is not finished yet."""
+
+    sentence = "Export still in progress"
+    advice = "Wait until `GET /export/realm` shows that the export has finished, then delete it."
+
 
 REQUESTED, STARTED, SUCCEEDED = "requested", "started", "succeeded"
 FAILED, DELETED = "failed", "deleted"
@@ -143,7 +193,8 @@ def find_exports(
     now: datetime,
 ) -> list[dict[str, Any]]:
     """Return the exports that administrators requested, oldest first. With `links_for` their
-    addresses are links for that actor, which work once; else they need a key.
+    addresses are links for that actor, which work once; else they need a key. `base` is as in
+    `https://acme.example`.
     """
     rows = read_rows(_Export, db.execute(_REQUESTED, {"of_realm_id": realm_id}))
     return [_record(row, base=base, links_for=links_for, now=now) for row in rows]
@@ -229,11 +280,6 @@ def access_archive(
     return Archive(row.archive, row.archive_sha256, row.ended_at, realm.id, link)
 
 
-def address_of(base: str, export_id: int) -> str:
-    """Return the address of an export's archive; `base` is as in `https://acme.example`."""
-    return f"{base}/exports/{export_id}"
-
-
 def _is_administrators_key(db: Db, host: str, email: str, api_key: str) -> bool:
     try:
         return actors.authenticate(db, host=host, email=email, api_key=api_key).is_administrator
@@ -246,7 +292,7 @@ def _record(
 ) -> dict[str, Any]:
     url = None
     if row.state == SUCCEEDED:
-        url = address_of(base, row.id)
+        url = f"{base}/exports/{row.id}"
         if links_for is not None:
             url += "/" + make_link(*links_for, purpose=_purpose(row.id), now=now)
     return {

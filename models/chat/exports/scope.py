@@ -77,7 +77,7 @@ class Scope:
         )
 
     def is_channel(self) -> Condition:
-        """On `Channel`."""
+        """Return the condition on `Channel`."""
         own = Channel.realm_id == self.realm_id
         if self.has_everything:
             return own
@@ -99,8 +99,8 @@ class Scope:
         )
 
     def is_message(self) -> Condition:
-        """On `Message`. A private channel with protected history has only the messages of which a
-        subscriber who consented has a copy.
+        """Return the condition on `Message`. Of a private channel with protected history, only the
+        messages are exported of which a subscriber who consented has a copy.
         """
         own = Message.realm_id == self.realm_id
         if self.has_everything:
@@ -141,7 +141,7 @@ class Scope:
         )
 
     def is_attachment(self) -> Condition:
-        """On `Attachment`: the files of exported messages, and private ones."""
+        """Return the condition on `Attachment`: files of exported messages, and private ones."""
         shown = exists(
             select(AttachmentMessage.message_id)
             .join(Message, Message.id == AttachmentMessage.message_id)
@@ -153,7 +153,7 @@ class Scope:
         return and_(Attachment.realm_id == self.realm_id, is_stored, or_(shown, own))
 
     def is_subscription(self) -> Condition:
-        """On `Subscription`: active ones are not private, and ended ones are."""
+        """Return the condition on `Subscription`. Only ended ones are private."""
         in_channel = self.in_channel(Subscription.channel_id)
         if self.has_everything:
             return in_channel
@@ -162,7 +162,7 @@ class Scope:
         )
 
     def is_group(self) -> Condition:
-        """On `UserGroup`: without anonymous groups of permissions in channels that are left out."""
+        """Return the condition on `UserGroup`, without anonymous groups of channels left out."""
         own = UserGroup.realm_id == self.realm_id
         if self.has_everything:
             return own

@@ -1,6 +1,7 @@
 """Actors: a user with everything that permissions depend on, and the realm, read in one select."""
 
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from models.chat.identity.errors import (
 from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
+from models.dialects import id_in
 from models.prepared import Query
 from models.reader import Db
 from models.rows import RowQuery, columns_of
@@ -266,7 +268,7 @@ def find_actor(db: Db, user_id: int) -> Actor | None:
 
 
 def find_writer(session: Session, user_id: int) -> Actor | None:
-    """Return the same for a write on the user's behalf: `authenticate` describes the lock."""
+    """Return `find_actor` for a write on the user's behalf, locked as `authenticate` describes."""
     return _actor(_LOCKED_BY_ID.first(session, {"user_id": user_id}))
 
 
@@ -291,3 +293,32 @@ def _actor(row: _Row | None) -> Actor | None:
         return None
     user = dict(zip(_USER_NAMES, row, strict=False))
     return Actor(**user, realm=RealmView._make(row[len(_USER) :]))
+
+
+# --- whether a user who has waited for an answer may still get it ---------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AccountState:
+    """The columns of a user that must not change while the user waits."""
+
+    role: int
+    is_active: bool
+    api_key_sha256: str = field(repr=False)
+
+    def is_of(self, actor: Actor) -> bool:
+        """Return whether the actor is active and has the role and the API key they began with."""
+        return (
+            self.is_active
+            and self.role == actor.role
+            and self.api_key_sha256 == actor.api_key_sha256
+        )
+
+
+def find_account_states(db: Db, user_ids: Sequence[int]) -> dict[int, AccountState]:
+    """Return user id -> account state, in one statement."""
+    if not user_ids:
+        return {}
+    columns = select(User.id, User.role, User.is_active, User.api_key_sha256)
+    rows = db.execute(columns.where(id_in(User.id, user_ids)))
+    return {row.id: AccountState(row.role, row.is_active, row.api_key_sha256) for row in rows}

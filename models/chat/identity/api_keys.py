@@ -76,6 +76,6 @@ class KeyMaker:
         return "".join(letters)
 
 
-def load_secrets(data_dir: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
+def load_secrets(data_dir: Path, secret: str, previous: str) -> tuple[bytes, bytes | None]:
     """Return the present secret and the previous one, if any, for `KeyMaker` and `Vault`."""
-    return secret_files.load_secrets(data_dir / "chat-secret", given, previous)
+    return secret_files.load_secrets(data_dir / "chat-secret", secret, previous)

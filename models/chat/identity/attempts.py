@@ -64,7 +64,7 @@ class SignInAttempt:
             Allowance(seal(self._text("name", "")), PER_NAME, PERIOD),
         )
 
-    def known_as(self, seal: Seal) -> str:
+    def known_place_key(self, seal: Seal) -> str:
         return seal(self._text("known", self.place))
 
     def _text(self, kind: str, where: str) -> str:
@@ -73,7 +73,7 @@ class SignInAttempt:
 
 def count_attempt(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
     """Count one attempt before the password is verified. Raise `AttemptsUsedUp`."""
-    known = select(_places.c.key).where(_places.c.key == attempt.known_as(seal))
+    known = select(_places.c.key).where(_places.c.key == attempt.known_place_key(seal))
     is_known = session.connection().execute(known).first() is not None
     allowances = attempt.allowances(seal)
     take(session, allowances[:1] if is_known else allowances, now=now)
@@ -85,7 +85,7 @@ def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now:
     """
     place = attempt.allowances(seal)[0]
     session.connection().execute(delete(_counts).where(_counts.c.key == place.key))
-    _put(session, _places, {"key": attempt.known_as(seal), "last_at": now}, {"last_at": now})
+    _put(session, _places, {"key": attempt.known_place_key(seal), "last_at": now}, {"last_at": now})
 
 
 def take(
@@ -103,16 +103,16 @@ def take(
         step, step_ms = each * count, ceil(each / MILLISECOND) * count
         latest_ms = now_ms + ceil(each / MILLISECOND) * allowance.attempts
         following = case((used_to > now_ms, used_to), else_=now_ms) + step_ms
-        taken = _put(
+        is_counted = _put(
             session,
             _counts,
             {"key": allowance.key, "arrival_at": now + step},
             {"arrival_at": following},
             where=following <= latest_ms,
         )
-        if not taken:
-            found = select(used_to).where(_counts.c.key == allowance.key)
-            used_ms = session.connection().execute(found).scalar_one_or_none() or now_ms
+        if not is_counted:
+            current = select(used_to).where(_counts.c.key == allowance.key)
+            used_ms = session.connection().execute(current).scalar_one_or_none() or now_ms
             raise AttemptsUsedUp(max(1, ceil((used_ms + step_ms - latest_ms) / 1000)))
 
 

@@ -148,8 +148,8 @@ def change_configuration(
             session.delete(row)
             audit.record(session, realm_id, "jwt_sign_in_ended", now=now)
         return
-    known = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
-    key = changes.get("jwt_key", known)
+    stored = None if row is None else vault.open(row.sealed_key, purpose=purpose_of(realm_id))
+    key = changes.get("jwt_key", stored)
     algorithms = _algorithms(changes.get("jwt_algorithms", row.algorithms if row else None))
     audience = changes.get("jwt_audience", row.audience if row else None) or None
     if not isinstance(key, str) or not key:
@@ -232,10 +232,9 @@ def _algorithms(value: Json) -> tuple[str, ...]:
     names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list) or not names:
         raise InvalidJwtConfiguration(problem="jwt_algorithms is missing")
-    for name in names:
-        if name not in ALGORITHMS:
-            known = ", ".join(ALGORITHMS)
-            raise InvalidJwtConfiguration(problem=f"jwt_algorithms are some of {known}")
+    if any(name not in ALGORITHMS for name in names):
+        problem = f"jwt_algorithms are some of {', '.join(ALGORITHMS)}"
+        raise InvalidJwtConfiguration(problem=problem)
     return tuple(dict.fromkeys(names))
 
 

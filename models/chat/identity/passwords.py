@@ -15,7 +15,7 @@ HASHES_AT_ONCE = 2
 """In one process, because each takes 64 MiB and a processor; more at once are no faster."""
 
 _hasher = PasswordHasher()
-_turns = BoundedSemaphore(HASHES_AT_ONCE)
+_slots = BoundedSemaphore(HASHES_AT_ONCE)
 
 
 def is_strong(password: str) -> bool:
@@ -59,7 +59,7 @@ def _nobody() -> str:
 
 def hash_password(password: str) -> str:
     """Return an argon2id hash with its salt and parameters. Takes some 50 ms by design."""
-    with _turns:
+    with _slots:
         return _hasher.hash(password)
 
 
@@ -71,7 +71,7 @@ def hash_if_strong(password: str) -> str | None:
 def is_password(password: str, password_hash: str | None) -> bool:
     """Return whether the hash is of the password. Takes as long when there is no hash."""
     try:
-        with _turns:
+        with _slots:
             matches = _hasher.verify(password_hash or _nobody(), password)
             return matches and password_hash is not None
     except (VerificationError, InvalidHashError):

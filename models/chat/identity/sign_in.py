@@ -1,6 +1,6 @@
 """Signing in: from a real email address to an account in good standing, and to its API key."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
@@ -31,26 +31,17 @@ DECOY_ID = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """The account of the address that somebody signs in with; `id` is None if there is none."""
-
-    id: int | None
-    delivery_email: str
-    is_active: bool
-    password_hash: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Account:
-    """A user who may sign in."""
+    """A user who signs in."""
 
     id: int
     delivery_email: str
+    is_active: bool
     password_hash: str | None = field(repr=False)
 
 
-def find_account(db: Db, realm: RealmView, email: str) -> Candidate:
-    """Return the account with that real email, in any state.
+def find_account(db: Db, realm: RealmView, email: str) -> Account | None:
+    """Return the account with that real email, in any state; None if there is none.
 
     An unknown address takes as long as a known one: both look into the same index and then read one
     user.
@@ -58,28 +49,22 @@ def find_account(db: Db, realm: RealmView, email: str) -> Candidate:
     key = {"realm_id": realm.id, "email_key": email.strip().casefold()}
     user_id = db.execute(_ID_BY_EMAIL, key).scalar_one()
     row = db.execute(_BY_ID, {"user_id": user_id or DECOY_ID}).first()
-    if row is None:
-        return Candidate(None, "", False, None)
-    is_known = user_id is not None and not row.is_system_bot
-    return Candidate(
-        id=row.id if is_known else None,
-        delivery_email=row.delivery_email,
-        is_active=row.is_active,
-        password_hash=row.password_hash if is_known else None,
-    )
+    if row is None or user_id is None or row.is_system_bot:
+        return None
+    return Account(row.id, row.delivery_email, row.is_active, row.password_hash)
 
 
-def require_usable(realm: RealmView, candidate: Candidate | None) -> Account:
-    """Return the candidate's account. Raise `AuthenticationFailed` if there is none,
-    `SignInRealmDeactivated`, `SignInDeactivated`.
+def require_usable(realm: RealmView, account: Account | None) -> Account:
+    """Return the account. Raise `AuthenticationFailed` for None, `SignInRealmDeactivated`,
+    `SignInDeactivated`.
     """
-    if candidate is None or candidate.id is None:
+    if account is None:
         raise AuthenticationFailed()
     if realm.is_deactivated:
         raise SignInRealmDeactivated()
-    if not candidate.is_active:
+    if not account.is_active:
         raise SignInDeactivated()
-    return Account(candidate.id, candidate.delivery_email, candidate.password_hash)
+    return account
 
 
 def reveal_key(
@@ -93,11 +78,10 @@ def reveal_key(
     """
     writer = find_writer(session, account.id)
     user = session.get_one(User, account.id, populate_existing=True)
-    as_seen = (account.delivery_email, account.password_hash)
-    if writer is None or (user.delivery_email, user.password_hash) != as_seen:
+    current = Account(user.id, user.delivery_email, user.is_active, user.password_hash)
+    if writer is None or current != replace(account, is_active=user.is_active):
         raise AuthenticationFailed()
-    candidate = Candidate(user.id, user.delivery_email, user.is_active, user.password_hash)
-    require_usable(writer.realm, candidate)
+    require_usable(writer.realm, current)
     facts = {"by": by}
     audit.record(
         session, user.realm_id, "signed_in", actor_id=user.id, user_id=user.id, facts=facts, now=now

@@ -98,17 +98,17 @@ def check_invitees(db: Db, actor: Actor, addresses: Sequence[Address]) -> Invite
 
 
 def _sort(db: Db, actor: Actor, emails: dict[str, str]) -> Invitees:
-    holders = {
+    users = {
         row.email_key: row
         for row in db.execute(
             _USERS.where(User.realm_id == actor.realm_id, User.email_key.in_(emails))
         )
     }
-    seen = {key: row for key, row in holders.items() if visible_email(actor, row) is not None}
+    visible = {key: row for key, row in users.items() if visible_email(actor, row) is not None}
     skipped = [
         (emails[key], HAS_ACCOUNT if row.is_active else DEACTIVATED, not row.is_active)
-        for key, row in sorted(seen.items())
+        for key, row in sorted(visible.items())
     ]
-    if len(seen) == len(emails):
+    if len(visible) == len(emails):
         raise NobodyInvited(**failure_of(skipped))
-    return Invitees([email for key, email in emails.items() if key not in seen], skipped)
+    return Invitees([email for key, email in emails.items() if key not in visible], skipped)

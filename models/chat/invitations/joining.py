@@ -9,16 +9,13 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.accounts.errors import PasswordTooWeak
-from models.chat.accounts.new_users import join_default_channels, welcome
-from models.chat.channels.creation import NewChannel
-from models.chat.channels.subscribing import WantedChannel, subscribe
+from models.chat.accounts.new_users import join_default_channels, notify_of_groups, welcome
+from models.chat.channels.subscribing import subscribe_to_existing
 from models.chat.common import audit
-from models.chat.events.people import UserGroupAddMembersEvent
 from models.chat.identity import attempts
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.attempts import Allowance
-from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.invitations.errors import InvitationNotFound
 from models.chat.invitations.permissions import filter_channels, filter_groups, may_give
 from models.chat.invitations.records import (
@@ -32,7 +29,6 @@ from models.chat.invitations.records import (
 )
 from models.chat.invitations.sending import DAY, Post, mail
 from models.chat.people.emails import check_email, check_email_allowed, require_email_is_free
-from models.chat.people.events import notify_of_membership
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 from models.chat.rendering.quotes import Quotes
@@ -82,7 +78,7 @@ def _lock(
     return row, access_offer(session, realm, token, now=now).inviter
 
 
-def ask_to_join(
+def request_invitation(
     session: Session, realm: RealmView, token: str, post: Post, *, email: str, now: datetime
 ) -> str:
     """Mail an invitation to an address that somebody with a link entered. Return the address.
@@ -174,28 +170,15 @@ def _join(session: Session, inviter: Actor, user: User, row: Invitation, now: da
     """Add the user to the groups of the role, to those groups and channels of the invitation to
     which the inviter may still add others, and to what every new user gets.
     """
-    realm_id = inviter.realm_id
-    of_role = [inviter.realm.group_id_of(name) for name in DIRECT_GROUPS[Role(user.role)]]
     chosen = filter_groups(session, inviter, orjson.loads(row.group_ids))
     members = [{"group_id": group_id, "user_id": user.id} for group_id in chosen]
     if members:
         session.connection().execute(insert(table_of(UserGroupMember)), members)
-    joined = UserGroupAddMembersEvent
-    notify_of_membership(session, realm_id, joined, [*of_role, *chosen], [user.id], now=now)
+    notify_of_groups(session, inviter.realm, user, chosen=chosen, now=now)
     if row.joins_default_channels:
         join_default_channels(session, user, now=now)
     names = filter_channels(session, inviter, orjson.loads(row.channel_ids))
-    if names:
-        subscribe(
-            session,
-            inviter,
-            [WantedChannel(name) for name in names],
-            NewChannel(),
-            principals=[user.id],
-            refuse_unauthorized=False,
-            web_public_enabled=False,
-            now=now,
-        )
+    subscribe_to_existing(session, inviter, names, principals=[user.id], now=now)
     welcome(session, user, now=now)
 
 

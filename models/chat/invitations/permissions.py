@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import ChannelView, filter_readable, find_channels
@@ -12,16 +11,15 @@ from models.chat.access.errors import (
     MustBeOwner,
     UserGroupDeactivated,
 )
+from models.chat.access.groups import find_groups_by_id
 from models.chat.access.membership import belongs, require, require_role
 from models.chat.channels.channels import find_default_channel_ids
 from models.chat.channels.subscribing import can_add_subscribers
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import Role
 from models.chat.invitations.errors import CannotSubscribeInvitees, InvalidChannelToJoin
-from models.chat.tables import UserGroup
 from models.chat.user_groups.administering import may_change
 from models.chat.user_groups.members import ADD
-from models.dialects import id_in
 from models.reader import Db
 
 
@@ -38,8 +36,8 @@ def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> Non
 
 
 def require_may_give(actor: Actor, role: int) -> None:
-    """Only owners invite owners, and only administrators invite administrators and moderators.
-    Raise `MustBeOwner`, `MustBeAdministrator`.
+    """Raise `MustBeOwner` or `MustBeAdministrator` unless the actor may invite people to the role.
+    Only owners invite owners, and only administrators invite administrators and moderators.
     """
     if role == Role.OWNER and not actor.is_owner:
         raise MustBeOwner()
@@ -63,26 +61,41 @@ def check_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -
     Raise `InvalidChannelToJoin`, `CannotSubscribeInvitees`.
     """
     wanted = sorted(set(channel_ids))
-    channels = find_channels(session, actor, channel_ids=wanted)
-    readable = {
-        channel.id: channel
-        for channel in filter_readable(session, actor, channels)
-        if not channel.is_archived
-    }
+    channels = _find_channels(session, actor, wanted)
     for channel_id in wanted:
-        if channel_id not in readable:
+        if channel_id not in channels:
             raise InvalidChannelToJoin(channel_id=channel_id)
-    if wanted and not _may_add(session, actor, readable.values()):
+    if len(_filter_addable(session, actor, channels.values())) < len(wanted):
         raise CannotSubscribeInvitees()
     return wanted
 
 
-def _may_add(session: Session, actor: Actor, channels: Collection[ChannelView]) -> bool:
-    default = find_default_channel_ids(session, actor.realm_id)
-    return all(
-        channel.id in default or can_add_subscribers(session, actor, channel)
-        for channel in channels
+def filter_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -> list[str]:
+    """Return the names of the channels to which the actor may still subscribe others."""
+    channels = _find_channels(session, actor, channel_ids).values()
+    return [channel.name for channel in _filter_addable(session, actor, channels)]
+
+
+def _find_channels(
+    session: Session, actor: Actor, channel_ids: Sequence[int]
+) -> dict[int, ChannelView]:
+    """Return id -> channel for those that the actor may read and that are not archived."""
+    channels = filter_readable(
+        session, actor, find_channels(session, actor, channel_ids=channel_ids)
     )
+    return {channel.id: channel for channel in channels if not channel.is_archived}
+
+
+def _filter_addable(
+    session: Session, actor: Actor, channels: Collection[ChannelView]
+) -> list[ChannelView]:
+    """Return those of the channels to which the actor may subscribe others, by ascending id."""
+    default = find_default_channel_ids(session, actor.realm_id) if channels else ()
+    return [
+        channel
+        for channel in sorted(channels, key=lambda each: each.id)
+        if channel.id in default or can_add_subscribers(session, actor, channel)
+    ]
 
 
 def check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[int]:
@@ -90,7 +103,7 @@ def check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> li
     duplicates. Raise `InvalidUserGroup`, `InsufficientPermission`, `UserGroupDeactivated`.
     """
     wanted = sorted(set(group_ids))
-    groups = {group.id: group for group in _find_groups(session, actor, wanted)}
+    groups = find_groups_by_id(session, actor.realm_id, wanted)
     for group_id in wanted:
         if group_id not in groups:
             raise InvalidUserGroup()
@@ -104,33 +117,6 @@ def filter_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> l
     """Return those of the groups to which the actor may still add members."""
     return [
         group.id
-        for group in _find_groups(session, actor, group_ids)
+        for group in find_groups_by_id(session, actor.realm_id, group_ids).values()
         if not group.is_deactivated and may_change(session, actor, group, ADD)
-    ]
-
-
-def _find_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[UserGroup]:
-    if not group_ids:
-        return []
-    groups = session.scalars(
-        select(UserGroup)
-        .where(
-            UserGroup.realm_id == actor.realm_id,
-            id_in(UserGroup.id, group_ids),
-            UserGroup.kind != "anonymous",
-        )
-        .order_by(UserGroup.id)
-    )
-    return list(groups)
-
-
-def filter_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -> list[str]:
-    """Return the names of the channels to which the actor may still subscribe others."""
-    channels = find_channels(session, actor, channel_ids=channel_ids)
-    default = find_default_channel_ids(session, actor.realm_id)
-    return [
-        channel.name
-        for channel in sorted(filter_readable(session, actor, channels), key=lambda each: each.id)
-        if not channel.is_archived
-        and (channel.id in default or can_add_subscribers(session, actor, channel))
     ]

@@ -174,7 +174,7 @@ def mail(
     """
     realm, name = one_line(inviter.realm.name), one_line(inviter.full_name)
     keys = [row.email_key for row in rows]
-    holders = set(
+    registered = set(
         session.scalars(
             select(User.email_key).where(
                 User.realm_id == inviter.realm_id, User.email_key.in_(keys)
@@ -184,7 +184,7 @@ def mail(
     mails = []
     for row in rows:
         assert row.email is not None
-        text = MEMBER if row.email_key in holders else INVITED
+        text = MEMBER if row.email_key in registered else INVITED
         text = text.format(
             name=name,
             realm=realm,

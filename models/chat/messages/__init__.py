@@ -1,1 +1,1 @@
-"""What a message is: who may read it, how clients see it, and how it is found."""
+"""Messages: access to them, message objects, flags and full-text search."""

@@ -6,7 +6,7 @@ own. Administrators get no access by their role.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from sqlalchemy.orm import aliased
 
 from models.chat.access.channels import (
     ChannelView,
-    find_known_channel,
+    find_visible_channel,
     readable_channels,
     reading_as,
 )
@@ -26,6 +26,7 @@ from models.chat.tables import Channel, Message, UserMessage
 from models.dialects import bound_in, gathered_ids
 from models.prepared import Query
 from models.reader import INT_MAX, Db
+from models.rows import columns_of, row_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,10 @@ class MessageView:
         return self.channel is not None and self.channel.is_archived
 
 
-_COLUMNS = [getattr(Message, f.name) for f in fields(MessageView)[:-2]]
 _MINE = aliased(UserMessage)
 _BY_ID: Select[*tuple[Any, ...]] = (
-    select(*_COLUMNS, _MINE.flags)
+    select(*columns_of(MessageView, Message), _MINE.flags)
+    .select_from(Message)
     .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("actor_id")))
     .where(Message.id == bindparam("message_id"), Message.realm_id == bindparam("realm_id"))
 )
@@ -66,23 +67,23 @@ _LOCKED = _BY_ID.with_for_update(of=Message)
 def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False) -> MessageView:
     """Return the message if the actor may read it. `lock` it before it is changed or deleted.
 
-    Raise `InvalidMessage`: unknown and unreadable messages cannot be told apart.
+    Raise `InvalidMessage`, for unknown and unreadable messages alike.
     """
     row = db.execute(
         _LOCKED if lock else _BY_ID,
         {"actor_id": actor.id, "message_id": message_id, "realm_id": actor.realm_id},
     ).first()
     if row is not None and row.channel_id is None and row.flags is not None:
-        return MessageView(*row)
+        return row_of(MessageView, row, channel=None)
     # Read in any case, so that a hidden message takes as many statements as an unknown one.
     channel_id = 0 if row is None else row.channel_id or 0
-    channel = find_known_channel(db, actor, channel_id=channel_id, content=True)
+    channel = find_visible_channel(db, actor, channel_id=channel_id, content=True)
     if (
         row is not None
         and channel is not None
         and (row.flags is not None or not channel.has_protected_history)
     ):
-        return MessageView(*(*row, channel))
+        return row_of(MessageView, row, channel=channel)
     if not actor.is_guest:
         group_ids_of(db, actor)
     raise InvalidMessage()

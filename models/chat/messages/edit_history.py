@@ -6,7 +6,7 @@ shown.
 from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Text, func, null, or_, select
 
@@ -36,29 +36,24 @@ class Edit(NamedTuple):
     prev_rendered_content: str | None
 
 
-class Edited(Protocol):
-    """A message that was edited or moved."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def channel_id(self) -> int | None: ...
-    @property
-    def topic(self) -> str: ...
-
-
 def find_edit_histories(
-    db: Db, viewer: Actor, messages: Collection[Edited], *, allow_empty_topic_name: bool
+    db: Db,
+    viewer: Actor,
+    messages: Collection[tuple[int, int | None, str]],
+    *,
+    allow_empty_topic_name: bool,
 ) -> dict[int, list[dict[str, Any]]]:
     """Return message id -> its newest edits as far as the viewer may see them, the newest first,
     for messages that have any. Return nothing if the organization shows no edits.
+
+    `messages` are (id, channel id, topic).
     """
     policy = viewer.realm.message_edit_history_visibility_policy
     if policy == "none" or not messages:
         return {}
     edits: dict[int, list[Edit]] = defaultdict(list)
     query = _EDITS if policy == "all" else _MOVES
-    for edit in query.all(db, {"message_ids": [message.id for message in messages]}):
+    for edit in query.all(db, {"message_ids": [message_id for message_id, *_ in messages]}):
         edits[edit.message_id].append(edit)
     before = {edit.prev_channel_id for each in edits.values() for edit in each} - {None}
     open_places = find_open_places(db, viewer, [place for place in before if place is not None])
@@ -68,10 +63,9 @@ def find_edit_histories(
         return display_topic(topic, empty_name=empty, allow_empty=allow_empty_topic_name)
 
     histories: dict[int, list[dict[str, Any]]] = {}
-    for message in messages:
-        readable = open_places | {message.channel_id}
-        channel_id, topic = message.channel_id, message.topic
-        for edit in edits.get(message.id, ()):
+    for message_id, channel_id, topic in messages:
+        readable = open_places | {channel_id}
+        for edit in edits.get(message_id, ()):
             entry, prev_channel_id = undo_move(edit, channel_id, readable)
             if "prev_topic" in entry:
                 entry |= {"prev_topic": shown(entry["prev_topic"]), "topic": shown(topic)}
@@ -80,7 +74,7 @@ def find_edit_histories(
                 entry["prev_rendered_content"] = edit.prev_rendered_content
             if entry and channel_id in readable:
                 entry |= {"user_id": edit.editor_id, "timestamp": int(edit.edited_at.timestamp())}
-                histories.setdefault(message.id, []).append(entry)
+                histories.setdefault(message_id, []).append(entry)
             channel_id = prev_channel_id
             topic = topic if edit.prev_topic is None else edit.prev_topic
     return histories

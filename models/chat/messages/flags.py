@@ -1,11 +1,16 @@
-"""The flags of a user's copy of a message: bits, names for clients, and those of a mention."""
+"""The flags of users' copies of messages: bits, names for clients, those of mentions, and copies
+with a flag.
+"""
 
 from collections.abc import Collection, Iterable
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Select,
     SQLColumnExpression,
+    TextClause,
+    bindparam,
     case,
     literal,
     select,
@@ -15,7 +20,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.membership import find_members_of_any
 from models.chat.rendering import Rendered
-from models.chat.tables import Message, MutedUser, Reaction
+from models.chat.tables import Message, MutedUser, Reaction, UserMessage
+from models.dialects import indexed_by
 
 READ = 1
 STARRED = 2
@@ -65,6 +71,15 @@ def names_of(flags: int) -> list[str]:
             names.append("mentioned")  # clients expect it for mentions of groups, too
         _KNOWN[flags] = names
     return _KNOWN[flags].copy()
+
+
+def copies_of_user(index: str, flagged: TextClause) -> Select[int, int]:
+    """Return the query for message_id and flags of the copies of :user_id with a flag, which have
+    the partial index.
+    """
+    copies = indexed_by(UserMessage.__table__, index)
+    query: Select[int, int] = select(copies.c.message_id, copies.c.flags)
+    return query.where(copies.c.user_id == bindparam("user_id"), flagged)
 
 
 def text_bits(

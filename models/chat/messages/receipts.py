@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, literal, select
 
 from models.base import table_of
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids, only_visible
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
 from models.chat.messages.errors import ReadReceiptsDisabled
@@ -36,7 +36,7 @@ _READERS = (
 def find_reader_ids(db: Db, actor: Actor, message_id: int) -> list[int]:
     """Return the ids of the active users who received the message and have read it, ascending:
     without its sender, those who share no read receipts, those whom the actor has muted or who have
-    muted the actor, and those whom the actor may not know.
+    muted the actor, and those whom the actor may not see.
 
     Raise `InvalidMessage`, `ReadReceiptsDisabled`.
     """
@@ -45,5 +45,4 @@ def find_reader_ids(db: Db, actor: Actor, message_id: int) -> list[int]:
         raise ReadReceiptsDisabled()
     values = {"message_id": message.id, "sender_id": message.sender_id, "actor_id": actor.id}
     reader_ids = db.execute(_READERS, values).scalars()
-    known_ids = find_known_ids(db, actor)
-    return [id_ for id_ in reader_ids if known_ids is None or id_ in known_ids]
+    return only_visible(reader_ids, find_visible_user_ids(db, actor))

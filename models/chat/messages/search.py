@@ -29,7 +29,7 @@ from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 from sqlalchemy.orm import Session
 
 from models.chat.messages.errors import BadNarrow
-from models.chat.messages.words import Part, Sought, index_words
+from models.chat.messages.words import ParsedQuery, Part, index_words
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
 from models.dialects import ByDialect, bound_each, bound_in, upsert
@@ -82,11 +82,6 @@ _MARK_STALE = Change(
     .from_select(["message_id"], select(bound_each("ids").c.value).where(true()))
     .on_conflict_do_nothing()
 )
-
-
-def index_message(session: Session, message_id: int, *, topic: str, text: str) -> None:
-    """Index a message. `text`: its plain text."""
-    index_messages(session, [(message_id, topic, text)])
 
 
 def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
@@ -178,14 +173,14 @@ def refresh_some(session: Session, limit: int) -> bool:
     return True
 
 
-def check_size(queries: Iterable[Sought]) -> None:
+def check_size(queries: Iterable[ParsedQuery]) -> None:
     """Raise `BadNarrow` for more words than one narrow may have."""
     if sum(len(part.words) for query in queries for part in query) > MOST_WORDS:
         raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
 
 
 @dataclass(frozen=True, slots=True)
-class Finds:
+class SearchResults:
     """The results of a search for a condition: `NOTHING`, the `value` as a query in the database's
     own language (`QUERY`), or the `value` as a list of ids (`IDS`).
     """
@@ -197,17 +192,17 @@ class Finds:
 NOTHING, QUERY, IDS = "nothing", "query", "ids"
 
 
-def find_all(db: Db, queries: Sequence[Sought]) -> Finds:
+def find_all(db: Db, queries: Sequence[ParsedQuery]) -> SearchResults:
     """Return the messages that match every query. A query without a word matches nothing."""
     if not all(queries):
-        return Finds(NOTHING, "")
+        return SearchResults(NOTHING, "")
     return _find(db, [[part for query in queries for part in query]])
 
 
-def find_any(db: Db, queries: Iterable[Sought]) -> Finds:
+def find_any(db: Db, queries: Iterable[ParsedQuery]) -> SearchResults:
     """Return the messages that match one of the queries."""
     alternatives = [query for query in queries if query]
-    return _find(db, alternatives) if alternatives else Finds(NOTHING, "")
+    return _find(db, alternatives) if alternatives else SearchResults(NOTHING, "")
 
 
 def matches(kind: str, message_id: SQLColumnExpression[int], name: str) -> ColumnElement[bool]:
@@ -233,23 +228,23 @@ def _found_by_vector(query: BindParameter[str]) -> Select[int]:
 _FIRST = Query(_found_by_vector(bindparam("query", type_=Text)).limit(FEW + 1), one_plan=False)
 
 
-def _find(db: Db, alternatives: Sequence[Sought]) -> Finds:
+def _find(db: Db, alternatives: Sequence[ParsedQuery]) -> SearchResults:
     """Return the messages that match one of the alternatives, each of parts that must all occur.
 
     On PostgreSQL a query that finds few messages is executed now, and its results are the
-    condition, because the planner cannot tell rare words from common ones and would scan all
+    condition, because the planner cannot distinguish rare words from common ones and would scan all
     messages, newest first, for twenty that do not exist.
     """
     if dialect_of(db) == "sqlite":
-        return Finds(QUERY, _written(alternatives, _fts_phrase, " AND ", " OR "))
+        return SearchResults(QUERY, _written(alternatives, _fts_phrase, " AND ", " OR "))
     # One query of all parts, because the index then begins with the rarest word.
     whole = _written(alternatives, _tsquery_phrase, " & ", " | ")
     ids = [message_id for (message_id,) in _FIRST.all(db, {"query": whole})]
-    return Finds(IDS, ids) if len(ids) <= FEW else Finds(QUERY, whole)
+    return SearchResults(IDS, ids) if len(ids) <= FEW else SearchResults(QUERY, whole)
 
 
 def _written(
-    alternatives: Sequence[Sought], phrase: Callable[[Part], str], all_of: str, one_of: str
+    alternatives: Sequence[ParsedQuery], phrase: Callable[[Part], str], all_of: str, one_of: str
 ) -> str:
     """Return the query in a database's own language. Words have letters and digits alone, so that
     users cannot enter its operators.

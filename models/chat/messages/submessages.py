@@ -1,13 +1,14 @@
 """Submessages of polls and to-do lists: stored and described."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.messages.access import MessageView
 from models.chat.messages.widgets import describe_widget, widget_type_of
 from models.chat.tables import Submessage
 from models.dialects import bound_in
@@ -26,16 +27,12 @@ _ROWS: Query[int, int, int, str] = Query(
 _SOME = select(_TABLE.c.id).where(_TABLE.c.message_id == bindparam("of_message_id")).limit(1)
 
 
-class _Message(Protocol):
-    @property
-    def id(self) -> int: ...
-    @property
-    def content(self) -> str: ...
+def find_submessages(db: Db, contents: Mapping[int, str]) -> dict[int, list[dict[str, Any]]]:
+    """Return message id -> its submessages, the oldest first, of messages that are widgets.
 
-
-def find_submessages(db: Db, messages: Sequence[_Message]) -> dict[int, list[dict[str, Any]]]:
-    """Return message id -> its submessages, the oldest first, of messages that are widgets."""
-    ids = [message.id for message in messages if widget_type_of(message.content) is not None]
+    `contents` are the contents of messages by their ids.
+    """
+    ids = [id_ for id_, content in contents.items() if widget_type_of(content) is not None]
     submessages: dict[int, list[dict[str, Any]]] = {}
     if ids:
         for row_id, message_id, sender_id, content in _ROWS.all(db, {"message_ids": ids}):
@@ -44,7 +41,7 @@ def find_submessages(db: Db, messages: Sequence[_Message]) -> dict[int, list[dic
     return submessages
 
 
-def find_widget_type(db: Db, message: _Message) -> str | None:
+def find_widget_type(db: Db, message: MessageView) -> str | None:
     """Return `POLL` or `TODO`; None, too, for a text that only an edit made look like one."""
     kind = widget_type_of(message.content)
     if kind is not None and db.execute(_SOME, {"of_message_id": message.id}).first() is None:

@@ -1,4 +1,4 @@
-"""Message objects, read by id in few statements, however many there are."""
+"""Message objects, read by id in a few statements for all, and URLs of messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from sqlalchemy.orm import aliased
 
 from models.chat.access.people import email_and_picture
 from models.chat.identity.actors import Actor
+from models.chat.messages.access import MessageView
 from models.chat.messages.conversations import describe_people, find_members
 from models.chat.messages.edit_history import find_edit_histories
 from models.chat.messages.flags import WITHOUT_COPY, names_of
@@ -16,7 +17,7 @@ from models.chat.messages.reactions import find_reactions
 from models.chat.messages.stars import all_flags
 from models.chat.messages.submessages import find_submessages
 from models.chat.rendering import find_linkifiers, topic_links
-from models.chat.rendering.links import Linkifiers
+from models.chat.rendering.quotes import topic_address
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
 from models.dialects import bound_in
@@ -111,15 +112,27 @@ def find_messages(
     conversations = {row.conversation_id for row in rows if row.conversation_id is not None}
     people = describe_people(db, viewer, find_members(db, conversations))
     reactions = find_reactions(db, viewer, message_ids)
-    submessages = find_submessages(db, rows)
-    changed = [row for row in rows if row.edited_ms is not None or row.moved_ms is not None]
+    submessages = find_submessages(db, {row.id: row.content for row in rows})
+    changed = [
+        (row.id, row.channel_id, row.topic)
+        for row in rows
+        if row.edited_ms is not None or row.moved_ms is not None
+    ]
     histories = find_edit_histories(
         db, viewer, changed, allow_empty_topic_name=options.allow_empty_topic_name
     )
-    maker = _Maker(viewer, options, find_linkifiers(db, viewer.realm_id))
+    linkifiers = find_linkifiers(db, viewer.realm_id)
+    links: dict[str, list[dict[str, str]]] = {}  # by topic, because many messages have the same
+    senders: dict[int, _Shown] = {}
     messages = []
     for row in rows:
-        message = maker.make(row, people.get(row.conversation_id or 0, []))
+        if row.topic not in links:
+            links[row.topic] = topic_links(row.topic, linkifiers)
+        if row.sender_id not in senders:
+            senders[row.sender_id] = _shown_sender(row, viewer, options)
+        members = people.get(row.conversation_id or 0, [])
+        message = _message_object(row, senders[row.sender_id], viewer, options, members)
+        message["topic_links"] = links[row.topic]
         if row.id in reactions:
             message["reactions"] = reactions[row.id]
         if row.id in submessages:
@@ -129,26 +142,6 @@ def find_messages(
         message["flags"] = names_of(WITHOUT_COPY if row.flags is None else row.flags)
         messages.append(message)
     return messages
-
-
-class _Maker:
-    """Makes the objects of one answer; senders and the links of topics are computed once."""
-
-    def __init__(self, viewer: Actor, options: ViewOptions, linkifiers: Linkifiers) -> None:
-        self._viewer, self._options, self._linkifiers = viewer, options, linkifiers
-        self._links: dict[str, list[dict[str, str]]] = {}
-        self._senders: dict[int, _Shown] = {}
-
-    def make(self, row: MessageRow, people: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the object of a row. `people`: the users in its conversation."""
-        sender = self._senders.get(row.sender_id)
-        if sender is None:
-            sender = self._senders[row.sender_id] = _shown_sender(row, self._viewer, self._options)
-        if row.topic not in self._links:
-            self._links[row.topic] = topic_links(row.topic, self._linkifiers)
-        message = _message_object(row, sender, self._viewer, self._options, people)
-        message["topic_links"] = self._links[row.topic]
-        return message
 
 
 def message_object(
@@ -223,6 +216,15 @@ def _message_object(
 def is_status_message(content: str) -> bool:
     """Return whether clients show the message as an action of its sender (`/me waves`)."""
     return content.startswith("/me ")
+
+
+def address_of(db: Db, message: MessageView) -> str:
+    """Return the URL of the message among its neighbours, without the organization's host."""
+    if message.channel is not None:
+        return f"{topic_address(message.channel, message.topic)}/near/{message.id}"
+    assert message.conversation_id is not None
+    members = find_members(db, [message.conversation_id])[message.conversation_id]
+    return f"/#narrow/dm/{','.join(map(str, members))}/near/{message.id}"
 
 
 class _Person(NamedTuple):

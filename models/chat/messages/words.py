@@ -62,7 +62,7 @@ class Part:
     is_open: bool = False
 
 
-Sought = list[Part]
+ParsedQuery = list[Part]
 """A parsed query: parts that must all occur."""
 
 
@@ -96,7 +96,7 @@ def _words_of(piece: str) -> list[str]:
     return [*map("".join, pairwise(characters)), characters[-1]]
 
 
-def parse_query(query: str) -> Sought:
+def parse_query(query: str) -> ParsedQuery:
     """Return the parts of a query, which must all occur: words, and "phrases" of several words.
     Words without a space in between are a phrase, too.
     """

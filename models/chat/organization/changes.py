@@ -1,4 +1,4 @@
-"""What all changes of an organization's lists share: the lock, the audit entry and the event."""
+"""What changes of an organization, its lists and its groups share: lock, audit entry and event."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +15,10 @@ from models.chat.tables import Realm
 
 
 def lock_realm(session: Session, realm_id: int) -> None:
-    """Make concurrent changes of a realm's lists run one after the other."""
+    """Make concurrent changes of a realm's lists, and of the settings and subgroups of its groups,
+    run one after the other. Otherwise they could make a circle of groups, or use a group that is
+    being deactivated.
+    """
     session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
 
 
@@ -26,8 +29,13 @@ def append_change(
     facts: Mapping[str, Any],
     event: ClientEvent,
     *,
+    group_id: int | None = None,
     now: datetime,
 ) -> None:
-    """Append a change to the audit log, and its event for everybody in the realm."""
-    audit.record(session, actor.realm_id, kind, actor_id=actor.id, facts=facts, now=now)
+    """Append a change, of a user group if `group_id` is not None, to the audit log, and its event
+    for everybody in the realm.
+    """
+    audit.record(
+        session, actor.realm_id, kind, actor_id=actor.id, group_id=group_id, facts=facts, now=now
+    )
     log.append(session, actor.realm_id, event, now=now)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.access.membership import belongs, require
-from models.chat.access.people import visible_user_id
+from models.chat.access.people import id_if_visible
 from models.chat.events.organization import RealmEmojiUpdateEvent
 from models.chat.identity.actors import Actor
 from models.chat.organization.changes import append_change, lock_realm
@@ -51,9 +51,9 @@ _EMOJI = (
 
 
 def find_custom_emoji(
-    db: Db, realm_id: int, *, known_ids: Container[int] | None
+    db: Db, realm_id: int, *, visible_ids: Container[int] | None
 ) -> dict[str, dict[str, Any]]:
-    """Return id, as text -> the emoji. `known_ids`: users whom the reader may know; None: all."""
+    """Return id, as text -> the emoji. `visible_ids`: users whom the reader may see; None: all."""
     return {
         str(row.id): {
             "id": str(row.id),
@@ -61,7 +61,7 @@ def find_custom_emoji(
             "source_url": row.source_url,
             "still_url": row.still_url,
             "deactivated": row.is_deactivated,
-            "author_id": visible_user_id(row.author_id, known_ids),
+            "author_id": id_if_visible(row.author_id, visible_ids),
         }
         for row in db.execute(_EMOJI, {"realm_id": realm_id})
     }

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.membership import find_member_ids
-from models.chat.access.people import known_to, may_see_email
+from models.chat.access.people import may_see_email, visible_to
 from models.chat.events import log
 from models.chat.events.people import (
     PersonChange,
@@ -91,7 +91,7 @@ def find_users_who_know(db: Db, realm: RealmView, user_id: int) -> list[int] | N
         return None
     may_know = or_(
         User.role != Role.GUEST,
-        User.id.in_(known_to(user_id)),
+        User.id.in_(visible_to(user_id)),
         User.id.in_(find_member_ids(db, group_id)),
     )
     user_ids = db.execute(

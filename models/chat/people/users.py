@@ -8,7 +8,12 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import NoSuchUser
 from models.chat.access.membership import sync_system_groups
-from models.chat.access.people import USER_COLUMNS, UserRow, known_to, sees_everybody
+from models.chat.access.people import (
+    USER_COLUMNS,
+    UserRow,
+    sees_everybody,
+    visible_to,
+)
 from models.chat.common import audit
 from models.chat.events import log
 from models.chat.events.people import RealmUserAddEvent
@@ -97,7 +102,7 @@ def find_users(db: Db, actor: Actor, user_ids: Iterable[int] | None = None) -> l
     """
     query = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
     if not sees_everybody(db, actor):
-        query = query.where(User.id.in_(known_to(actor.id)))
+        query = query.where(User.id.in_(visible_to(actor.id)))
     return read_rows(UserRow, db.execute(query, {"realm_id": actor.realm.id}))
 
 

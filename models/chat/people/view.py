@@ -9,9 +9,9 @@ from models.chat.access.people import (
     avatar_url,
     dummy_email,
     email_and_picture,
+    id_if_visible,
     may_see_email,
     visible_email,
-    visible_user_id,
 )
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
@@ -101,11 +101,11 @@ def describe_user(
     row: UserRow,
     viewer: Actor,
     *,
-    known_ids: Container[int] | None,
+    visible_ids: Container[int] | None,
     client_extavatar: bool,
     profile_data: ProfileData | None = None,
 ) -> dict[str, Any]:
-    """Return the User object as `viewer` may see it, who may know only `known_ids` (None: all).
+    """Return the User object as `viewer` may see it, who may see only `visible_ids` (None: all).
 
     `profile_data` None: it was not requested.
     """
@@ -114,7 +114,7 @@ def describe_user(
         row,
         delivery_email=visible_email(viewer, row),
         email=email,
-        bot_owner_id=visible_user_id(row.bot_owner_id, known_ids),
+        bot_owner_id=id_if_visible(row.bot_owner_id, visible_ids),
         picture=picture,
     )
     if row.is_deleted:

@@ -16,7 +16,7 @@ from sqlalchemy import (
 
 from models.chat.access.errors import NoSuchUser
 from models.chat.access.naming import access_user
-from models.chat.access.people import api_email, known_to, sees_everybody
+from models.chat.access.people import api_email, sees_everybody, visible_to
 from models.chat.events.presence import SlimPresence
 from models.chat.identity.actors import Actor
 from models.chat.presence.errors import NoPresence, NoPresenceOfBots
@@ -77,7 +77,7 @@ def find_presences(
         days = HISTORY_DAYS if history_days is None else history_days
         query = query.where(Presence.last_connected_at >= _days_before(now, days))
     if not sees_everybody(db, actor):
-        query = query.where(User.id.in_(known_to(actor.id)))
+        query = query.where(User.id.in_(visible_to(actor.id)))
     rows = db.execute(query, {"realm_id": actor.realm_id}).all()
     presences: Mapping[str, SlimPresence | LegacyPresence]
     seen = [(row, Seen(row.active_at, row.connected_at)) for row in rows]

@@ -44,36 +44,38 @@ _OWN = Query(
 _OF_ALL = Query(_VALUES.where(ProfileField.realm_id == bindparam("realm_id")), one_plan=False)
 
 
-def find_profile(db: Db, user_id: int, *, known_ids: Container[int] | None) -> Profile:
-    """Return the values of one user. `known_ids`: the users whom the reader may know; others are
+def find_profile(db: Db, user_id: int, *, visible_ids: Container[int] | None) -> Profile:
+    """Return the values of one user. `visible_ids`: the users whom the reader may see; others are
     left out of fields that name users. None: everybody.
     """
     rows = _OF_ONE.all(db, {"user_id": user_id})
-    return _profiles(rows, known_ids).get(user_id, {})
+    return _profiles(rows, visible_ids).get(user_id, {})
 
 
-def find_own(db: Db, user_id: int, *, known_ids: Container[int] | None) -> tuple[Profile, int]:
+def find_own(db: Db, user_id: int, *, visible_ids: Container[int] | None) -> tuple[Profile, int]:
     """Return the same and what `find_max_message_id` finds, in one statement."""
     rows = _OWN.all(db, {"user_id": user_id})
     newest = rows[0][-1]
     filled_in = [row[:-1] for row in rows if row[1] is not None]
-    profile = _profiles(filled_in, known_ids).get(user_id, {})
+    profile = _profiles(filled_in, visible_ids).get(user_id, {})
     return profile, -1 if newest is None else newest
 
 
-def find_profiles(db: Db, realm_id: int, *, known_ids: Container[int] | None) -> dict[int, Profile]:
+def find_profiles(
+    db: Db, realm_id: int, *, visible_ids: Container[int] | None
+) -> dict[int, Profile]:
     """Return user id -> values, of everybody in the realm who filled in anything."""
-    return _profiles(_OF_ALL.all(db, {"realm_id": realm_id}), known_ids)
+    return _profiles(_OF_ALL.all(db, {"realm_id": realm_id}), visible_ids)
 
 
 def _profiles(
-    rows: Iterable[tuple[int, int, str, str | None, int]], known_ids: Container[int] | None
+    rows: Iterable[tuple[int, int, str, str | None, int]], visible_ids: Container[int] | None
 ) -> dict[int, Profile]:
     """Return user id -> values, from rows of `_VALUES`."""
     profiles: dict[int, Profile] = defaultdict(dict)
     for user_id, field_id, value, rendered_value, kind in rows:
-        if kind == FieldType.USERS and known_ids is not None:
-            shown = [named_id for named_id in orjson.loads(value) if named_id in known_ids]
+        if kind == FieldType.USERS and visible_ids is not None:
+            shown = [named_id for named_id in orjson.loads(value) if named_id in visible_ids]
             if not shown:
                 continue
             value = orjson.dumps(shown).decode()

@@ -30,11 +30,11 @@ _LEGACY_OF = {"muted_topics": "user_topic"}
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The user of a queue. `known_ids`: the users visible to them; None: everybody."""
+    """The user of a queue. `visible_ids`: the users visible to them; None: everybody."""
 
     actor: Actor
     queue: Queue
-    known_ids: frozenset[int] | None
+    visible_ids: frozenset[int] | None
 
 
 def render_events(
@@ -57,8 +57,8 @@ def render_events(
             body = without_channels(body, closed.unknown)
             if not body:
                 continue
-        if viewer.known_ids is not None:
-            body = without_hidden_names(body, viewer.known_ids)
+        if viewer.visible_ids is not None:
+            body = without_hidden_names(body, viewer.visible_ids)
         form = FORMS.get(entry.type)
         if form is None:
             bodies.append(body)
@@ -238,8 +238,8 @@ def _user_group(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
         yield body
     elif "_group" in entry.payload:
         group = entry.payload["_group"]
-        if viewer.known_ids is not None:
-            group = without_hidden_names(group, viewer.known_ids)
+        if viewer.visible_ids is not None:
+            group = without_hidden_names(group, viewer.visible_ids)
         yield {"id": entry.id, "type": entry.type, "op": "add", "group": group}
     elif body["op"] == "update" and body["data"].get("deactivated"):
         yield {"id": entry.id, "type": entry.type, "op": "remove", "group_id": body["group_id"]}
@@ -297,4 +297,4 @@ def _with_email(viewer: Viewer, entry: Entry, person: Body) -> Body:
 
 
 def _is_visible(viewer: Viewer, user_id: int) -> bool:
-    return viewer.known_ids is None or user_id in viewer.known_ids
+    return viewer.visible_ids is None or user_id in viewer.visible_ids

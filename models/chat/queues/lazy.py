@@ -30,7 +30,9 @@ LISTS: Mapping[str, tuple[str, Callable[[Db, Viewer], object]]] = {
     "muted_users": ("muted_users", lambda db, viewer: find_muted_users(db, viewer.actor)),
     "realm_emoji": (
         "realm_emoji",
-        lambda db, viewer: find_custom_emoji(db, viewer.actor.realm_id, known_ids=viewer.known_ids),
+        lambda db, viewer: find_custom_emoji(
+            db, viewer.actor.realm_id, visible_ids=viewer.visible_ids
+        ),
     ),
     "realm_linkifiers": (
         "realm_linkifiers",

@@ -16,7 +16,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from models.chat.identity.account_states import AccountState, find_account_states
+from models.chat.identity.actors import AccountState, find_account_states
 from models.chat.queues.delivery import Viewer, is_wanted, render_events
 from models.chat.queues.entries import MOST_BYTES, Entry, find_entries, find_entries_for, find_grown
 from models.chat.queues.lazy import with_lists

@@ -78,11 +78,11 @@ def open_queue(
     position: int,
     client: str,
     now: datetime,
-    known_ids: Collection[int] | None = None,
+    visible_ids: Collection[int] | None = None,
 ) -> str:
     """Open a queue whose first event is the next after `position`. Return its id.
 
-    `known_ids`: the users visible to its reader; None: everybody.
+    `visible_ids`: the users visible to its reader; None: everybody.
     """
     queue = EventQueue(
         id=str(uuid.uuid4()),
@@ -98,7 +98,7 @@ def open_queue(
         apply_markdown=options.apply_markdown,
         client_gravatar=options.client_gravatar,
         slim_presence=options.slim_presence,
-        known_people=_digest(known_ids),
+        known_people=_digest(visible_ids),
         position=position,
         idle_timeout_s=options.idle_timeout_s,
         created_at=now,
@@ -174,11 +174,11 @@ def check_position(queue: Queue, last_event_id: int, head: int) -> int:
     return last_event_id
 
 
-def require_same_knowledge(queue: Queue, known_ids: Collection[int] | None) -> None:
+def require_same_knowledge(queue: Queue, visible_ids: Collection[int] | None) -> None:
     """Raise `BadEventQueueId` if other users are visible to the reader than when the queue was
     opened. There are no events for that, so the client needs a new snapshot.
     """
-    if _digest(known_ids) != queue.known_people:
+    if _digest(visible_ids) != queue.known_people:
         raise BadEventQueueId(queue_id=queue.id)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from models.chat.access.channels import filter_known, find_channels, readable_channels, reading_as
-from models.chat.access.people import visible_user_id
+from models.chat.access.channels import filter_visible, find_channels, readable_channels, reading_as
+from models.chat.access.people import id_if_visible
 from models.chat.identity.actors import Actor
 from models.chat.queues.entries import Entry
 from models.chat.tables import Channel
@@ -45,7 +45,7 @@ def _unknown(db: Db, actor: Actor, entries: Sequence[Entry]) -> frozenset[int]:
     if not described:
         return frozenset()
     channels = find_channels(db, actor, channel_ids=described)
-    return frozenset(described - {channel.id for channel in filter_known(db, actor, channels)})
+    return frozenset(described - {channel.id for channel in filter_visible(db, actor, channels)})
 
 
 def described_channels(entry: Entry) -> list[int]:
@@ -81,18 +81,18 @@ NAMES_MANY = frozenset(("direct_members", "members", "subscribers", "user_ids"))
 """Keys of events with other users than the one that an event is about."""
 
 
-def without_hidden_names(value: Json, known_ids: Container[int]) -> Json:
+def without_hidden_names(value: Json, visible_ids: Container[int]) -> Json:
     """Return the value without the users that are not visible to its reader."""
     if isinstance(value, list):
-        return [without_hidden_names(item, known_ids) for item in value]
+        return [without_hidden_names(item, visible_ids) for item in value]
     if not isinstance(value, dict):
         return value
     shown: dict[str, Json] = {}
     for key, item in value.items():
         if key in NAMES_ONE:
-            shown[key] = visible_user_id(item, known_ids)
+            shown[key] = id_if_visible(item, visible_ids)
         elif key in NAMES_MANY:
-            shown[key] = [user_id for user_id in item if user_id in known_ids]
+            shown[key] = [user_id for user_id in item if user_id in visible_ids]
         else:
-            shown[key] = without_hidden_names(item, known_ids)
+            shown[key] = without_hidden_names(item, visible_ids)
     return shown

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.channels import access_channel
 from models.chat.identity.actors import Actor
-from models.chat.messages.copies import copies_of_user
+from models.chat.messages.flags import copies_of_user
 from models.chat.reading.errors import NoSuchTopic
 from models.chat.reading.flagging import update_flags
 from models.chat.tables import Message

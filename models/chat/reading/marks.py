@@ -9,8 +9,8 @@ from typing import Any
 
 from models.chat.messages.words import (
     RUN,
+    ParsedQuery,
     Part,
-    Sought,
     characters_of,
     index_words,
     normal,
@@ -22,7 +22,7 @@ MOST_MARKED = 500_000
 """Characters of one answer in which matches are marked."""
 
 
-def mark_matches(messages: Sequence[dict[str, Any]], queries: Iterable[Sought]) -> None:
+def mark_matches(messages: Sequence[dict[str, Any]], queries: Iterable[ParsedQuery]) -> None:
     """Add `match_content` and `match_subject`: HTML with the words that were searched for marked,
     in the first `MOST_MARKED` characters of all.
     """

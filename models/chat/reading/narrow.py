@@ -12,7 +12,7 @@ from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
 from models.chat.messages.conversations import find_conversations
 from models.chat.messages.errors import BadNarrow, InvalidMessage
-from models.chat.messages.words import Sought, parse_query
+from models.chat.messages.words import ParsedQuery, parse_query
 from models.chat.reading import parts
 from models.chat.reading.operands import NamedChannels, NamedUsers
 from models.chat.reading.parts import Part
@@ -56,7 +56,7 @@ class Narrow:
     selective: bool = False
     by_copies: bool = False
     by_stars: bool = False
-    searched: list[Sought] = field(default_factory=list)
+    searched: list[ParsedQuery] = field(default_factory=list)
 
     def value(self, value: object) -> str:
         """Return a name for a value of a condition."""

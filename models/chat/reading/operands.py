@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from models.chat.access.channels import ChannelView, filter_known, find_channels
+from models.chat.access.channels import ChannelView, filter_visible, find_channels
 from models.chat.access.naming import find_named
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
@@ -27,7 +27,7 @@ class NamedChannels:
         self._by_name: dict[str, ChannelView] = {}
         if ids or names:
             channels = find_channels(db, actor, channel_ids=ids, names=names)
-            for channel in filter_known(db, actor, channels):
+            for channel in filter_visible(db, actor, channels):
                 self._by_id[channel.id] = channel
                 self._by_name[channel.name.casefold()] = channel
 

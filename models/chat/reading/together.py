@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, exists, func, select
 
 from models.chat.messages import search
 from models.chat.messages.flags import MENTIONED
-from models.chat.messages.words import Sought
+from models.chat.messages.words import ParsedQuery
 from models.chat.reading.parts import Condition, Part
 from models.chat.tables import ConversationMember, Message, UserMessage
 from models.dialects import bound_in
@@ -29,8 +29,8 @@ class CollectedTerms:
     `included` and `grouped`: who must be in the conversation, and in one of three and more.
     """
 
-    searched: list[Sought] = field(default_factory=list)
-    excluded: list[Sought] = field(default_factory=list)
+    searched: list[ParsedQuery] = field(default_factory=list)
+    excluded: list[ParsedQuery] = field(default_factory=list)
     included: set[int] = field(default_factory=set)
     grouped: set[int] = field(default_factory=set)
     mentioned: set[int] = field(default_factory=set)

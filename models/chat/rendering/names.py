@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from models.chat.access.channels import readable_channel_ids
 from models.chat.access.membership import belongs
-from models.chat.access.people import known_to, sees_everybody
+from models.chat.access.people import sees_everybody, visible_to
 from models.chat.identity.actors import Actor
 from models.chat.rendering.emoji import EMOJI
 from models.chat.rendering.links import Linkifier, Linkifiers
@@ -152,7 +152,7 @@ def _find_users(
         User.realm_id == author.realm_id, or_(*conditions)
     )
     if not sees_everybody(db, author):
-        wanted = wanted.where(User.id.in_(known_to(author.id)))
+        wanted = wanted.where(User.id.in_(visible_to(author.id)))
     key = {"realm_id": author.realm_id}
     for user_id, full_name in db.execute(wanted.order_by(User.id), key):
         users[user_id] = full_name

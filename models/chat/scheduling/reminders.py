@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from models.chat.events.messages import RemindersAddEvent
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import MessageView, access_message
-from models.chat.messages.addresses import address_of
 from models.chat.messages.errors import InvalidMessage
+from models.chat.messages.view import address_of
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, snippet
 from models.chat.rendering.texts import PreparedText, prepare_text, shorten

@@ -87,7 +87,7 @@ def send_message(
             automatic_policies.follow_as_mentioned(
                 session, sender.realm_id, mentioned, channel.id, draft.topic, now=now
             )
-    search.index_message(session, message_id, topic=draft.topic, text=plain_text(rendered.html))
+    search.index_messages(session, [(message_id, draft.topic, plain_text(rendered.html))])
     submessages = attach_widget(session, sender.id, message_id, draft.content)
     _append_events(session, draft, message_id, conversation_id, copies, submessages, local, now)
     show_in(session, sender, message_id, rendered.upload_handles, now=now)

@@ -9,7 +9,7 @@ from models.chat.access.channels import (
     bot_owner,
     can_send_to_channel,
     find_channel,
-    find_known_channel,
+    find_visible_channel,
 )
 from models.chat.access.membership import belongs, find_member_ids
 from models.chat.access.naming import find_named, is_self
@@ -59,10 +59,10 @@ def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> Channel
     sender, and `NotAuthorizedToSend`.
     """
     by: dict[str, Any] = {"channel_id" if isinstance(channel, int) else "name": channel}
-    find = find_channel if sender.is_system_bot else find_known_channel
+    find = find_channel if sender.is_system_bot else find_visible_channel
     writer, view = sender, find(db, sender, **by)
     if view is None and (owner := bot_owner(db, sender)) is not None:
-        writer, view = owner, find_known_channel(db, owner, **by)
+        writer, view = owner, find_visible_channel(db, owner, **by)
     if view is None and isinstance(channel, int):
         raise StreamDoesNotExist(stream_id=channel)
     if view is None:

@@ -9,8 +9,8 @@ from models.chat.access.channels import find_channel
 from models.chat.common import audit
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import MessageView, access_message
-from models.chat.messages.addresses import address_of
 from models.chat.messages.conversations import find_members
+from models.chat.messages.view import address_of
 from models.chat.rendering.quotes import Quotes, fenced, inert_block, link, one_line, snippet
 from models.chat.sending.drafts import effective_topics_policy
 from models.chat.sending.errors import ExplanationRequired, ReportingNotEnabled

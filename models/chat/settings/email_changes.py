@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.naming import find_named
 from models.chat.accounts.changes import change_email
-from models.chat.common.outbox import enqueue_mail
+from models.chat.common.outbox import NewMail, enqueue_mails
 from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor, RealmView, find_actor
 from models.chat.people.emails import check_email, check_email_allowed
@@ -117,15 +117,8 @@ def ask_to_confirm(
         email = owner.delivery_email
         subject = f"Somebody asked for your email address at {realm}"
         text = TAKEN.format(name=one_line(owner.full_name), realm=realm, email=email)
-    enqueue_mail(
-        session,
-        realm_id=actor.realm_id,
-        to=email,
-        subject=subject,
-        text=text,
-        now=now,
-        vault=vault,
-    )
+    mail = NewMail(to=email, subject=subject, text=text)
+    enqueue_mails(session, [mail], realm_id=actor.realm_id, now=now, vault=vault)
 
 
 def access_change(db: Db, realm: RealmView, token: str, *, now: datetime) -> PendingChange:
@@ -165,16 +158,12 @@ def confirm_change(session: Session, realm: RealmView, token: str, *, now: datet
     if realm.email_changes_disabled and not actor.is_administrator:
         raise EmailChangesDisabled()
     _forget(session, user.id)
-    enqueue_mail(
-        session,
-        realm_id=realm.id,
-        to=user.delivery_email,
-        subject=f"Your email address at {realm.name} was changed",
-        text=CHANGED.format(
-            name=one_line(user.full_name), realm=one_line(realm.name), new=change.new_email
-        ),
-        now=now,
+    text = CHANGED.format(
+        name=one_line(user.full_name), realm=one_line(realm.name), new=change.new_email
     )
+    subject = f"Your email address at {realm.name} was changed"
+    mail = NewMail(to=user.delivery_email, subject=subject, text=text)
+    enqueue_mails(session, [mail], realm_id=realm.id, now=now)
     change_email(session, actor, user, change.new_email, now=now)
     return change.new_email
 

@@ -44,7 +44,7 @@ def find_own_subscriptions(view: Viewing) -> dict[str, Any]:
 def _with_subscribers(
     view: Viewing, channels: dict[int, dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    subscribers, known = find_subscriber_ids(view.db, channels), view.known_ids
+    subscribers, known = find_subscriber_ids(view.db, channels), view.visible_ids
     if known is not None:
         subscribers = {id_: [i for i in ids if i in known] for id_, ids in subscribers.items()}
     return {id_: {**channels[id_], "subscribers": subscribers[id_]} for id_ in channels}

@@ -23,8 +23,7 @@ from sqlalchemy import (
 )
 
 from models.chat.messages.conversations import find_members
-from models.chat.messages.copies import copies_of_user
-from models.chat.messages.flags import GROUP_MENTIONED, MENTIONED
+from models.chat.messages.flags import GROUP_MENTIONED, MENTIONED, copies_of_user
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables import Message, Subscription, UserMessage
 from models.chat.tables.message import DIRECT, UNREAD

@@ -31,7 +31,7 @@ FIELD_TYPE_NAMES = {
 
 def find_realm_users(view: Viewing) -> dict[str, Any]:
     """Return everybody who is visible to the actor, and the actor."""
-    profiles = find_profiles(view.db, view.actor.realm_id, known_ids=view.known_ids)
+    profiles = find_profiles(view.db, view.actor.realm_id, visible_ids=view.visible_ids)
     people = [
         (row.is_active, _described(view, row, profiles.get(row.id, {})))
         for row in find_users(view.db, view.actor)
@@ -56,7 +56,7 @@ def _described(
     return describe_user(
         row,
         view.actor,
-        known_ids=view.known_ids,
+        visible_ids=view.visible_ids,
         client_extavatar=view.options.client_gravatar,
         profile_data=profile,
     )
@@ -65,7 +65,7 @@ def _described(
 def find_user_statuses(view: Viewing) -> dict[str, Any]:
     """Return user id, as text -> status, of the visible users that have one."""
     statuses = find_statuses(view.db, view.actor.realm_id)
-    known = view.known_ids
+    known = view.visible_ids
     return {
         "user_status": {
             str(user_id): _for_clients(status)
@@ -87,7 +87,7 @@ def find_user_groups(view: Viewing) -> dict[str, Any]:
             view.db,
             view.actor.realm_id,
             include_deactivated=view.can("include_deactivated_groups"),
-            known_ids=view.known_ids,
+            visible_ids=view.visible_ids,
         )
     }
 

@@ -85,7 +85,7 @@ def find_realm(view: Viewing) -> dict[str, Any]:
     row = view.db.execute(_REALM, {"realm_id": realm.id}).mappings().one()
     names = (*SETTINGS, *OPERATOR_SETTINGS)
     group_ids = {name: row[name] for name in REALM_GROUPS}
-    values = find_group_values(view.db, set(group_ids.values()), known_ids=view.known_ids)
+    values = find_group_values(view.db, set(group_ids.values()), visible_ids=view.visible_ids)
     return {
         **{f"realm_{name}": clients_value(name, row[name]) for name in names},
         **{f"realm_{name}": values[group_id] for name, group_id in group_ids.items()},
@@ -131,7 +131,7 @@ def _derived(view: Viewing) -> dict[str, Any]:
 
 
 def find_realm_emoji(view: Viewing) -> dict[str, Any]:
-    emoji = find_custom_emoji(view.db, view.actor.realm_id, known_ids=view.known_ids)
+    emoji = find_custom_emoji(view.db, view.actor.realm_id, visible_ids=view.visible_ids)
     return {"realm_emoji": emoji}
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from models.chat.access.channels import ChannelView, readable_channel_ids
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.channels.channels import ChannelQuery, describe_channels, find_channels
 from models.chat.identity.actors import Actor
 from models.chat.settings.user_settings import find_settings
@@ -72,9 +72,9 @@ class Viewing:
         return display_topic(name, empty_name=empty_name, allow_empty=self.can("empty_topic_name"))
 
     @cached_property
-    def known_ids(self) -> frozenset[int] | None:
+    def visible_ids(self) -> frozenset[int] | None:
         """Ids of the users visible to the actor; None: everybody."""
-        return find_known_ids(self.db, self.actor)
+        return find_visible_user_ids(self.db, self.actor)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -109,5 +109,5 @@ class Viewing:
             if self.can("archived_channels") or not channel.is_archived
         ]
         return describe_channels(
-            self.db, self.actor.realm, shown, now=self.now, known_ids=self.known_ids
+            self.db, self.actor.realm, shown, now=self.now, visible_ids=self.visible_ids
         )

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.channels import (
     access_channel_by_name,
-    filter_known,
+    filter_visible,
     find_channels,
-    find_known_channel,
+    find_visible_channel,
 )
 from models.chat.access.errors import InvalidChannelId
 from models.chat.common.errors import MissingParameter
@@ -68,7 +68,7 @@ def set_user_topic(
     """
     topic = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
     clears = policy == VisibilityPolicy.NONE
-    known = find_known_channel(session, actor, channel_id=channel_id, content=not clears)
+    known = find_visible_channel(session, actor, channel_id=channel_id, content=not clears)
     if known is None and not clears:
         raise InvalidChannelId()
     if _store(session, actor.id, channel_id, topic, policy, now):
@@ -144,7 +144,7 @@ def find_muted_topics(db: Db, actor: Actor, shown: Callable[[str], str]) -> list
 def _find_known_names(db: Db, actor: Actor, rows: Iterable[PolicyRow]) -> dict[int, str]:
     """Return id -> name of the channels of policies that are visible to the actor."""
     channels = find_channels(db, actor, channel_ids={row.channel_id for row in rows})
-    return {channel.id: channel.name for channel in filter_known(db, actor, channels)}
+    return {channel.id: channel.name for channel in filter_visible(db, actor, channels)}
 
 
 def describe_policy(row: PolicyRow, topic: str) -> dict[str, str | int]:

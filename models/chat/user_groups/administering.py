@@ -1,7 +1,4 @@
-"""Permission to change a user group, the locked group itself, and the record of its changes."""
-
-from collections.abc import Mapping
-from datetime import datetime
+"""Permission to change a user group, and the locked group itself."""
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -9,21 +6,11 @@ from sqlalchemy.orm import Session
 from models.chat.access.errors import InvalidUserGroup, UserGroupDeactivated
 from models.chat.access.group_settings import USER_GROUP_GROUPS, GroupSetting
 from models.chat.access.membership import belongs, require
-from models.chat.common import audit
-from models.chat.events import log
 from models.chat.identity.actors import Actor
-from models.chat.tables import Realm, UserGroup
-from models.json import Json
+from models.chat.tables import UserGroup
 from models.reader import Db
 
 MANAGE = USER_GROUP_GROUPS["can_manage_group"]
-
-
-def take_turns(session: Session, realm_id: int) -> None:
-    """Lock the settings and subgroups of a realm's groups against concurrent changes, which could
-    make a circle of groups or use a group that is being deactivated.
-    """
-    session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
 
 
 def access_group_to_change(
@@ -51,7 +38,7 @@ def access_group_to_change(
     return group
 
 
-def require_known(db: Db, actor: Actor, group_id: int) -> None:
+def require_group(db: Db, actor: Actor, group_id: int) -> None:
     """Raise `InvalidUserGroup` unless the group is a system group or a named one of the realm."""
     if db.execute(_in_realm(actor, group_id).with_only_columns(UserGroup.id)).first() is None:
         raise InvalidUserGroup()
@@ -78,20 +65,3 @@ def may_change(db: Db, actor: Actor, group: UserGroup, *permissions: GroupSettin
         and belongs(db, actor, getattr(group, setting.name))
         for setting in (MANAGE, *permissions)
     )
-
-
-def record_change(
-    session: Session,
-    actor: Actor,
-    group_id: int,
-    kind: str,
-    event: log.ClientEvent,
-    *,
-    facts: Mapping[str, Json] | None = None,
-    now: datetime,
-) -> None:
-    """Write a change of a group to the audit log, and append its event for everybody."""
-    audit.record(
-        session, actor.realm_id, kind, actor_id=actor.id, group_id=group_id, facts=facts, now=now
-    )
-    log.append(session, actor.realm_id, event, now=now)

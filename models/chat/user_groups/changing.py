@@ -19,8 +19,9 @@ from models.chat.events import log
 from models.chat.events.log import or_absent
 from models.chat.events.people import UserGroupUpdateEvent
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import lock_realm
 from models.chat.tables import Subgroup, UserGroup, UserGroupMember
-from models.chat.user_groups.administering import access_group_to_change, take_turns
+from models.chat.user_groups.administering import access_group_to_change
 from models.chat.user_groups.errors import NoNewGroupData
 from models.dialects import id_in
 from models.json import Json
@@ -48,7 +49,7 @@ def update_group(
     """
     if changes == GroupChanges():
         raise NoNewGroupData()
-    take_turns(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     group = access_group_to_change(session, actor, group_id, may_be_deactivated=True)
     was_deactivated = group.is_deactivated
     old, new = _change(session, actor, group, changes, now)

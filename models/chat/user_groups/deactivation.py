@@ -7,7 +7,7 @@ from typing import TypedDict
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from models.chat.access.channels import filter_known, find_channels
+from models.chat.access.channels import filter_visible, find_channels
 from models.chat.access.group_settings import (
     CHANNEL_GROUPS,
     REALM_GROUPS,
@@ -16,19 +16,16 @@ from models.chat.access.group_settings import (
 )
 from models.chat.events.people import UserGroupUpdateEvent
 from models.chat.identity.actors import Actor
+from models.chat.organization.changes import append_change, lock_realm
 from models.chat.tables import Channel, Realm, Subgroup, UserGroup
-from models.chat.user_groups.administering import (
-    access_group_to_change,
-    record_change,
-    take_turns,
-)
+from models.chat.user_groups.administering import access_group_to_change
 from models.chat.user_groups.errors import GroupInUse
 from models.dialects import id_in
 
 
 class Objection(TypedDict, total=False):
     """What a group is used for. `type`: `subgroup` (with `supergroup_ids`), or `channel`,
-    `user_group` or `realm`, with the names of `settings`. A channel that the actor may not know
+    `user_group` or `realm`, with the names of `settings`. A channel that the actor may not see
     has no id.
     """
 
@@ -41,41 +38,42 @@ class Objection(TypedDict, total=False):
 
 def deactivate_group(session: Session, actor: Actor, group_id: int, *, now: datetime) -> None:
     """Deactivate a group. Raise `GroupInUse` and what `access_group_to_change` raises."""
-    take_turns(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     group = access_group_to_change(session, actor, group_id)
     objections = list(_find_objections(session, actor, group.id))
     if objections:
         raise GroupInUse(objections=objections)
     group.is_deactivated = True
     event = UserGroupUpdateEvent(group_id=group.id, data={"deactivated": True}, is_hidden=True)
-    record_change(session, actor, group.id, "user_group_deactivated", event, now=now)
+    kind = "user_group_deactivated"
+    append_change(session, actor, kind, {}, event, group_id=group.id, now=now)
 
 
 def _find_objections(session: Session, actor: Actor, group_id: int) -> Iterator[Objection]:
     """Yield what uses the group, itself or as a subgroup of the anonymous group of a setting."""
-    above = session.execute(
+    supergroups = session.execute(
         select(UserGroup.id, UserGroup.kind)
         .join(Subgroup, Subgroup.group_id == UserGroup.id)
         .where(Subgroup.subgroup_id == group_id, ~UserGroup.is_deactivated)
         .order_by(UserGroup.id)
     ).all()
-    named = [row.id for row in above if row.kind != "anonymous"]
+    named = [row.id for row in supergroups if row.kind != "anonymous"]
     if named:
         yield {"type": "subgroup", "supergroup_ids": named}
-    holders = {group_id, *(row.id for row in above if row.kind == "anonymous")}
+    group_ids = {group_id, *(row.id for row in supergroups if row.kind == "anonymous")}
     realm_id = actor.realm_id
-    channels = _find_settings(session, Channel, CHANNEL_GROUPS, realm_id, holders)
-    known = filter_known(session, actor, find_channels(session, actor, channel_ids=channels))
-    known_ids = {channel.id for channel in known}
+    channels = _find_settings(session, Channel, CHANNEL_GROUPS, realm_id, group_ids)
+    visible = filter_visible(session, actor, find_channels(session, actor, channel_ids=channels))
+    visible_ids = {channel.id for channel in visible}
     for channel_id, settings in channels.items():
         objection: Objection = {"type": "channel", "settings": settings}
-        if channel_id in known_ids:
+        if channel_id in visible_ids:
             objection["channel_id"] = channel_id
         yield objection
-    groups = _find_settings(session, UserGroup, USER_GROUP_GROUPS, realm_id, holders)
+    groups = _find_settings(session, UserGroup, USER_GROUP_GROUPS, realm_id, group_ids)
     for other_id, settings in groups.items():
         yield {"type": "user_group", "group_id": other_id, "settings": settings}
-    for settings in _find_settings(session, Realm, REALM_GROUPS, realm_id, holders).values():
+    for settings in _find_settings(session, Realm, REALM_GROUPS, realm_id, group_ids).values():
         yield {"type": "realm", "settings": settings}
 
 
@@ -92,9 +90,9 @@ def _find_settings(
     table: type[Channel | UserGroup | Realm],
     settings: Mapping[str, GroupSetting],
     realm_id: int,
-    holders: Set[int],
+    group_ids: Set[int],
 ) -> dict[int, list[str]]:
-    """Return id of a row -> the settings that one of the holders has there, in order of the ids."""
+    """Return id of a row -> the settings there that are one of the groups, in order of the ids."""
     columns = {name: getattr(table, name) for name in settings}
     of_realm, counts = _IN_USE[table]
     rows = session.execute(
@@ -102,8 +100,8 @@ def _find_settings(
         .where(
             of_realm == realm_id,
             counts,
-            or_(*(id_in(column, holders) for column in columns.values())),
+            or_(*(id_in(column, group_ids) for column in columns.values())),
         )
         .order_by(table.id)
     )
-    return {row.id: [name for name in columns if getattr(row, name) in holders] for row in rows}
+    return {row.id: [name for name in columns if getattr(row, name) in group_ids] for row in rows}

@@ -74,7 +74,7 @@ class SubgroupCycle(ChatError):
 
 
 class GroupInUse(ChatError):
-    """The group holds settings or is a subgroup. Facts: `objections`, which says of what."""
+    """The group has permissions or is a subgroup. Facts: `objections`: where it is used."""
 
     code = "CANNOT_DEACTIVATE_GROUP_IN_USE"
     sentence = "Cannot deactivate user group in use."

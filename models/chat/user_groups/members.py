@@ -1,10 +1,9 @@
-"""Members of user groups: added, removed and listed."""
+"""Members of user groups: added and removed, with notices to them, and listed."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
-from sqlalchemy import delete as delete_from
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.group_settings import USER_GROUP_GROUPS, check_members
@@ -12,14 +11,12 @@ from models.chat.access.membership import add_to_group, find_group_ids_of, find_
 from models.chat.access.naming import access_user
 from models.chat.events.people import UserGroupAddMembersEvent, UserGroupRemoveMembersEvent
 from models.chat.identity.actors import Actor
-from models.chat.tables import User, UserGroupMember
-from models.chat.user_groups.administering import (
-    access_group_to_change,
-    record_change,
-    require_known,
-)
+from models.chat.organization.changes import append_change
+from models.chat.rendering.quotes import Quotes
+from models.chat.sending.notices import send_direct_notices
+from models.chat.tables import User, UserGroup, UserGroupMember
+from models.chat.user_groups.administering import access_group_to_change, require_group
 from models.chat.user_groups.errors import AlreadyGroupMember, NotGroupMember
-from models.chat.user_groups.notices import notify_members
 from models.dialects import id_in
 from models.reader import Db
 
@@ -32,6 +29,9 @@ ADD, REMOVE, JOIN, LEAVE = (
         "can_leave_group",
     )
 )
+
+MOST_NOTIFIED = 100
+"""Nobody is notified of a change of more users at once."""
 
 
 def add_members(
@@ -51,8 +51,9 @@ def add_members(
     add_to_group(session, group_id, members=wanted)
     event = UserGroupAddMembersEvent(group_id=group_id, user_ids=wanted)
     facts = {"user_ids": wanted}
-    record_change(session, actor, group_id, "user_group_members_added", event, facts=facts, now=now)
-    notify_members(session, actor, group, wanted, "added you to", now=now)
+    kind = "user_group_members_added"
+    append_change(session, actor, kind, facts, event, group_id=group_id, now=now)
+    _notify_members(session, actor, group, wanted, "added you to", now=now)
 
 
 def remove_members(
@@ -69,24 +70,46 @@ def remove_members(
     missing = set(wanted) - _find_present(session, group_id, wanted)
     if missing:
         raise NotGroupMember(user_id=min(missing))
-    gone = delete_from(UserGroupMember).where(
+    removal = delete(UserGroupMember).where(
         UserGroupMember.group_id == group_id, id_in(UserGroupMember.user_id, wanted)
     )
-    session.execute(gone.execution_options(synchronize_session=False))
+    session.execute(removal.execution_options(synchronize_session=False))
     event = UserGroupRemoveMembersEvent(group_id=group_id, user_ids=wanted)
     facts = {"user_ids": wanted}
-    record_change(
-        session, actor, group_id, "user_group_members_removed", event, facts=facts, now=now
-    )
-    notify_members(session, actor, group, wanted, "removed you from", now=now)
+    kind = "user_group_members_removed"
+    append_change(session, actor, kind, facts, event, group_id=group_id, now=now)
+    _notify_members(session, actor, group, wanted, "removed you from", now=now)
 
 
 def _find_present(session: Session, group_id: int, user_ids: Sequence[int]) -> set[int]:
     """Return those of the users who are directly in the group."""
-    found = select(UserGroupMember.user_id).where(
+    present = select(UserGroupMember.user_id).where(
         UserGroupMember.group_id == group_id, id_in(UserGroupMember.user_id, user_ids)
     )
-    return set(session.scalars(found))
+    return set(session.scalars(present))
+
+
+def _notify_members(
+    session: Session,
+    actor: Actor,
+    group: UserGroup,
+    user_ids: Sequence[int],
+    change: str,
+    *,
+    now: datetime,
+) -> None:
+    """Send the people among the users a notice; `change`: "added you to" or "removed you from"."""
+    if len(user_ids) > MOST_NOTIFIED:
+        return
+    people = session.scalars(
+        select(User.id)
+        .where(id_in(User.id, user_ids), User.bot_type.is_(None), User.id != actor.id)
+        .order_by(User.id)
+    ).all()
+    quotes = Quotes()
+    who = quotes.user(actor.id, actor.full_name)
+    content = f"{who} {change} the group {quotes.group(group.id, str(group.name))}."
+    send_direct_notices(session, actor.realm_id, people, content=content, quotes=quotes, now=now)
 
 
 _DIRECT = (
@@ -102,7 +125,7 @@ def access_members(db: Db, actor: Actor, group_id: int, *, direct_only: bool) ->
     """Return the ids of a group's active members in order, with those of its subgroups unless
     `direct_only`. Raise `InvalidUserGroup`.
     """
-    require_known(db, actor, group_id)
+    require_group(db, actor, group_id)
     if direct_only:
         return list(db.execute(_DIRECT, {"group_id": group_id}).scalars())
     system_bots = db.execute(_SYSTEM_BOTS, {"realm_id": actor.realm_id}).scalars()
@@ -115,7 +138,7 @@ def access_membership(
     """Return whether the user is an active member of the group, also through subgroups unless
     `direct_only`. Raise `InvalidUserGroup`, `NoSuchUser`.
     """
-    require_known(db, actor, group_id)
+    require_group(db, actor, group_id)
     user = access_user(db, actor, user_id)
     if not direct_only:
         return user.is_active and group_id in find_group_ids_of(db, user.id)

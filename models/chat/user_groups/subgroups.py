@@ -8,17 +8,14 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.errors import UserGroupDeactivated
+from models.chat.access.groups import find_groups_by_id
 from models.chat.access.membership import add_to_group, find_groups_below
 from models.chat.events.people import UserGroupAddSubgroupsEvent, UserGroupRemoveSubgroupsEvent
 from models.chat.identity.actors import Actor
-from models.chat.tables import Subgroup, UserGroup
+from models.chat.organization.changes import append_change, lock_realm
+from models.chat.tables import Subgroup
 from models.chat.user_groups import members
-from models.chat.user_groups.administering import (
-    access_group_to_change,
-    record_change,
-    require_known,
-    take_turns,
-)
+from models.chat.user_groups.administering import access_group_to_change, require_group
 from models.chat.user_groups.errors import (
     AlreadySubgroup,
     InvalidUserGroupId,
@@ -37,7 +34,7 @@ def add_subgroups(
     Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `AlreadySubgroup`, `SubgroupCycle` and what
     `access_group_to_change` raises.
     """
-    take_turns(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     wanted = sorted(set(subgroup_ids))
     access_group_to_change(session, actor, group_id, members.ADD)
     _check_groups(session, actor, wanted)
@@ -49,9 +46,8 @@ def add_subgroups(
     add_to_group(session, group_id, subgroups=wanted)
     event = UserGroupAddSubgroupsEvent(group_id=group_id, direct_subgroup_ids=wanted)
     facts = {"subgroup_ids": wanted}
-    record_change(
-        session, actor, group_id, "user_group_subgroups_added", event, facts=facts, now=now
-    )
+    kind = "user_group_subgroups_added"
+    append_change(session, actor, kind, facts, event, group_id=group_id, now=now)
 
 
 def remove_subgroups(
@@ -62,22 +58,21 @@ def remove_subgroups(
     Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `NotSubgroup` and what
     `access_group_to_change` raises.
     """
-    take_turns(session, actor.realm_id)
+    lock_realm(session, actor.realm_id)
     wanted = sorted(set(subgroup_ids))
     access_group_to_change(session, actor, group_id)
     _check_groups(session, actor, wanted)
     missing = set(wanted) - _find_present(session, group_id, wanted)
     if missing:
         raise NotSubgroup(group_id=min(missing))
-    gone = delete(Subgroup).where(
+    removal = delete(Subgroup).where(
         Subgroup.group_id == group_id, id_in(Subgroup.subgroup_id, wanted)
     )
-    session.execute(gone.execution_options(synchronize_session=False))
+    session.execute(removal.execution_options(synchronize_session=False))
     event = UserGroupRemoveSubgroupsEvent(group_id=group_id, direct_subgroup_ids=wanted)
     facts = {"subgroup_ids": wanted}
-    record_change(
-        session, actor, group_id, "user_group_subgroups_removed", event, facts=facts, now=now
-    )
+    kind = "user_group_subgroups_removed"
+    append_change(session, actor, kind, facts, event, group_id=group_id, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +93,7 @@ def change_membership(
     Raise what `members.add_members` and the other three raise.
     """
     if changes.add_subgroups or changes.delete_subgroups:
-        take_turns(session, actor.realm_id)  # before the group is locked, as everywhere
+        lock_realm(session, actor.realm_id)  # before the group is locked, as everywhere
     for ids, change in (
         (changes.add, members.add_members),
         (changes.delete, members.remove_members),
@@ -110,27 +105,20 @@ def change_membership(
 
 
 def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) -> None:
-    found = session.execute(
-        select(UserGroup.id, UserGroup.is_deactivated).where(
-            UserGroup.realm_id == actor.realm_id,
-            id_in(UserGroup.id, group_ids),
-            UserGroup.kind != "anonymous",
-        )
-    )
-    is_deactivated = {row.id: row.is_deactivated for row in found}
+    groups = find_groups_by_id(session, actor.realm_id, group_ids)
     for group_id in group_ids:
-        if group_id not in is_deactivated:
+        if group_id not in groups:
             raise InvalidUserGroupId(group_id=group_id)
-    if any(is_deactivated.values()):
+    if any(group.is_deactivated for group in groups.values()):
         raise UserGroupDeactivated()
 
 
 def _find_present(session: Session, group_id: int, subgroup_ids: Sequence[int]) -> set[int]:
     """Return those of the groups that are directly in the group."""
-    found = select(Subgroup.subgroup_id).where(
+    present = select(Subgroup.subgroup_id).where(
         Subgroup.group_id == group_id, id_in(Subgroup.subgroup_id, subgroup_ids)
     )
-    return set(session.scalars(found))
+    return set(session.scalars(present))
 
 
 _DIRECT = (
@@ -144,7 +132,7 @@ def access_subgroups(db: Db, actor: Actor, group_id: int, *, direct_only: bool) 
     """Return the ids of a group's subgroups in order, with those below them unless `direct_only`.
     Raise `InvalidUserGroup`.
     """
-    require_known(db, actor, group_id)
+    require_group(db, actor, group_id)
     if direct_only:
         return list(db.execute(_DIRECT, {"group_id": group_id}).scalars())
     return sorted(find_groups_below(db, [group_id]) - {group_id})

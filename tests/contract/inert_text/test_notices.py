@@ -42,7 +42,7 @@ WHOSE = {
     "models.chat.accounts.new_users": ("welcome",),
     "models.chat.sending.reports": ("report",),
     "models.chat.invitations.joining": ("invitation",),
-    "models.chat.user_groups.notices": ("membership",),
+    "models.chat.user_groups.members": ("membership",),
     "models.chat.outgoing_webhooks.answers": ("answer",),
 }
 """Which module has a system bot say what; `()` where it quotes nobody."""

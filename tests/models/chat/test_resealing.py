@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from models.base import ChatBase
 from models.chat.accounts.resealing import SEALED, reseal_some
-from models.chat.common.outbox import enqueue_mail
+from models.chat.common.outbox import NewMail, enqueue_mails
 from models.chat.common.vault import Vault
 from models.chat.devices import purpose_of
 from models.chat.identity.api_keys import KeyMaker
@@ -48,10 +48,10 @@ def test_what_was_sealed_opens_before_and_after(
         device.sealed_push_key = VAULT.seal("push", purpose=purpose_of(device.id))
         lost.sealed_push_key = Vault(b"x" * 32).seal("push", purpose=purpose_of(lost.id))
         for vault in (VAULT, None):
-            enqueue_mail(
+            enqueue_mails(
                 session,  # type: ignore[arg-type]
-                realm_id=cast.realm_id, to="x@acme.example", subject="s", text="link", now=now,
-                vault=vault,
+                [NewMail(to="x@acme.example", subject="s", text="link")],
+                realm_id=cast.realm_id, now=now, vault=vault,
             )  # fmt: skip
         return device.id
 

@@ -162,7 +162,7 @@ def test_a_database_finds_what_the_rule_says(chat_database: Database) -> None:
     assert found_any > 100
 
 
-def looked_up(reader: Db, finds: search.Finds) -> list[int]:
+def looked_up(reader: Db, finds: search.SearchResults) -> list[int]:
     key: ColumnClause[int] = column("rowid" if dialect_of(reader) == "sqlite" else "message_id")
     condition = search.matches(finds.kind, key, "found")
     query = Query(select(key).select_from(table("message_search")).where(condition))

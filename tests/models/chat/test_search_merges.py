@@ -40,8 +40,8 @@ def pages_of_each(database: Database, log: Path, first: int, texts: list[str]) -
         for number, content in enumerate(texts, first):
             other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             database.run(
-                lambda session, number=number, content=content: search.index_message(
-                    session, number, topic="merges", text=content
+                lambda session, number=number, content=content: search.index_messages(
+                    session, [(number, "merges", content)]
                 )
             )
             found.append(os.path.getsize(log) // PAGE)

@@ -50,11 +50,13 @@ class TestClaims:
     @pytest.fixture(autouse=True)
     def _mail(self, chat_database: Database, cast: Cast, clock: FrozenClock) -> None:
         chat_database.run(
-            lambda session: outbox.enqueue_mail(
-                session, realm_id=cast.realm_id, to="x@acme.example", subject="Hi", text="Hi",
+            lambda session: outbox.enqueue_mails(
+                session,
+                [outbox.NewMail(to="x@acme.example", subject="Hi", text="Hi")],
+                realm_id=cast.realm_id,
                 now=clock.now(),
             )
-        )  # fmt: skip
+        )
 
     @staticmethod
     def take(database: Database, clock: FrozenClock) -> outbox.LeasedMail | None:

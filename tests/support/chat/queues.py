@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.chat.access.people import find_known_ids
+from models.chat.access.people import find_visible_user_ids
 from models.chat.identity.actors import find_actor
 from models.chat.queues.queues import QueueOptions, find_head, open_queue
 from models.chat.tables import EventQueue
@@ -29,7 +29,7 @@ def open_queue_of(session: Session, member: Member, now: datetime, **options: An
         position=find_head(session, actor.realm_id),
         client="test",
         now=now,
-        known_ids=find_known_ids(session, actor),
+        visible_ids=find_visible_user_ids(session, actor),
     )
 
 
