@@ -140,7 +140,7 @@ class Schemas:
         if self._has_resources:
             for schema in self._shared.values():
                 _point_to_defs(schema)
-        self._compiled: dict[Any, Validate] = {}
+        self._compiled: dict[Any, _Compiled] = {}
         self._unfinished: list[_Compiled] = []
 
     def resolve(self, schema: Any) -> Mapping[str, Any]:
@@ -186,7 +186,7 @@ class Schemas:
         is_reference = isinstance(schema, Mapping) and schema.keys() == {"$ref"}
         reference = schema["$ref"] if is_reference else None
         if reference in self._compiled:
-            return self._compiled[reference]
+            return self._compiled[reference].validate
         try:
             dialect = dialect_of(self._document, schema)
         except DocumentError as error:
@@ -194,23 +194,29 @@ class Schemas:
         compiled = _Compiled(self, self._translate(schema), place, dialect)
         self._unfinished.append(compiled)
         if is_reference:
-            self._compiled[reference] = compiled.validate
+            self._compiled[reference] = compiled
         return compiled.validate
 
     def finish(self) -> None:
         """Build one validator for all schemas that were compiled since the last time, because a
         validator of its own for each would hold all that it refers to: for 1,500 schemas that refer
-        to each other, gigabytes. Raise `DocumentError` naming the place of a wrong one.
+        to each other, gigabytes. Raise `DocumentError` naming the place of the first wrong one.
         """
         unfinished, self._unfinished = self._unfinished, []
+        errors = []
         for dialect in {compiled.dialect for compiled in unfinished}:
             several = [compiled for compiled in unfinished if compiled.dialect is dialect]
             try:
                 self._build(several)
             except DocumentError:
                 for compiled in several:
-                    self._build([compiled])
-                raise
+                    try:
+                        self._build([compiled])
+                    except DocumentError as error:
+                        errors.append(error)
+        if errors:
+            self._compiled = {key: it for key, it in self._compiled.items() if it.validator}
+            raise errors[0]
 
     def _build(self, several: Sequence[_Compiled]) -> None:
         root = {**_as_properties(several, ()), **self._shared_parts(several)}
@@ -226,19 +232,24 @@ class Schemas:
 
     def _shared_parts(self, several: Sequence[_Compiled]) -> dict[str, Any]:
         """Return the parts of the document that schemas refer to, at their places."""
+        shared: dict[str, Any] = {}
+        parts: dict[str, Any] = {"components": {"schemas": shared}}
         if self._has_resources:
             for compiled in several:
                 _point_to_defs(compiled.schema)
-            parts: dict[str, Any] = {"$defs": self._shared}
-        else:
-            parts = {"components": {"schemas": self._shared}}
-        waiting = [compiled.schema for compiled in several] + list(self._shared.values())
+            parts["$defs"] = self._shared
+        waiting = [compiled.schema for compiled in several]
         seen = set()
         while waiting:
             for reference in _references(waiting.pop()):
-                if not reference.startswith((SHARED, DEFS)) and reference not in seen:
-                    seen.add(reference)
+                if reference in seen or reference.startswith(DEFS):
+                    continue
+                seen.add(reference)
+                if not reference.startswith(SHARED):
                     waiting.append(self._add_elsewhere(parts, reference))
+                elif (name := pointer_of(reference)[2]) in self._shared and name not in shared:
+                    shared[name] = self._shared[name]
+                    waiting.append(shared[name])
         return parts
 
     def _add_elsewhere(self, root: dict[str, Any], reference: str) -> Any:
@@ -273,6 +284,8 @@ class _Compiled:
     def validate(self, value: Any, pointer: str) -> tuple[Violation, ...]:
         if self.validator is None:
             self.schemas.finish()
+        if self.validator is None:
+            raise DocumentError(f"{self.place}: schema cannot be compiled")
         instance = value
         for key in self.keys:
             instance = {key: instance}
