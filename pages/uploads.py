@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Protocol
 from urllib.parse import quote
 
 from flask import Flask, Response, abort, make_response, request
@@ -23,6 +23,15 @@ from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
 from pages.served import Served
 from security_events import SecurityEvent, emit
+
+
+class Files(Protocol):
+    """Where files are stored."""
+
+    def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
+        """Yield a part of a file. Raise `FileNotFoundError`, `OSError`."""
+        ...
+
 
 AT_ONCE = 20
 """Files sent at once by one process, so that threads are left for the other pages."""
@@ -97,7 +106,7 @@ def install_for(app: Flask, service: Served) -> None:
     app.get("/user_uploads/thumbnail/<realm>/<filename>/<form>")(send_file_by_key)
 
 
-def _send(upload: AttachmentRow, store: Any) -> Response:
+def _send(upload: AttachmentRow, store: Files) -> Response:
     """Return the whole file, or the requested range of it (RFC 9110, section 14)."""
     headers = headers_of(upload)
     start, stop = 0, upload.size
@@ -114,7 +123,7 @@ def _send(upload: AttachmentRow, store: Any) -> Response:
     return Response(pieces, 206 if "Content-Range" in headers else 200, headers)
 
 
-def _send_thumbnail(upload: AttachmentRow, store: Any) -> Response:
+def _send_thumbnail(upload: AttachmentRow, store: Files) -> Response:
     with _missing_or_unavailable():
         picture = b"".join(store.read(key_of(upload.realm_id, upload.handle) + THUMBNAIL))
     headers = headers_of(upload) | {"Content-Type": "image/webp", "Accept-Ranges": "none"}

@@ -46,8 +46,9 @@ class Violation:
     `encoding` for what could not even be decoded, or `nul` for text with a NUL character; `facts`
     that keyword's values, for services that word their own messages (`{"limit": 60}`,
     `{"property": "topic"}`, `{"types": ["integer"]}`); of an `enum` also the `value`, if it is
-    text. Where the schema that failed names an error for the keyword (`x-errors: {enum: ...}`),
-    `facts["error"]` is that name.
+    text; of `anyOf` and `oneOf` the `context`, the first violation of each branch. Where the schema
+    that failed names an error for the keyword (`x-errors: {enum: ...}`), `facts["error"]` is that
+    name.
     """
 
     path: str

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial, reduce
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -365,21 +366,25 @@ def _violations(
         errors = compiled.validator.iter_errors(instance)
     else:
         errors = _first_error(compiled.validator, instance)
-    found = []
-    for error in errors:
-        path = error.instance_path[len(compiled.keys) :]
-        steps = [pointer, *map(pointer_step, path)]
-        facts = error.kind.as_dict()
-        if error.kind.name == "enum" and isinstance(error.instance, str):
-            facts["value"] = error.instance
-        *place, rule = error.schema_path
-        schema = reduce(_part, place, compiled.root)
-        if isinstance(schema, Mapping) and (named := schema.get(ERRORS, {}).get(rule)):
-            facts["error"] = named
-        found.append(Violation("/".join(steps), _sentence(error), error.kind.name, facts))
-        if len(found) == MAX_VIOLATIONS:
-            break
-    return tuple(found)
+    violations = (_violation_of(compiled, error, pointer) for error in errors)
+    return tuple(islice(violations, MAX_VIOLATIONS))
+
+
+def _violation_of(compiled: _Compiled, error: Any, pointer: str) -> Violation:
+    path = error.instance_path[len(compiled.keys) :]
+    steps = [pointer, *map(pointer_step, path)]
+    facts = error.kind.as_dict()
+    if "context" in facts:
+        facts["context"] = [
+            _violation_of(compiled, branch[0], pointer) for branch in facts["context"] if branch
+        ]
+    if error.kind.name == "enum" and isinstance(error.instance, str):
+        facts["value"] = error.instance
+    *place, rule = error.schema_path
+    schema = reduce(_part, place, compiled.root)
+    if isinstance(schema, Mapping) and (named := schema.get(ERRORS, {}).get(rule)):
+        facts["error"] = named
+    return Violation("/".join(steps), _sentence(error), error.kind.name, facts)
 
 
 def _part(schema: Any, step: Any) -> Any:

@@ -5,8 +5,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema_rs import ValidationError
-
 from models.chat.channels.errors import InvalidColor, UnknownSubscriptionProperty
 from models.chat.common.errors import (
     ConfusingParameters,
@@ -166,13 +164,10 @@ def _branch_error_of(violation: Violation, steps: list[str]) -> ChatError:
     """Return the error of the branch that fits the value best: the one that fails deepest in it, or
     the first one if none takes the value's type.
     """
-    place = violation.path.split("/")[1]
     best: Violation | None = None
     deepest = -1
-    for errors in violation.facts.get("context") or ():
-        error = errors[0]
-        at = [str(step) for step in error.instance_path]
-        candidate = Violation("/".join(("", place, *at)), "", error.kind.name, error.kind.as_dict())
+    for candidate in violation.facts.get("context", ()):
+        at = candidate.path.split("/")[2:]
         depth = len(at) - len(steps) if at != steps or candidate.rule != "type" else -1
         if best is None or depth > deepest:
             best, deepest = candidate, depth
@@ -181,23 +176,22 @@ def _branch_error_of(violation: Violation, steps: list[str]) -> ChatError:
 
 def _narrow_error_of(violation: Violation, steps: list[str]) -> ChatError:
     """Return the error of a term that is neither an object of operator and operand nor a pair."""
-    as_object, as_pair = violation.facts.get("context") or ([], [])
+    as_object, as_pair = violation.facts["context"]
     problem = "dict or list required"
-    if as_object and not _is_other_type(as_object[0]):
-        first = as_object[0]
-        place = [str(step) for step in first.instance_path][len(steps) - 1 :]
-        if first.kind.name == "required":
-            problem = f"{first.kind.as_dict()['property']} is missing"
+    if not _is_other_type(as_object):
+        place = as_object.path.split("/")[2:][len(steps) - 1 :]
+        if as_object.rule == "required":
+            problem = f"{as_object.facts['property']} is missing"
         elif place == ["operand"]:
             problem = "operand is not a string or integer"
         else:
-            wanted = next(iter(first.kind.as_dict().get("types", ["valid"])))
+            wanted = next(iter(as_object.facts.get("types", ["valid"])))
             problem = f"{'.'.join(place)} {TYPES.get(wanted, 'is not valid')}"
-    elif as_pair and not _is_other_type(as_pair[0]):
+    elif not _is_other_type(as_pair):
         problem = "element is not a string pair"
     return InvalidNarrow(index=int(steps[1]), problem=problem)
 
 
-def _is_other_type(error: ValidationError) -> bool:
+def _is_other_type(violation: Violation) -> bool:
     """Return whether the whole value has another type than this branch."""
-    return error.kind.name == "type" and len(list(error.instance_path)) <= 2
+    return violation.rule == "type" and violation.path.count("/") <= 3
