@@ -21,7 +21,7 @@ from server.document.bodies import MULTIPART, URLENCODED, Body
 from server.document.connexion_seams import OperationsOfDocument
 from server.document.execution import operation_of
 from server.document.operation import Operation
-from server.document.parameters import Parameters
+from server.document.parameters import ArgumentNames, Parameters
 from server.document.responses import Responses
 from server.document.routing import Router
 from server.document.schemas import Schemas
@@ -99,6 +99,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             raise DocumentError(f"{place}: x-required-role needs the service's require_role")
         declared = self._parameters(raw)
         body = raw.get("requestBody")
+        names = ArgumentNames("ctx", *(() if body is None else ("body",)))
         compiled = operation_of(
             self.service,
             operation_id=operation_id,
@@ -110,9 +111,10 @@ class CompiledAPI(OperationsOfDocument[Operation]):
                 operation.security or [], operation.security_schemes, place
             ),
             role=raw.get("x-required-role"),
-            path_parameters=self._in("path", declared, place),
-            query_parameters=self._in("query", declared, place),
-            header_parameters=self._in("header", declared, place),
+            path_parameters=self._in("path", declared, place, names),
+            query_parameters=self._in("query", declared, place, names),
+            header_parameters=self._in("header", declared, place, names),
+            cookie_parameters=self._in("cookie", declared, place, names),
             body=self._body(method, None if body is None else self.requests.resolve(body), place),
             responses=Responses(raw.get("responses", {}), self.answers, place),
         )
@@ -144,11 +146,11 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             merged[parameter["name"], parameter["in"]] = parameter
         return list(merged.values())
 
-    def _in(self, where: str, declared: list[Mapping[str, Any]], place: str) -> Parameters:
+    def _in(
+        self, where: str, declared: list[Mapping[str, Any]], place: str, names: ArgumentNames
+    ) -> Parameters:
         chosen = [parameter for parameter in declared if parameter["in"] == where]
-        if any(parameter["in"] == "cookie" for parameter in declared):
-            raise DocumentError(f"{place}: cookie parameters are not served")
-        return Parameters(where, chosen, self.requests, place)
+        return Parameters(where, chosen, self.requests, place, names)
 
     def add(self, path: str, method: str, operation: Operation) -> None:
         schemas = {
@@ -159,7 +161,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self.router.add(
             operation.path,
             operation.method,
-            frozenset(name for name, schema in schemas.items() if schema.get("type") == "integer"),
+            frozenset(parameter.name for parameter in operation.path_parameters.integers),
             operation,
             # connexion's word for a parameter that may hold slashes
             takes_slashes=any(schema.get("format") == "path" for schema in schemas.values()),
@@ -206,19 +208,14 @@ def is_handler(function: Any, module: str) -> bool:
 
 
 def check_parameters(operation: Operation, path: str, place: str) -> None:
-    """Raise `DocumentError` unless the template's parameters are the declared ones, and no two
-    parameters become the same argument.
+    """Raise `DocumentError` unless the template's parameters are the declared ones, and no
+    parameter becomes the argument of a form's field.
     """
     declared = {parameter.name for parameter in operation.path_parameters.declared}
     in_template = set(re.findall(r"{([^}]*)}", path))
     for name in sorted(in_template ^ declared):
         fault = "is not declared" if name in in_template else "is not in the path"
         raise DocumentError(f"{place}: path parameter {name} {fault}")
-    names = [parameter.argument for parameter in operation.parameters]
-    names.extend(operation.body.arguments if operation.body else ())
-    for name in sorted(set(names)):
-        if names.count(name) > 1:
-            raise DocumentError(f"{place}: two parameters become the argument {name}")
 
 
 def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:

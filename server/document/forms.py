@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.document.aliases import Aliases
-from server.document.parameters import argument_name, item_kinds_of, kinds_of
+from server.document.kinds import item_kinds_of, kinds_of
+from server.document.parameters import argument_name
 from server.document.schemas import Schemas
 from server.errors import InvalidRequest, Violation
 from server.files import File

@@ -13,15 +13,16 @@ from typing import Any
 
 from server.context import Context
 from server.document.bodies import Body
-from server.document.parameters import Parameter, Parameters
+from server.document.parameters import NOTHING_SENT, Parameter, Parameters
 from server.document.responses import Responses
 from server.document.security import Check
+from server.document.styles import RawTexts, cookie_pairs
 from server.errors import InvalidRequest, Unauthenticated, Violation
 from server.phases import is_reading
 from server.response import Response, as_response
 from server.service import Service
 from server.threads import Threads
-from server.wire.queries import find_violations, parse_pairs
+from server.wire.queries import find_violations, parse_pairs, parse_raw_pairs
 
 SAFE_METHODS = ("GET", "HEAD", "QUERY")
 """Methods that change nothing (RFC 9110, section 9.2.1, and OpenAPI 3.2's QUERY)."""
@@ -31,10 +32,20 @@ ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
 class Call:
     """One request as it was sent, before any validation."""
 
-    __slots__ = ("body", "extra_headers", "fields", "headers", "is_admitted", "query", "texts")
+    __slots__ = (
+        "body",
+        "extra_headers",
+        "fields",
+        "headers",
+        "is_admitted",
+        "path",
+        "query",
+        "texts",
+    )
 
     body: bytes
     headers: Mapping[bytes, bytes]
+    path: bytes
     query: bytes
     texts: Mapping[str, list[str]]  # of the path's parameters
     fields: Mapping[str, list[Any]] | None
@@ -49,8 +60,10 @@ class Operation(ABC):
     """One operation of a document, bound to its handler and ready to serve."""
 
     __slots__ = (
+        "_segments",
         "authenticate",
         "body",
+        "cookie_parameters",
         "function",
         "header_parameters",
         "is_async",
@@ -79,6 +92,7 @@ class Operation(ABC):
         path_parameters: Parameters,
         query_parameters: Parameters,
         header_parameters: Parameters,
+        cookie_parameters: Parameters,
         body: Body | None,
         responses: Responses,
     ) -> None:
@@ -91,6 +105,7 @@ class Operation(ABC):
         self.path_parameters = path_parameters
         self.query_parameters = query_parameters
         self.header_parameters = header_parameters
+        self.cookie_parameters = cookie_parameters
         self.body = body
         self.responses = responses
         self.readonly = method in SAFE_METHODS or is_reading(function)
@@ -99,11 +114,19 @@ class Operation(ABC):
         form = None if body is None else body.form
         self.takes_files = service.files is not None and form is not None and bool(form.binary)
         """Whether its form may have a file, which is written to the disk as it arrives."""
+        self._segments = {
+            segment[1:-1]: at for at, segment in enumerate(path.split("/")) if segment[:1] == "{"
+        }
 
     @property
     def parameters(self) -> list[Parameter]:
-        """All parameters of the path, the query and the headers."""
-        places = (self.path_parameters, self.query_parameters, self.header_parameters)
+        """All parameters of the path, the query, the headers and the cookies."""
+        places = (
+            self.path_parameters,
+            self.query_parameters,
+            self.header_parameters,
+            self.cookie_parameters,
+        )
         return [parameter for place in places for parameter in place.declared]
 
     @property
@@ -176,7 +199,8 @@ class Operation(ABC):
         unknown: set[str] = set()
         if self.path_parameters.declared:
             try:
-                ctx.path_parameters = self.path_parameters.arguments(call.texts)
+                raw = self._raw_path(call) if self.path_parameters.needs_raw else NOTHING_SENT
+                ctx.path_parameters = self.path_parameters.arguments(call.texts, raw)
             except InvalidRequest:
                 if self.service.malformed_path is not None:
                     raise self.service.malformed_path() from None
@@ -184,7 +208,7 @@ class Operation(ABC):
             arguments.update(ctx.path_parameters)
         if call.query:
             query = parse_pairs(call.query, "query")
-            unknown = query.keys() - self.query_parameters.names
+            unknown = self.query_parameters.unknown_of(query)
             if self.service.form_in_query and self.body is not None and self.body.form is not None:
                 unknown -= self.body.form.names
             if self.service.strict_queries:
@@ -193,12 +217,21 @@ class Operation(ABC):
                 unknown = set()
         if self.header_parameters.declared:
             try:
-                arguments.update(self.header_parameters.arguments(self._header_texts(call)))
+                arguments.update(self._header_arguments(call))
             except InvalidRequest as error:
                 violations.extend(error.violations)
         if self.query_parameters.declared:
             try:
-                arguments.update(self.query_parameters.arguments(query))
+                raw = NOTHING_SENT
+                if self.query_parameters.needs_raw:
+                    raw = parse_raw_pairs(call.query, "query")
+                arguments.update(self.query_parameters.arguments(query, raw))
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+        if self.cookie_parameters.declared:
+            try:
+                raw = cookie_pairs(call.headers.get(b"cookie", b""))
+                arguments.update(self.cookie_parameters.arguments({}, raw))
             except InvalidRequest as error:
                 violations.extend(error.violations)
         if self.body is not None:
@@ -217,10 +250,16 @@ class Operation(ABC):
             raise InvalidRequest(violations)
         return arguments
 
-    def _header_texts(self, call: Call) -> dict[str, list[str]]:
-        texts = {}
-        for parameter in self.header_parameters.declared:
+    def _raw_path(self, call: Call) -> RawTexts:
+        segments = call.path.split(b"/")
+        return {name: (segments[at],) for name, at in self._segments.items()}
+
+    def _header_arguments(self, call: Call) -> dict[str, Any]:
+        parameters = self.header_parameters
+        sent = {}
+        for parameter in parameters.declared:
             value = call.headers.get(parameter.raw_name)
             if value is not None:
-                texts[parameter.name] = [value.decode("latin-1")]
-        return texts
+                sent[parameter.name] = [value]
+        texts = {name: [value.decode("latin-1")] for name, (value,) in sent.items()}
+        return parameters.arguments(texts, sent)

@@ -1,8 +1,8 @@
-"""Path, query and header parameters: from text to values, compiled once per operation.
+"""The parameters of an operation: from text to values, compiled once.
 
-A parameter is decoded by its style (OpenAPI 3.0.3 "Parameter Object") and its schema's type, then
-all parameters of one place are validated together. What cannot be decoded is left as text, so that
-the schema says what is wrong with it.
+A parameter is decoded by its style (styles.py) and the types that its schema accepts (kinds.py),
+then all parameters of one place are validated together. What cannot be decoded is left as text, so
+that the schema says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -11,210 +11,192 @@ import builtins
 import keyword
 import re
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from server.document.aliases import Aliases
+from server.document.kinds import Kinds, Shape, kinds_of, shape_of
+from server.document.media import is_json, is_text
 from server.document.schemas import Schemas, Validate
+from server.document.styles import (
+    MISSING,
+    TEXTS,
+    RawTexts,
+    Read,
+    Style,
+    Text,
+    check_style,
+    compile_read,
+    from_reserved,
+    integer,
+    names_of,
+    scalar,
+    style_of,
+)
 from server.errors import DocumentError, InvalidRequest, Violation
-from server.wire.guard import load_json
+from server.wire.guard import load_json, pointer_step
 
 Decode = Callable[[list[str], str], Any]
 """From the values sent under one name, and a JSON pointer, to one value."""
+IGNORED_HEADERS = frozenset(("accept", "content-type", "authorization"))
+"""Header parameters that say nothing (OpenAPI 3.2.0, section 4.12.2, `name`)."""
+NOTHING_SENT: RawTexts = {}
 
-_INTEGER = re.compile(r"-?[0-9]{1,400}")
-_NUMBER = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][-+]?[0-9]{1,3})?")
-_SPACED_COMMA = re.compile(r"[ \t]*,[ \t]*")
-_SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+_WORD_ENDS = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def argument_name(name: str) -> str:
     """Return the keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
-    `id` -> `id_` (connexion's `pythonic_params`).
+    `petId` -> `pet_id`, `id` -> `id_` (connexion's `pythonic_params`).
     """
-    result = re.sub(r"[^0-9a-zA-Z_]", "_", name.replace("[]", "")).lower()
+    parted = _WORD_ENDS.sub("_", name.replace("[]", ""))
+    result = re.sub(r"[^0-9a-zA-Z_]", "_", parted).lower()
+    if not result.isidentifier():
+        result = f"_{result}"
     if keyword.iskeyword(result) or hasattr(builtins, result):
         result += "_"
     return result
 
 
-def _scalar(text: str, kinds: frozenset[str]) -> Any:
-    """Return `text` as the first of integer, number and boolean that fits, else as text."""
-    if "integer" in kinds and _INTEGER.fullmatch(text):
-        return int(text)
-    if "number" in kinds and _NUMBER.fullmatch(text):
-        number = float(text)
-        if abs(number) != float("inf"):
-            return int(text) if _INTEGER.fullmatch(text) else number
-    if "boolean" in kinds and text in ("true", "false"):
-        return text == "true"
-    return text
+class ArgumentNames:
+    """The keywords of one operation's handler, each for one thing that a request may send.
 
-
-def kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
-    """Return every JSON type a schema may accept, through `$ref`, `oneOf`, `anyOf` and `allOf`."""
-    schema = schemas.resolve(schema)
-    if "type" in schema:
-        types = schema["type"]
-        return frozenset(types if isinstance(types, list) else (types,)) - {"null"}
-    branches = [*schema.get("oneOf", ()), *schema.get("anyOf", ()), *schema.get("allOf", ())]
-    return frozenset().union(*(kinds_of(branch, schemas) for branch in branches))
-
-
-def items_of(schema: Mapping[str, Any], schemas: Schemas) -> Mapping[str, Any]:
-    """Return the schema of an array's items, wherever among the branches the array stands."""
-    schema = schemas.resolve(schema)
-    if "items" in schema:
-        return schemas.resolve(schema["items"])
-    for key in ("oneOf", "anyOf", "allOf"):
-        for branch in schema.get(key, ()):
-            found = items_of(branch, schemas)
-            if found:
-                return found
-    return {}
-
-
-def item_kinds_of(schema: Mapping[str, Any], schemas: Schemas) -> frozenset[str]:
-    """Return every JSON type that an item of the arrays among a schema's branches may have."""
-    schema = schemas.resolve(schema)
-    kinds = kinds_of(schema["items"], schemas) if "items" in schema else frozenset()
-    for key in ("oneOf", "anyOf", "allOf"):
-        for branch in schema.get(key, ()):
-            kinds |= item_kinds_of(branch, schemas)
-    return kinds
-
-
-def compile_decode(parameter: Mapping[str, Any], schemas: Schemas, place: str) -> Decode:
-    """Return the function from the values sent for one parameter to one value.
-
-    Raise `DocumentError` for a style this engine does not serve.
+    Where two parameters would be the same keyword, the first keeps it, in the order path, query,
+    header, cookie, body; the other has its place as well: `id_`, `id_query`. Two in one place are
+    numbered: `a_b`, `a_b_query`, `a_b_query_2`.
     """
-    if "content" in parameter:
-        return _decode_json
-    schema = schemas.resolve(parameter["schema"])
-    kinds = kinds_of(schema, schemas)
-    if "object" in kinds:
-        raise DocumentError(f"{place}: an object needs `content: application/json`")
-    style = parameter.get("style", "form" if parameter["in"] == "query" else "simple")
-    if style not in _SEPARATORS:
-        raise DocumentError(f"{place}: style {style} is not served")
-    if "array" in kinds:
-        item_kinds = kinds_of(items_of(schema, schemas), schemas)
-        separator = None if _repeats(parameter, schemas) else _SEPARATORS[style]
-        decode = _array(separator, item_kinds, kinds - {"array"})
-        if parameter["in"] == "header":  # a list in a header has optional white space (RFC 9110)
-            return lambda values, pointer: decode([_SPACED_COMMA.sub(",", values[-1])], pointer)
-        return decode
-    if kinds == {"string"} or not kinds:
-        return _last
-    if kinds == {"integer"}:
-        return _integer
-    return lambda values, pointer: _scalar(values[-1], kinds)
 
+    def __init__(self, *reserved: str) -> None:
+        self._taken = set(reserved)
 
-def _repeats(parameter: Mapping[str, Any], schemas: Schemas) -> bool:
-    """Return whether each item of an array repeats the parameter's name (form, exploded)."""
-    style = parameter.get("style", "form" if parameter["in"] == "query" else "simple")
-    return (
-        style == "form"
-        and parameter.get("explode", True)
-        and "array" in kinds_of(parameter.get("schema", {}), schemas)
-    )
-
-
-def _last(values: list[str], pointer: str) -> str:
-    return values[-1]
-
-
-def _integer(values: list[str], pointer: str) -> int | str:
-    text = values[-1]
-    return int(text) if _INTEGER.fullmatch(text) else text
-
-
-def _decode_json(values: list[str], pointer: str) -> Any:
-    return load_json(values[-1].encode("utf-8"), pointer)
-
-
-def _array(separator: str | None, items: frozenset[str], scalars: frozenset[str]) -> Decode:
-    def decode(values: list[str], pointer: str) -> Any:
-        if separator is not None:
-            values = values[-1].split(separator)
-        elif scalars and len(values) == 1:
-            return _scalar(values[0], scalars)
-        return [_scalar(value, items) for value in values]
-
-    return decode
+    def take(self, name: str, where: str) -> str:
+        """Return the keyword of a parameter or field."""
+        argument = argument_name(name)
+        if argument in self._taken:
+            argument = numbered = f"{argument.rstrip('_')}_{where}"
+            number = 2
+            while argument in self._taken:
+                argument, number = f"{numbered}_{number}", number + 1
+        self._taken.add(argument)
+        return argument
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One documented parameter of one operation."""
+    """One documented parameter of one operation. One of `decode` and `read` makes its value."""
 
     name: str
     where: str
     argument: str
     required: bool
     default: Any
-    decode: Decode
+    decode: Decode | None
+    read: Read | None
     pointer: str
     raw_name: bytes
 
     @property
     def has_default(self) -> bool:
-        return self.default is not _MISSING
-
-
-_MISSING = object()
+        return self.default is not MISSING
 
 
 class Parameters:
-    """All parameters of one operation in one place: `path`, `query` or `header`."""
+    """All parameters of one operation in one place: `path`, `query`, `header` or `cookie`."""
 
     def __init__(
-        self, where: str, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
+        self,
+        where: str,
+        declared: Sequence[Mapping[str, Any]],
+        schemas: Schemas,
+        place: str,
+        names: ArgumentNames | None = None,
+        *,
+        credentials: AbstractSet[str] = frozenset(),
     ) -> None:
+        """`credentials` are the names of a query that a security scheme reads."""
+        names = names or ArgumentNames()
+        if where == "header":
+            declared = [p for p in declared if p["name"].lower() not in IGNORED_HEADERS]
         self.where = where
         required = [p["name"] for p in declared if p.get("required")]
         by_name = {p["name"]: p for p in declared}
         self._aliases = Aliases(by_name, where, place, required=required)
-        self.names = frozenset(by_name)
-        self.single = frozenset(name for name, p in by_name.items() if not _repeats(p, schemas))
+        all_uses = [_Use(p, schemas, f"{place} {where} parameter {p['name']}") for p in declared]
+        uses = [use for use in all_uses if use.name not in self._aliases.of]
+        on_wire = _NamesOnWire(uses, f"{place} {where} parameters")
+        self._takes_all = on_wire.taker is not None
+        self._deep = on_wire.deep
+        aliases = frozenset(self._aliases.of)
+        self.names = on_wire.names | aliases | credentials
+        self.single = self.names - {use.name for use in all_uses if use.repeats}
         """The names that come once: each item of some arrays comes under the name again."""
-        declared = [p for p in declared if p["name"] not in self._aliases.of]
-        self.declared = tuple(
-            _compile(parameter, schemas, f"{place} {where} parameter {parameter['name']}")
-            for parameter in declared
-        )
-        self._validate = self._compile_validation(declared, schemas, place)
+        self.declared = tuple(use.compile(names, on_wire.is_foreign) for use in uses)
+        self._plain = tuple(each for each in self.declared if each.read is None)
+        self._styled = tuple(each for each in self.declared if each.read is not None)
+        self.needs_raw = bool(self._styled)
+        """Whether `arguments` needs what was sent with its percent-encoding."""
+        self._validate = self._compile_validation(uses, schemas, place)
 
-    def _compile_validation(
-        self, declared: Sequence[Mapping[str, Any]], schemas: Schemas, place: str
-    ) -> Validate:
-        properties = {p["name"]: _schema_of(p) for p in declared}
+    def _compile_validation(self, uses: Sequence[_Use], schemas: Schemas, place: str) -> Validate:
+        properties = {use.name: use.schema for use in uses}
         schema = {"type": "object", "properties": properties}
         return schemas.compile(schema, f"{place} {self.where} parameters")
 
-    def arguments(self, sent: Mapping[str, list[str]]) -> dict[str, Any]:
-        """Handler arguments from the texts sent. Raise `InvalidRequest`."""
+    @property
+    def integers(self) -> tuple[Parameter, ...]:
+        """The parameters whose text is an integer and nothing else."""
+        return tuple(each for each in self.declared if each.decode is _integer)
+
+    def unknown_of(self, sent: Mapping[str, Any]) -> set[str]:
+        """Return the names sent that no parameter has."""
+        if self._takes_all:
+            return set()
+        unknown = sent.keys() - self.names
+        if unknown and self._deep:
+            unknown = {name for name in unknown if not _is_deep(name, self._deep)}
+        return unknown
+
+    def arguments(
+        self, sent: Mapping[str, list[str]], raw: RawTexts = NOTHING_SENT
+    ) -> dict[str, Any]:
+        """Handler arguments from the texts sent, and `raw`, the same with its percent-encoding,
+        where `needs_raw`. Raise `InvalidRequest`.
+        """
         values: dict[str, Any] = {}
         arguments: dict[str, Any] = {}
         violations: list[Violation] = []
         if self._aliases.of:
             sent, violations = self._aliases.resolve(sent)
-        for parameter in self.declared:
+            raw, twice = self._aliases.resolve(raw)
+            violations = violations or twice
+        for parameter in self._plain:
             texts = sent.get(parameter.name)
             if texts is None:
                 if parameter.required:
                     violations.append(Violation(parameter.pointer, "is required", "required"))
-                elif parameter.default is not _MISSING:
+                elif parameter.default is not MISSING:
                     arguments[parameter.argument] = parameter.default
                 continue
             try:
-                value = parameter.decode(texts, parameter.pointer)
+                value = parameter.decode(texts, parameter.pointer)  # type: ignore[misc]
             except InvalidRequest as error:
                 violations.extend(error.violations)
                 continue
             values[parameter.name] = arguments[parameter.argument] = value
+        for parameter in self._styled:
+            try:
+                value = parameter.read(raw)  # type: ignore[misc]
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+                continue
+            if value is not MISSING:
+                values[parameter.name] = arguments[parameter.argument] = value
+            elif parameter.required:
+                violations.append(Violation(parameter.pointer, "is required", "required"))
+            elif parameter.default is not MISSING:
+                arguments[parameter.argument] = parameter.default
         for violation in self._validate(values, f"/{self.where}"):
             text = values.get(violation.path.split("/")[2]) if violation.rule == "type" else None
             if isinstance(text, str):  # could not be decoded: a service may want to say how
@@ -226,22 +208,162 @@ class Parameters:
         return arguments
 
 
-def _schema_of(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "content" in parameter:
-        (media,) = parameter["content"].values()
-        return media.get("schema", {})  # type: ignore[no-any-return]
-    return parameter["schema"]  # type: ignore[no-any-return]
+class _Use:
+    """One parameter while its document is compiled."""
+
+    def __init__(self, node: Mapping[str, Any], schemas: Schemas, place: str) -> None:
+        self.name: str = node["name"]
+        self.where: str = node["in"]
+        self._node = node
+        self._place = place
+        self.schema = _schema_of(node)
+        self.media_type = _media_type_of(node, place)
+        self.style = Style("content", explode=False)
+        if self.media_type is None:
+            self.style = style_of(node, self.where, place)
+            self.shape = shape_of(self.schema, schemas)
+            check_style(self.style, self.shape, place)
+        else:
+            kinds = kinds_of(self.schema, schemas)
+            self.shape = Shape(kinds, False, kinds, False, {}, kinds, False)
+        resolved = schemas.resolve(self.schema) if isinstance(self.schema, Mapping) else {}
+        self.default = resolved.get("default", MISSING)
+
+    @property
+    def repeats(self) -> bool:
+        return self.style.repeats and self.shape.is_array
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether it is an object whose properties have names of their own."""
+        return self.style.repeats and self.shape.is_object
+
+    def compile(self, names: ArgumentNames, is_foreign: Callable[[str], bool]) -> Parameter:
+        decode = self._decode()
+        read = None
+        if decode is None:
+            text = self._text()
+            read = compile_read(self.name, self.style, self.shape, text, self.where, is_foreign)
+            if self.media_type is not None and is_json(self.media_type):
+                pointer = f"/{self.where}/{pointer_step(self.name)}"
+                read = partial(_read_json, self.name, pointer)
+        return Parameter(
+            name=self.name,
+            where=self.where,
+            argument=names.take(self.name, self.where),
+            required=self._node.get("required", False),
+            default=self.default,
+            decode=decode,
+            read=read,
+            pointer=f"/{self.where}/{self.name}",
+            raw_name=self.name.lower().encode("latin-1"),
+        )
+
+    def _decode(self) -> Decode | None:
+        """Return the function for a value that needs nothing but its text; None for others."""
+        if self.where == "cookie" or self._node.get("allowReserved"):
+            return None
+        if self.media_type is not None and is_json(self.media_type):
+            return _decode_json
+        shape = self.shape
+        if self.repeats and not shape.is_object:
+            return _array(shape.items, shape.scalars)
+        if not shape.is_scalar or self.style.name in ("label", "matrix"):
+            return None
+        if shape.scalars in (frozenset(), frozenset(("string",))):
+            return _last
+        if shape.scalars == {"integer"}:
+            return _integer
+        return partial(_scalar, shape.scalars)
+
+    def _text(self) -> Text:
+        if self.where == "query" and self._node.get("allowReserved"):
+            return from_reserved
+        if self.where == "cookie" and self.style.name == "form":
+            return from_reserved
+        return TEXTS[self.where]
 
 
-def _compile(parameter: Mapping[str, Any], schemas: Schemas, place: str) -> Parameter:
-    schema = schemas.resolve(_schema_of(parameter))
-    return Parameter(
-        name=parameter["name"],
-        where=parameter["in"],
-        argument=argument_name(parameter["name"]),
-        required=parameter.get("required", False),
-        default=schema.get("default", _MISSING),
-        decode=compile_decode(parameter, schemas, place),
-        pointer=f"/{parameter['in']}/{parameter['name']}",
-        raw_name=parameter["name"].lower().encode("latin-1"),
-    )
+class _NamesOnWire:
+    """The names that the parameters of one place have where they are sent."""
+
+    def __init__(self, uses: Sequence[_Use], place: str) -> None:
+        """Raise `DocumentError` where two parameters would read the same name."""
+        self.deep = tuple(use.name + "[" for use in uses if use.style.name == "deepObject")
+        takers = [use.name for use in uses if use.is_spread and use.shape.takes_others]
+        if len(takers) > 1:
+            raise DocumentError(
+                f"{place}: {takers[0]} and {takers[1]} are exploded objects that both take every "
+                "name: use `style: deepObject`"
+            )
+        self.taker = takers[0] if takers else None
+        readers: dict[str, str] = {}
+        for use in uses:
+            for name in sorted(names_of(use.name, use.style, use.shape)):
+                if name in readers:
+                    raise DocumentError(
+                        f"{place}: {readers[name]} and {use.name} both read the name {name}, "
+                        "because an exploded object has the names of its properties"
+                    )
+                readers[name] = use.name
+        self.names = frozenset(readers)
+
+    def is_foreign(self, name: str) -> bool:
+        """Return whether a name belongs to another parameter than the one that takes the rest."""
+        return name in self.names or _is_deep(name, self.deep)
+
+
+def _is_deep(name: str, starts: tuple[str, ...]) -> bool:
+    return name.endswith("]") and name.startswith(starts)
+
+
+def _last(values: list[str], pointer: str) -> str:
+    return values[-1]
+
+
+def _integer(values: list[str], pointer: str) -> int | str:
+    return integer(values[-1])
+
+
+def _scalar(kinds: Kinds, values: list[str], pointer: str) -> Any:
+    return scalar(values[-1], kinds)
+
+
+def _decode_json(values: list[str], pointer: str) -> Any:
+    return load_json(values[-1].encode("utf-8"), pointer)
+
+
+def _read_json(name: str, pointer: str, sent: RawTexts) -> Any:
+    """Return JSON in a cookie, where its quotation marks and commas are percent-encoded."""
+    raws = sent.get(name)
+    if raws is None:
+        return MISSING
+    return load_json(from_reserved(raws[-1], pointer).encode("utf-8"), pointer)
+
+
+def _array(items: Kinds, scalars: Kinds) -> Decode:
+    def decode(values: list[str], pointer: str) -> Any:
+        if scalars and len(values) == 1:
+            return scalar(values[0], scalars)
+        return [scalar(value, items) for value in values]
+
+    return decode
+
+
+def _media_type_of(node: Mapping[str, Any], place: str) -> str | None:
+    """Return the media type of a parameter with `content`; None for one with a schema. Raise
+    `DocumentError` for a media type that no parameter is read in.
+    """
+    if "content" not in node:
+        return None
+    (media_type,) = node["content"]
+    if not (is_json(media_type) or is_text(media_type)):
+        raise DocumentError(f"{place}: content {media_type} is not served, but JSON and text are")
+    return str(media_type)
+
+
+def _schema_of(node: Mapping[str, Any]) -> Any:
+    if "content" in node:
+        (media,) = node["content"].values()
+        return media.get("schema", {})
+    return node.get("schema", {})

@@ -56,7 +56,6 @@ class Exchange(Call):
         "mapped",
         "method",
         "operation",
-        "path",
         "request_id",
         "sent",
         "started",

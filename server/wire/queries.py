@@ -47,6 +47,19 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
     return pairs
 
 
+def parse_raw_pairs(raw: bytes, where: str) -> dict[str, list[bytes]]:
+    """Return what `parse_pairs` does, the values with their percent-encoding as it came.
+
+    Raise `InvalidRequest` for a name that is not UTF-8 or holds NUL.
+    """
+    pairs: dict[str, list[bytes]] = {}
+    for field in filter(None, raw.split(b"&")):
+        name, _, value = field.partition(b"=")
+        text = decode_text(unquote(name.replace(b"+", b" ")), f"/{where}")
+        pairs.setdefault(text, []).append(value)
+    return pairs
+
+
 def find_violations(
     query: Pairs, unknown: AbstractSet[str], *, known: AbstractSet[str], single: AbstractSet[str]
 ) -> list[Violation]:

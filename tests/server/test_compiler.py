@@ -160,14 +160,6 @@ class TestDocuments:
         )
         assert "read_a (GET /b): this operationId is used twice" in said
 
-    def test_a_cookie_parameter(self) -> None:
-        cookie = {**LIMIT, "in": "cookie"}
-        said = refused(
-            {"/a": {"get": operation("read_a", parameters=[cookie])}},
-            {"read_a": lambda ctx, *, limit=1: {}},
-        )
-        assert "read_a (GET /a): cookie parameters are not served" in said
-
     def test_a_path_parameter_that_is_not_declared(self) -> None:
         said = refused({"/a/{id}": {"get": operation("read_a")}}, {"read_a": ok})
         assert "read_a (GET /a/{id}): path parameter id is not declared" in said
@@ -178,14 +170,6 @@ class TestDocuments:
             {"read_a": lambda ctx, *, id_: {}},
         )
         assert "path parameter id is not in the path" in said
-
-    def test_two_parameters_of_one_argument(self) -> None:
-        header = {**LIMIT, "in": "header", "name": "Limit"}
-        said = refused(
-            {"/a": {"get": operation("read_a", parameters=[LIMIT, header])}},
-            {"read_a": lambda ctx, *, limit=1: {}},
-        )
-        assert "read_a (GET /a): two parameters become the argument limit" in said
 
     def test_two_templates_of_one_shape(self) -> None:
         said = refused(

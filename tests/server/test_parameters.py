@@ -265,17 +265,65 @@ class TestPresence:
         ("Idempotency-Key", "idempotency_key"),
         ("X.Y", "x_y"),
         ("names[]", "names"),
+        ("petId", "pet_id"),
+        ("HTTPCode2Name", "http_code2_name"),
+        ("X-petId", "x_pet_id"),
+        ("2fa", "_2fa"),
+        ("$filter", "_filter"),
     ],
 )
 def test_argument_names(name: str, argument: str) -> None:
     assert argument_name(name) == argument
 
 
+def test_parameters_of_one_name_are_arguments_of_their_own() -> None:
+    def read_thing(
+        ctx: Context,
+        *,
+        id_: str,
+        id_query: int,
+        id_header: str,
+        id_cookie: str,
+        ctx_query: str,
+        a_b: str,
+        a_b_query: str,
+        a_b_query_2: str,
+    ) -> dict[str, Any]:
+        return {name: value for name, value in locals().items() if name != "ctx"}
+
+    text = {"type": "string"}
+    parameters = [
+        {"name": "id", "in": "cookie", "schema": text, "required": True},
+        {"name": "Id", "in": "header", "schema": text, "required": True},
+        {"name": "id", "in": "query", "schema": INTEGER, "required": True},
+        *(
+            {"name": name, "in": "query", "schema": text, "required": True}
+            for name in ("ctx", "a-b", "a_b", "aB")
+        ),
+        {"name": "id", "in": "path", "schema": text, "required": True},
+    ]
+    client = serve(
+        {"/things/{id}": {"get": operation("read_thing", parameters=parameters)}},
+        {"read_thing": read_thing},
+    )
+    answer = client.get(
+        "/things/p?id=5&ctx=c&a-b=1&a_b=2&aB=3", headers=[("ID", "h"), ("Cookie", "id=c")]
+    )
+    assert answer.json == {
+        "id_": "p",
+        "id_query": 5,
+        "id_header": "h",
+        "id_cookie": "c",
+        "ctx_query": "c",
+        "a_b": "1",
+        "a_b_query": "2",
+        "a_b_query_2": "3",
+    }
+
+
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"style": "deepObject", "schema": {"type": "object"}}, "an object needs"),
-        ({"style": "deepObject", "schema": {"type": "string"}}, "style deepObject is not served"),
         ({"schema": {"type": "string", "pattern": "["}}, "cannot be compiled"),
         ({"schema": {"$ref": "#/components/schemas/Nowhere"}}, "Nowhere"),
     ],

@@ -1,0 +1,61 @@
+"""Media types (RFC 9110, section 8.3.1): which are JSON, which are text, and which key is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from werkzeug.http import parse_options_header
+
+JSON = "application/json"
+URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+FORMS = (URLENCODED, MULTIPART)
+
+
+def essence(media_type: str) -> str:
+    """Return a media type in lower case, without its parameters."""
+    return media_type.partition(";")[0].strip().lower()
+
+
+def is_json(media_type: str) -> bool:
+    """Return whether a media type is JSON by its name (RFC 6839, section 3.1)."""
+    name = essence(media_type)
+    return name == JSON or name.endswith(("+json", "/json"))
+
+
+def is_text(media_type: str) -> bool:
+    """Return whether a media type is text, which includes none that is XML or JSON by its name."""
+    name = essence(media_type)
+    return name.startswith("text/") and not is_json(name) and name != "text/xml"
+
+
+def parameters(media_type: str) -> dict[str, str]:
+    """Return the parameters of a media type; UTF-8, which is meant without any, left out."""
+    if ";" not in media_type:
+        return {}
+    options = {name.lower(): value for name, value in parse_options_header(media_type)[1].items()}
+    if options.get("charset", "").lower() in ("utf-8", "utf8", "us-ascii"):
+        del options["charset"]
+    return options
+
+
+def find_key(media_type: str, keys: Iterable[str]) -> str | None:
+    """Return the key of a `content` that a media type belongs to: its own name before a range, and
+    the one with more parameters first (RFC 9110, section 12.5.1). None where it has none.
+    """
+    name, sent = essence(media_type), parameters(media_type)
+    ranks = {name: 2, f"{name.partition('/')[0]}/*": 1, "*/*": 0}
+    best: tuple[int, int] | None = None
+    found = None
+    for key in keys:
+        rank = ranks.get(essence(key))
+        wanted = parameters(key)
+        if rank is None or not _includes(sent, wanted):
+            continue
+        if best is None or (rank, len(wanted)) > best:
+            best, found = (rank, len(wanted)), key
+    return found
+
+
+def _includes(sent: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    return all(sent.get(name) == value for name, value in wanted.items())
