@@ -41,9 +41,9 @@ class Context(Generic[Adapters, Actor, Settings]):
     GET and None in `async def` handlers. Security functions get a connection first, and the session
     of the write unit when it begins. `actor` is the caller as the latest of these loaded it, so a
     handler that waits must not keep an earlier one in a variable. `headers` are raw: names in lower
-    case, repeated ones joined. `unknown_parameters` are the names sent that the document does not
-    have. `actor_id` and `key_id` name the caller and the credential, valid or not, in the log;
-    security functions set them, never to a secret.
+    case, repeated ones joined. `query` is as it was sent. `unknown_parameters` are the names sent
+    that the document does not have. `actor_id` and `key_id` name the caller and the credential,
+    valid or not, in the log; security functions set them, never to a secret.
 
     Only `async def` handlers have these:
     - `read(work)` runs `work(connection)` in a reading unit;
@@ -69,6 +69,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         "now",
         "operation",
         "path_parameters",
+        "query",
         "read",
         "read_snapshot",
         "request_id",
@@ -94,6 +95,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         request_id: str,
         settings: Settings,
         adapters: Adapters,
+        query: bytes = b"",
     ) -> None:
         self.operation = operation
         self.headers = headers
@@ -102,6 +104,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.request_id = request_id
         self.settings = settings
         self.adapters = adapters
+        self.query = query
         self.session: Any = None
         self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated
         self.actor_id: int | str | None = None

@@ -87,6 +87,19 @@ class Unauthenticated(ProblemException):
         super().__init__(status=self.status, title="Unauthorized")
 
 
+class InsufficientScope(ProblemException):
+    """The token is valid, but lacks a scope that the operation requires. Facts: `scopes`, those
+    that it requires.
+    """
+
+    status = 403
+    advice = "Get a token with the scopes that the document names at the operation."
+
+    def __init__(self, scopes: Sequence[str] = ()) -> None:
+        self.scopes = tuple(scopes)
+        super().__init__(status=self.status, title="Forbidden")
+
+
 class ForeignOrigin(ProblemException):
     """A browser sent the request for a page of another origin, which may change nothing here."""
 

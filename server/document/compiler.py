@@ -25,7 +25,7 @@ from server.document.parameters import ArgumentNames, Parameters
 from server.document.responses import Responses
 from server.document.routing import Router
 from server.document.schemas import Schemas
-from server.document.security import compile_security
+from server.document.security import compile_security, query_keys
 from server.errors import DocumentError, DocumentErrors
 from server.openapi.naming import handler_of
 from server.phases import preparation_of
@@ -99,6 +99,8 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             raise DocumentError(f"{place}: x-required-role needs the service's require_role")
         declared = self._parameters(raw)
         body = raw.get("requestBody")
+        security = operation.security or []
+        keys = query_keys(security, operation.security_schemes)
         names = ArgumentNames("ctx", *(() if body is None else ("body",)))
         compiled = operation_of(
             self.service,
@@ -107,12 +109,10 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             # A document may have its prefix in every path or leave it to the base path.
             path=path if path.startswith(self.base_path + "/") else self.base_path + path,
             function=operation.function,
-            authenticate=compile_security(
-                operation.security or [], operation.security_schemes, place
-            ),
+            authenticate=compile_security(security, operation.security_schemes, place),
             role=raw.get("x-required-role"),
             path_parameters=self._in("path", declared, place, names),
-            query_parameters=self._in("query", declared, place, names),
+            query_parameters=self._in("query", declared, place, names, keys),
             header_parameters=self._in("header", declared, place, names),
             cookie_parameters=self._in("cookie", declared, place, names),
             body=self._body(method, None if body is None else self.requests.resolve(body), place),
@@ -147,10 +147,15 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         return list(merged.values())
 
     def _in(
-        self, where: str, declared: list[Mapping[str, Any]], place: str, names: ArgumentNames
+        self,
+        where: str,
+        declared: list[Mapping[str, Any]],
+        place: str,
+        names: ArgumentNames,
+        credentials: frozenset[str] = frozenset(),
     ) -> Parameters:
         chosen = [parameter for parameter in declared if parameter["in"] == where]
-        return Parameters(where, chosen, self.requests, place, names)
+        return Parameters(where, chosen, self.requests, place, names, credentials=credentials)
 
     def add(self, path: str, method: str, operation: Operation) -> None:
         schemas = {

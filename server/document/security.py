@@ -1,9 +1,9 @@
 """Authentication, compiled once per operation.
 
-connexion's `SecurityHandlerFactory` reads the security schemes and resolves the functions they name
-(`x-bearerInfoFunc` and its kin); the handlers below replace its per-request half by plain functions
-that run inside the reading unit, wherever the engine runs that, so that a key look-up never blocks
-the event loop by accident.
+The document names a function for each security scheme, by connexion's extensions
+(`x-bearerInfoFunc` and its kin) or by connexion's variables of the environment; connexion resolves
+it. What calls it per request is here: plain functions that run inside the reading unit, wherever
+the engine runs that, so that a key look-up never blocks the event loop by accident.
 """
 
 from __future__ import annotations
@@ -11,99 +11,48 @@ from __future__ import annotations
 import base64
 import binascii
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from connexion.security import (
-    AbstractSecurityHandler,
-    ApiKeySecurityHandler,
-    BasicSecurityHandler,
-    BearerSecurityHandler,
-    SecurityHandlerFactory,
-)
+from connexion.security import AbstractSecurityHandler
 
 from server.context import Context
 from server.document.connexion_seams import find_security_function
-from server.errors import DocumentError, Unauthenticated
+from server.document.styles import cookie_pairs
+from server.errors import DocumentError, InsufficientScope, Unauthenticated
+from server.wire.queries import parse_pairs
 
 NO_CREDENTIALS = object()
 """The result of a scheme that the request does not use."""
 
 Check = Callable[[Context], Any]
 """From a request to the actor, `NO_CREDENTIALS`, or None for invalid credentials."""
+Credentials = Callable[[Context], "tuple[str, ...] | object | None"]
+"""From a request to what the scheme's function gets, `NO_CREDENTIALS`, or None where it cannot be
+read."""
+
+TOKEN_FUNCTION = "x-tokenInfoFunc"
+_WITH_TOKEN = ("oauth2", "openIdConnect")
 
 
-def _calls(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with our context as connexion's optional keyword `request`."""
-    if inspect.iscoroutinefunction(function):
-        raise DocumentError(f"security function {function.__qualname__} must be a plain def")
-    if "request" in inspect.signature(function).parameters:
-        return function
-    return lambda *credentials, request: function(*credentials)
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What one kind of scheme reads, and where its function is named: by one of the extensions, or
+    by a variable of the environment.
+    """
+
+    read: Credentials
+    extensions: tuple[str, ...]
+    variable: str
 
 
-class _PlainFunctions(AbstractSecurityHandler):
-    """A scheme of which `check_of` compiles one use: from a request to its function's answer."""
+class _Function(AbstractSecurityHandler):
+    """A function that a document names, as connexion finds it."""
 
-    def get_fn(self, security_scheme: Any, required_scopes: Any) -> Check | None:
-        function = find_security_function(self, security_scheme)
-        return None if function is None else self.check_of(_calls(function), security_scheme)
-
-    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
-        raise NotImplementedError
-
-
-class Bearer(_PlainFunctions, BearerSecurityHandler):
-    """`type: http, scheme: bearer` (RFC 6750)."""
-
-    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
-        def check(ctx: Context) -> Any:
-            kind, _, token = ctx.headers.get(b"authorization", b"").partition(b" ")
-            if kind.lower() != b"bearer":
-                return NO_CREDENTIALS
-            return call(token.decode("latin-1").strip(), request=ctx)
-
-        return check
-
-
-class Basic(_PlainFunctions, BasicSecurityHandler):
-    """`type: http, scheme: basic` (RFC 7617)."""
-
-    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
-        def check(ctx: Context) -> Any:
-            kind, _, credentials = ctx.headers.get(b"authorization", b"").partition(b" ")
-            if kind.lower() != b"basic":
-                return NO_CREDENTIALS
-            try:
-                decoded = base64.b64decode(credentials.strip(), validate=True).decode("utf-8")
-            except (binascii.Error, UnicodeDecodeError, ValueError):
-                return None
-            user, colon, password = decoded.partition(":")
-            return call(user, password, request=ctx) if colon else None
-
-        return check
-
-
-class ApiKey(_PlainFunctions, ApiKeySecurityHandler):
-    """`type: apiKey` in a header."""
-
-    def check_of(self, call: Callable[..., Any], scheme: Mapping[str, Any]) -> Check:
-        if scheme["in"] != "header":
-            raise DocumentError("an apiKey security scheme must be in a header")
-        name = scheme["name"]
-
-        def check(ctx: Context) -> Any:
-            key = ctx.header(name)
-            return NO_CREDENTIALS if key is None else call(key, request=ctx)
-
-        return check
-
-
-SECURITY_MAP: dict[str, type[AbstractSecurityHandler]] = {
-    "bearer": Bearer,
-    "basic": Basic,
-    "apiKey": ApiKey,
-}
+    def __init__(self, extension: str, variable: str) -> None:
+        self.security_definition_key = extension
+        self.environ_key = variable
 
 
 def compile_security(
@@ -114,12 +63,12 @@ def compile_security(
     """Return one function that authenticates a request by an operation's `security`; None for `[]`.
 
     Alternatives are tried in the document's order; all schemes of one alternative must hold, and
-    the actor is the first one's. The function raises `Unauthenticated` when no alternative holds.
-    Raise `DocumentError` for a scheme that is unknown, or names no function.
+    the actor is the first one's. The function raises `Unauthenticated` when no alternative holds,
+    and `InsufficientScope` when one would hold with more scopes. Raise `DocumentError` for a scheme
+    that is unknown or not served, or names no function.
     """
     if not requirements:
         return None
-    factory = SecurityHandlerFactory(SECURITY_MAP)
     alternatives: list[tuple[Check, ...]] = []
     for requirement in requirements:
         checks = []
@@ -127,28 +76,208 @@ def compile_security(
             if name not in schemes:
                 raise DocumentError(f"{place}: no security scheme {name}")
             try:
-                check = factory.parse_security_scheme(dict(schemes[name]), list(scopes))
+                checks.append(_compile_check(schemes[name], tuple(scopes)))
             except (DocumentError, ImportError, AttributeError, ValueError) as error:
                 raise DocumentError(f"{place}: security scheme {name}: {error}") from error
-            if check is None:
-                raise DocumentError(f"{place}: security scheme {name} names no function")
-            checks.append(check)
         alternatives.append(tuple(checks))
     challenges = tuple(dict.fromkeys(_challenge(schemes[n]) for r in requirements for n in r))
 
     def authenticate(ctx: Context) -> Any:
+        refusal: Exception = Unauthenticated(challenges)
         for checks in alternatives:
             if not checks:
                 return None
-            actors = [check(ctx) for check in checks]
+            try:
+                actors = [check(ctx) for check in checks]
+            except InsufficientScope as error:
+                refusal = error
+                continue
             if all(actor is not None and actor is not NO_CREDENTIALS for actor in actors):
                 return actors[0]
-        raise Unauthenticated(challenges)
+        raise refusal
 
     return authenticate
+
+
+def query_keys(
+    requirements: Sequence[Mapping[str, Any]], schemes: Mapping[str, Mapping[str, Any]]
+) -> frozenset[str]:
+    """Return the names of a query that are an operation's credentials."""
+    used = [schemes[name] for each in requirements for name in each if name in schemes]
+    return frozenset(scheme["name"] for scheme in used if scheme.get("in") == "query")
+
+
+def _compile_check(scheme: Mapping[str, Any], scopes: tuple[str, ...]) -> Check:
+    kind = _kind_of(scheme)
+    function = _find(kind.extensions, kind.variable, scheme)
+    if function is None:
+        named = " or ".join(kind.extensions)
+        raise DocumentError(f"names no function by {named}, nor does {kind.variable}")
+    call = _calls(function, scopes)
+    read = kind.read
+
+    def check(ctx: Context) -> Any:
+        credentials = read(ctx)
+        return call(ctx, credentials) if isinstance(credentials, tuple) else credentials
+
+    if not scopes or scheme["type"] not in _WITH_TOKEN:
+        return check
+    takes_scopes = "required_scopes" in _keywords(function)
+    validate = _find(("x-scopeValidateFunc",), "SCOPEVALIDATE_FUNC", scheme) or has_scopes
+
+    def check_with_scopes(ctx: Context) -> Any:
+        actor = check(ctx)
+        if actor is None or actor is NO_CREDENTIALS:
+            return actor
+        granted = _scopes_of(actor)
+        if granted is None and takes_scopes:
+            return actor  # the function has looked at them itself
+        if not validate(list(scopes), granted or []):
+            raise InsufficientScope(scopes)
+        return actor
+
+    return check_with_scopes
+
+
+def _find(
+    extensions: tuple[str, ...], variable: str, scheme: Mapping[str, Any]
+) -> Callable[..., Any] | None:
+    for extension in extensions:
+        function = find_security_function(_Function(extension, variable), scheme)
+        if function is not None:
+            return function
+    return None
+
+
+def _keywords(function: Callable[..., Any]) -> Collection[str]:
+    """Return which of connexion's optional keywords a security function takes."""
+    parameters = inspect.signature(function).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+        return ("request", "required_scopes")
+    return parameters.keys() & {"request", "required_scopes"}
+
+
+def _calls(
+    function: Callable[..., Any], scopes: tuple[str, ...]
+) -> Callable[[Context, tuple[str, ...]], Any]:
+    """Return a call of `function` with our context as connexion's keyword `request`, and the
+    scopes as `required_scopes`, where it takes them.
+    """
+    if inspect.iscoroutinefunction(function):
+        raise DocumentError(f"security function {function.__qualname__} must be a plain def")
+    keywords = _keywords(function)
+    if "required_scopes" not in keywords:
+        if "request" in keywords:
+            return lambda ctx, credentials: function(*credentials, request=ctx)
+        return lambda ctx, credentials: function(*credentials)
+    if "request" in keywords:
+        return lambda ctx, credentials: function(
+            *credentials, request=ctx, required_scopes=list(scopes)
+        )
+    return lambda ctx, credentials: function(*credentials, required_scopes=list(scopes))
+
+
+def has_scopes(required: Collection[str], granted: Collection[str]) -> bool:
+    """Return whether all scopes that an operation requires are granted."""
+    return set(required) <= set(granted)
+
+
+def _scopes_of(actor: Any) -> list[str] | None:
+    """Return the scopes in what a function says about a token, as connexion finds them: in `scope`
+    or `scopes`, a list or a text (RFC 7662, section 2.2). None where it says nothing about them.
+    """
+    if not isinstance(actor, Mapping):
+        return None
+    granted = actor.get("scope", actor.get("scopes"))
+    return granted.split() if isinstance(granted, str) else granted
+
+
+def _kind_of(scheme: Mapping[str, Any]) -> _Kind:
+    """Return how a scheme's credentials are read. Raise `DocumentError` for one not served."""
+    kind = scheme["type"]
+    if kind == "oauth2":
+        return _Kind(_bearer, (TOKEN_FUNCTION,), "TOKENINFO_FUNC")
+    if kind == "openIdConnect":
+        return _Kind(_bearer, ("x-openIdConnectInfoFunc", TOKEN_FUNCTION), "TOKENINFO_FUNC")
+    if kind == "apiKey":
+        if str(scheme.get("x-authentication-scheme", "")).lower() == "bearer":
+            return _Kind(_bearer, ("x-bearerInfoFunc",), "BEARERINFO_FUNC")
+        return _Kind(_KEYS[scheme["in"]](scheme["name"]), ("x-apikeyInfoFunc",), "APIKEYINFO_FUNC")
+    if kind == "http":
+        name = scheme["scheme"].lower()
+        read = _HTTP[name] if name in _HTTP else _authorization(name)
+        return _Kind(read, (f"x-{name}InfoFunc",), f"{name.upper()}INFO_FUNC")
+    if kind == "mutualTLS":
+        raise DocumentError("mutualTLS is not served, because the proxy in front ends TLS")
+    raise DocumentError(f"the type {kind} is not served")
+
+
+def _authorization(scheme: str) -> Credentials:
+    """Return what reads the credentials of an HTTP scheme (RFC 9110, section 11.4)."""
+    wanted = scheme.encode("latin-1")
+
+    def read(ctx: Context) -> Any:
+        kind, _, credentials = ctx.headers.get(b"authorization", b"").partition(b" ")
+        if kind.lower() != wanted:
+            return NO_CREDENTIALS
+        return (credentials.decode("latin-1").strip(),)
+
+    return read
+
+
+_bearer = _authorization("bearer")
+"""RFC 6750."""
+_basic_credentials = _authorization("basic")
+
+
+def _basic(ctx: Context) -> Any:
+    """RFC 7617."""
+    found = _basic_credentials(ctx)
+    if not isinstance(found, tuple):
+        return found
+    try:
+        decoded = base64.b64decode(found[0], validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return None
+    user, colon, password = decoded.partition(":")
+    return (user, password) if colon else None
+
+
+def _key_in_header(name: str) -> Credentials:
+    def read(ctx: Context) -> Any:
+        key = ctx.header(name)
+        return NO_CREDENTIALS if key is None else (key,)
+
+    return read
+
+
+def _key_in_query(name: str) -> Credentials:
+    def read(ctx: Context) -> Any:
+        keys = parse_pairs(ctx.query, "query").get(name)
+        return NO_CREDENTIALS if keys is None else (keys[-1],)
+
+    return read
+
+
+def _key_in_cookie(name: str) -> Credentials:
+    def read(ctx: Context) -> Any:
+        keys = cookie_pairs(ctx.headers.get(b"cookie", b"")).get(name)
+        return NO_CREDENTIALS if keys is None else (keys[-1].decode("latin-1"),)
+
+    return read
+
+
+_HTTP: Mapping[str, Credentials] = {"bearer": _bearer, "basic": _basic}
+_KEYS: Mapping[str, Callable[[str], Credentials]] = {
+    "header": _key_in_header,
+    "query": _key_in_query,
+    "cookie": _key_in_cookie,
+}
 
 
 def _challenge(scheme: Mapping[str, Any]) -> str:
     if scheme["type"] == "http":
         return str(scheme["scheme"]).capitalize()
+    if scheme["type"] in _WITH_TOKEN:
+        return "Bearer"
     return str(scheme.get("name", scheme["type"]))

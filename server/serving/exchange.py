@@ -104,6 +104,7 @@ class Exchange(Call):
             self.request_id,
             service.settings,
             service.adapters,
+            self.query,
         )
         return ctx
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from server.context import Context
+from server.document.security import compile_security
 from server.errors import DocumentError
 from tests.server.client import Client
 from tests.server.services import ADA, operation, serve
@@ -97,6 +98,142 @@ def test_who_is_let_in(
         assert (answer.status, answer.json) == (200, {"actor": actor})
 
 
+HERE = "tests.server.test_security"
+FLOWS = {"clientCredentials": {"tokenUrl": "https://example.com", "scopes": {"read": "", "w": ""}}}
+MORE: dict[str, Any] = {
+    **SCHEMES,
+    "query": {
+        "type": "apiKey",
+        "in": "query",
+        "name": "api key",
+        "x-apikeyInfoFunc": f"{AUTH}.key",
+    },
+    "cookie": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "session",
+        "x-apikeyInfoFunc": f"{AUTH}.key",
+    },
+    "digest": {"type": "http", "scheme": "Digest", "x-digestInfoFunc": f"{HERE}.credentials"},
+    "looks": {"type": "oauth2", "flows": FLOWS, "x-tokenInfoFunc": f"{HERE}.looks_at_scopes"},
+    "says": {"type": "oauth2", "flows": FLOWS, "x-tokenInfoFunc": f"{HERE}.says_scopes"},
+    "asks": {
+        "type": "oauth2",
+        "flows": FLOWS,
+        "x-tokenInfoFunc": f"{HERE}.says_scopes",
+        "x-scopeValidateFunc": f"{HERE}.one_is_enough",
+    },
+    "silent": {"type": "oauth2", "flows": FLOWS, "x-tokenInfoFunc": f"{AUTH}.bearer"},
+    "openid": {
+        "type": "openIdConnect",
+        "openIdConnectUrl": "https://example.com",
+        "x-openIdConnectInfoFunc": f"{HERE}.says_scopes",
+    },
+    "roles": {
+        "type": "http",
+        "scheme": "bearer",
+        "x-bearerInfoFunc": f"{HERE}.looks_at_scopes",
+    },
+}
+
+
+def credentials(text: str) -> str:
+    return text
+
+
+def looks_at_scopes(token: str, *, required_scopes: list[str]) -> str | None:
+    return f"{token}: {' '.join(required_scopes)}" if token == "good-token" else None
+
+
+def says_scopes(token: str) -> dict[str, Any] | None:
+    """The scopes are the token itself."""
+    return None if token == "bad" else {"sub": "ada", "scope": token.replace("+", " ")}
+
+
+def one_is_enough(required: list[str], granted: list[str]) -> bool:
+    return bool(set(required) & set(granted))
+
+
+def token(text: str) -> tuple[str, str]:
+    return "Authorization", f"Bearer {text}"
+
+
+@pytest.mark.parametrize(
+    ("security", "target", "headers", "actor"),
+    [
+        ([{"query": []}], "/who?api+key=good-key", [], "keyholder"),
+        ([{"query": []}], "/who?api%20key=x&api%20key=good%2Dkey", [], "keyholder"),
+        ([{"query": []}], "/who?api+key=bad", [], 401),
+        ([{"query": []}], "/who", [("api key", "good-key")], 401),
+        ([{"cookie": []}], "/who", [("Cookie", "a=b; session=good-key")], "keyholder"),
+        ([{"cookie": []}], "/who", [("Cookie", "session=bad")], 401),
+        ([{"cookie": []}], "/who?session=good-key", [], 401),
+        ([{"cookie": [], "bearer": []}], "/who", [ADA, ("Cookie", "session=good-key")],
+         "keyholder"),
+        ([{"digest": []}], "/who", [("Authorization", 'DIGEST a="b", c=d')], 'a="b", c=d'),
+        ([{"digest": []}], "/who", [ADA], 401),
+        ([{"looks": ["read", "w"]}], "/who", [ADA], "good-token: read w"),
+        ([{"looks": ["read"]}], "/who", [token("bad")], 401),
+        ([{"looks": ["read"]}], "/who", [], 401),
+        ([{"says": ["read"]}], "/who", [token("read+w")], {"sub": "ada", "scope": "read w"}),
+        ([{"says": ["read", "w"]}], "/who", [token("read")], 403),
+        ([{"says": []}], "/who", [token("x")], {"sub": "ada", "scope": "x"}),
+        ([{"says": ["read"]}], "/who", [token("bad")], 401),
+        ([{"asks": ["read", "w"]}], "/who", [token("w")], {"sub": "ada", "scope": "w"}),
+        ([{"asks": ["read", "w"]}], "/who", [token("x")], 403),
+        ([{"silent": ["read"]}], "/who", [ADA], 403),
+        ([{"silent": []}], "/who", [ADA], "ada"),
+        ([{"openid": ["read"]}], "/who", [token("read")], {"sub": "ada", "scope": "read"}),
+        ([{"openid": ["read"]}], "/who", [token("w")], 403),
+        ([{"says": ["read"]}, {"key": []}], "/who", [token("w"), KEY], "keyholder"),
+        ([{"says": ["read"]}, {"key": []}], "/who", [token("w")], 403),
+        ([{"roles": ["admin"]}], "/who", [ADA], "good-token: admin"),
+    ],
+)  # fmt: skip
+def test_schemes_of_every_kind(
+    security: list[dict[str, list[str]]],
+    target: str,
+    headers: list[tuple[str, str]],
+    actor: Any,
+) -> None:
+    answer = secured(security, schemes=MORE).get(target, headers=headers)
+    if isinstance(actor, int):
+        assert answer.status == actor
+    else:
+        assert (answer.status, answer.json) == (200, {"actor": actor})
+
+
+def test_a_key_in_the_query_is_no_unknown_parameter() -> None:
+    def who(ctx: Context) -> dict[str, Any]:
+        return {"unknown": ctx.unknown_parameters}
+
+    described = operation("who", security=[{"query": []}])
+    for is_strict in (False, True):
+        client = serve(
+            {"/who": {"get": described}},
+            {"who": who},
+            components={"securitySchemes": MORE},
+            strict_queries=is_strict,
+        )
+        assert client.get("/who?api+key=good-key").json == {"unknown": []}
+
+
+def test_the_challenge_of_a_token_is_bearer() -> None:
+    answer = secured([{"says": ["read"]}, {"openid": []}], schemes=MORE).get("/who")
+    assert answer.header("WWW-Authenticate") == "Bearer"
+
+
+def test_a_function_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEARERINFO_FUNC", f"{AUTH}.bearer")
+    client = secured([{"a": []}], schemes={"a": {"type": "http", "scheme": "bearer"}})
+    assert client.get("/who", headers=[ADA]).json == {"actor": "ada"}
+
+
+def test_mutual_tls_is_refused() -> None:
+    with pytest.raises(DocumentError, match="x: security scheme a: mutualTLS is not served"):
+        compile_security([{"a": []}], {"a": {"type": "mutualTLS"}}, "x")
+
+
 @pytest.mark.parametrize("security", [[], None, [{"bearer": []}, {}]])
 def test_everybody_is_let_in(security: list[dict[str, list[str]]] | None) -> None:
     assert secured(security).get("/who").json == {"actor": None}
@@ -153,16 +290,20 @@ BAD: dict[str, tuple[list[dict[str, list[str]]], dict[str, Any], str]] = {
         },
         "must be a plain def",
     ),
-    "key in the query": (
+    "digest": (
         [{"a": []}],
-        {"a": {"type": "apiKey", "in": "query", "name": "k", "x-apikeyInfoFunc": f"{AUTH}.key"}},
-        "must be in a header",
+        {"a": {"type": "http", "scheme": "Digest"}},
+        "security scheme a: names no function by x-digestInfoFunc, nor does DIGESTINFO_FUNC",
     ),
-    "digest": ([{"a": []}], {"a": {"type": "http", "scheme": "digest"}}, "security scheme a"),
+    "OAuth": (
+        [{"a": []}],
+        {"a": {"type": "oauth2", "flows": {}}},
+        "names no function by x-tokenInfoFunc, nor does TOKENINFO_FUNC",
+    ),
     "OpenID": (
         [{"a": []}],
         {"a": {"type": "openIdConnect", "openIdConnectUrl": "https://example.com"}},
-        "security scheme a",
+        "names no function by x-openIdConnectInfoFunc or x-tokenInfoFunc",
     ),
 }
 
