@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class File:
-    """A file that came with a form.
+    """A file that came with a form, or a body that is one, which has no name.
 
     `path`: where it is until the request is answered, unless somebody moves it away. `name` and
     `media_type` are what the client called it, unchecked; either may be empty. `size` is in bytes.
@@ -23,8 +23,8 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class FileIntake:
-    """How a service takes files: into which folder, how many bytes of one, and what to raise for
-    more.
+    """How a service takes files: into which folder, how many bytes with one request, and what
+    to raise for more.
     """
 
     folder: Path

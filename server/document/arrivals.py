@@ -1,10 +1,13 @@
-"""Forms with files, read as they arrive: files go to the disk, other fields are kept in memory."""
+"""Bodies with files, read as they arrive: a body that is a file, and forms, whose other fields are
+kept in memory.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -31,42 +34,47 @@ PIECES = Pool("pieces", 4)
 
 
 @asynccontextmanager
-async def arriving_form(operation: Operation, call: Call, receive: Receive) -> AsyncIterator[None]:
-    """Read an operation's form into `call.fields`; its files are there inside the context.
+async def arriving(operation: Operation, call: Call, receive: Receive) -> AsyncIterator[None]:
+    """Read an operation's body into `call.fields`; its files are there inside the context.
 
     The client has the service's `body_timeout_s` for each `PIECE` of it. Raise `RequestTimeout`,
-    `Disconnected`, `InvalidRequest`, and for a file that is too large what the intake says.
+    `Disconnected`, `InvalidRequest`, and for files that are too large what the intake says.
     """
     intake, body = operation.service.files, operation.body
     assert intake is not None
     assert body is not None
-    assert body.form is not None
-    arrival = Arrival(body.form, intake, call.headers[b"content-type"].decode("latin-1"))
+    form = body.arrival_of(call.headers)
+    content_type = call.headers.get(b"content-type", b"").decode("latin-1")
+    arrival: Arrival
+    if isinstance(form, Form):
+        arrival = FormArrival(form, intake, content_type)
+    else:
+        arrival = FileArrival(intake, content_type)
     try:
         await arrival.read(receive, call.headers, operation.service.body_timeout_s)
-        call.fields = arrival.fields
+        call.fields = arrival.arrived
         yield
     finally:
         arrival.discard()
 
 
-class Arrival:
-    """One form on its way in. `fields` are what has come of it, as `Form.decode` takes them."""
+class Arrival(ABC):
+    """One body on its way in."""
 
-    def __init__(self, form: Form, intake: FileIntake, content_type: str) -> None:
-        self.fields: dict[str, list[Any]] = {}
-        self._form = form
+    def __init__(self, intake: FileIntake) -> None:
         self._intake = intake
-        self._parts = PartStream(content_type, limit=MAX_QUERY_FIELDS)
         self._paths: list[Path] = []
-        self._name = ""
-        self._text = bytearray()
-        self._texts_size = 0
+        self._size = 0
         self._file: File | None = None
         self._out: BinaryIO | None = None
 
+    @property
+    @abstractmethod
+    def arrived(self) -> dict[str, list[Any]] | File:
+        """What has come of it, as `Body.decode_arrived` takes it."""
+
     async def read(self, receive: Receive, headers: Mapping[bytes, bytes], seconds: float) -> None:
-        """Read the whole form; a Content-Length that is too large is refused before any of it."""
+        """Read the whole body; a Content-Length that is too large is refused before any of it."""
         loop = asyncio.get_running_loop()
         try:
             check_length(headers, self._intake.limit + TEXTS_MAX)
@@ -98,6 +106,73 @@ class Arrival:
         for path in self._paths:
             path.unlink(missing_ok=True)
 
+    @abstractmethod
+    def _take(self, data: bytes) -> None:
+        """Take in a piece of the body."""
+
+    @abstractmethod
+    def _end(self) -> None:
+        """Take in the end of the body."""
+
+    def _begin_file(self, name: str, media_type: str) -> None:
+        folder = self._intake.folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, path = tempfile.mkstemp(dir=folder)
+        self._out = os.fdopen(descriptor, "wb", buffering=0)
+        self._paths.append(Path(path))
+        self._file = File(Path(path), name, media_type)
+
+    def _add_to_file(self, file: File, piece: bytes) -> None:
+        assert self._out is not None
+        file.size += len(piece)
+        self._size += len(piece)
+        if self._size > self._intake.limit:
+            raise self._intake.refuse_larger()
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[self._out.write(rest) :]
+
+
+class FileArrival(Arrival):
+    """A body that is one file."""
+
+    def __init__(self, intake: FileIntake, media_type: str) -> None:
+        super().__init__(intake)
+        self._media_type = media_type
+
+    @property
+    def arrived(self) -> File:
+        assert self._file is not None
+        return self._file
+
+    def _take(self, data: bytes) -> None:
+        if self._file is None:
+            self._begin_file("", self._media_type)
+        assert self._file is not None
+        self._add_to_file(self._file, data)
+
+    def _end(self) -> None:
+        assert self._out is not None
+        self._out.close()
+
+
+class FormArrival(Arrival):
+    """A form, of which each file is a part."""
+
+    def __init__(self, form: Form, intake: FileIntake, content_type: str) -> None:
+        super().__init__(intake)
+        self._fields: dict[str, list[Any]] = {}
+        self._form = form
+        self._parts = PartStream(content_type, limit=MAX_QUERY_FIELDS)
+        self._name = ""
+        self._text = bytearray()
+        self._texts_size = 0
+        self._with_files: set[str] = set()
+
+    @property
+    def arrived(self) -> dict[str, list[Any]]:
+        return self._fields
+
     def _take(self, data: bytes) -> None:
         for item in self._parts.feed(data):
             if isinstance(item, Head):
@@ -109,27 +184,15 @@ class Arrival:
                 self._add_to_text(item)
 
     def _begin_part(self, head: Head) -> None:
+        self._form.check_part(head)
         name = self._form.file_field_of(head)
         self._name = head.name if name is None else name
         if name is None:
             return
-        if self._paths:
+        if name in self._with_files and not self._form.takes_many(name):
             raise InvalidRequest((Violation(f"/body/{name}", "must be one file", "oneFile"),))
-        folder = self._intake.folder
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, path = tempfile.mkstemp(dir=folder)
-        self._out = os.fdopen(descriptor, "wb", buffering=0)
-        self._paths.append(Path(path))
-        self._file = File(Path(path), head.file_name or "", head.media_type)
-
-    def _add_to_file(self, file: File, piece: bytes) -> None:
-        assert self._out is not None
-        file.size += len(piece)
-        if file.size > self._intake.limit:
-            raise self._intake.refuse_larger()
-        rest = memoryview(piece)
-        while rest:
-            rest = rest[self._out.write(rest) :]
+        self._with_files.add(name)
+        self._begin_file(head.file_name or "", head.media_type)
 
     def _add_to_text(self, piece: bytes) -> None:
         self._texts_size += len(piece)
@@ -141,10 +204,10 @@ class Arrival:
         if self._out is not None:
             self._out.close()
         if self._file is not None:
-            self.fields.setdefault(self._name, []).append(self._file)
+            self._fields.setdefault(self._name, []).append(self._file)
         elif self._name:
             text = decode_text(bytes(self._text), f"/body/{pointer_step(self._name)}")
-            self.fields.setdefault(self._name, []).append(text)
+            self._fields.setdefault(self._name, []).append(text)
         self._text.clear()
         self._name, self._file, self._out = "", None, None
 

@@ -17,14 +17,15 @@ from connexion.operations import AbstractOperation
 from connexion.resolver import Resolver
 from connexion.spec import Specification
 
-from server.document.bodies import MULTIPART, URLENCODED, Body
+from server.document.bodies import Body
 from server.document.connexion_seams import OperationsOfDocument
 from server.document.execution import operation_of
+from server.document.media import MULTIPART, URLENCODED
 from server.document.operation import Operation
 from server.document.parameters import ArgumentNames, Parameters
 from server.document.responses import Responses
 from server.document.routing import Router
-from server.document.schemas import Schemas
+from server.document.schemas import Schemas, is_3_0
 from server.document.security import compile_security, query_keys
 from server.errors import DocumentError, DocumentErrors
 from server.openapi.naming import handler_of
@@ -32,7 +33,9 @@ from server.phases import preparation_of
 from server.service import Service
 
 BODILESS = ("GET", "HEAD")
-NO_FIELDS: Mapping[str, Any] = {"content": {URLENCODED: {}, MULTIPART: {}}}
+NO_FIELDS: Mapping[str, Any] = {
+    "content": {key: {"schema": {"properties": {}}} for key in (URLENCODED, MULTIPART)}
+}
 """A form without fields."""
 
 
@@ -115,7 +118,9 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             query_parameters=self._in("query", declared, place, names, keys),
             header_parameters=self._in("header", declared, place, names),
             cookie_parameters=self._in("cookie", declared, place, names),
-            body=self._body(method, None if body is None else self.requests.resolve(body), place),
+            body=self._body(
+                method, None if body is None else self.requests.resolve(body), place, names
+            ),
             responses=Responses(raw.get("responses", {}), self.answers, place),
         )
         check_parameters(compiled, path, place)
@@ -123,7 +128,9 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self.operations[operation_id] = compiled
         return compiled
 
-    def _body(self, method: str, declared: Mapping[str, Any] | None, place: str) -> Body | None:
+    def _body(
+        self, method: str, declared: Mapping[str, Any] | None, place: str, names: ArgumentNames
+    ) -> Body | None:
         """Return how the body is read. Where fields may come in the query, an operation without a
         form reads one too, to report the parameters that it ignores.
         """
@@ -137,6 +144,8 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             place,
             form_in_query=self.service.form_in_query,
             ignore_foreign=self.service.ignore_foreign_bodies,
+            untyped_is_binary=not is_3_0(self.document),
+            names=names,
         )
 
     def _parameters(self, raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -213,9 +222,7 @@ def is_handler(function: Any, module: str) -> bool:
 
 
 def check_parameters(operation: Operation, path: str, place: str) -> None:
-    """Raise `DocumentError` unless the template's parameters are the declared ones, and no
-    parameter becomes the argument of a form's field.
-    """
+    """Raise `DocumentError` unless the template's parameters are the declared ones."""
     declared = {parameter.name for parameter in operation.path_parameters.declared}
     in_template = set(re.findall(r"{([^}]*)}", path))
     for name in sorted(in_template ^ declared):

@@ -1,24 +1,52 @@
-"""Form fields, urlencoded, multipart or a JSON object: from what was sent to handler arguments."""
+"""Form fields, urlencoded, multipart or a JSON object: from what was sent to values."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 from server.document.aliases import Aliases
-from server.document.kinds import item_kinds_of, kinds_of
-from server.document.parameters import argument_name
+from server.document.kinds import (
+    Shape,
+    additional_of,
+    branches,
+    fits,
+    item_kinds_of,
+    kinds_of,
+    may_be_null,
+    properties_of,
+    required_of,
+    shape_of,
+)
+from server.document.media import MULTIPART, find_key, is_json, is_text
+from server.document.parameters import Parameters
 from server.document.schemas import Schemas
+from server.document.styles import (
+    MISSING,
+    RawTexts,
+    Read,
+    Text,
+    check_style,
+    compile_read,
+    from_query,
+    from_reserved,
+    is_deep,
+    names_of,
+    style_of,
+)
 from server.errors import InvalidRequest, Violation
 from server.files import File
 from server.wire.guard import decode_text, load_json, pointer_step
 from server.wire.multipart import Head, parse_parts
-from server.wire.queries import MAX_QUERY_FIELDS
+from server.wire.queries import MAX_QUERY_FIELDS, parse_pairs, parse_raw_pairs
 
-JSON = "application/json"
-_MISSING = object()
+Sent = Mapping[str, "list[Any] | JsonValue"]
+_STYLED = ("style", "explode", "allowReserved")
+_UNTYPED = "application/octet-stream"
+"""What a part is whose type its client does not know (RFC 7578, section 4.4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,56 +57,118 @@ class JsonValue:
 
 
 class Form:
-    """Form fields of one operation, which may come in three notations.
+    """Form fields of one operation in one media type.
 
-    urlencoded and multipart: a field whose schema is not a plain string, or whose `encoding` says
-    `application/json`, comes as JSON text; an array also as repeated keys, which is what generated
-    clients send. As a JSON object: every field as it is.
+    A field whose schema is not a plain string, or whose `encoding` says JSON, comes as JSON text;
+    an array also as repeated keys, which is what generated clients send. A field whose `encoding`
+    has a style comes in that style. A field of bytes is a part of a multipart form. As a JSON
+    object, every field comes as it is.
     """
 
     def __init__(
-        self, media: Mapping[str, Any], schemas: Schemas, place: str, *, in_query: bool
+        self,
+        media_type: str,
+        media: Mapping[str, Any],
+        schemas: Schemas,
+        place: str,
+        *,
+        in_query: bool = False,
+        untyped_is_binary: bool = False,
     ) -> None:
+        """`untyped_is_binary`: a part without any schema is bytes, as since OpenAPI 3.1."""
         self.schema = schema = schemas.resolve(media.get("schema", {}))
+        self._media_type = media_type
+        is_multipart = media_type == MULTIPART
         encoding = media.get("encoding", {})
         self.in_query = in_query
-        properties = schema.get("properties", {})
-        required = schema.get("required", ())
-        self._aliases = Aliases(properties, "body", place, required=required)
-        self.names = frozenset(properties)
+        properties = properties_of(schema, schemas)
+        required = required_of(schema, schemas)
+        self._aliases = Aliases(
+            {name: item for name, item in properties.items() if isinstance(item, Mapping)},
+            "body",
+            place,
+            required=required,
+        )
         self.fields = {
-            name: Field(name, schemas.resolve(item), encoding.get(name, {}), schemas)
+            name: Field(
+                name,
+                item,
+                encoding.get(name, {}),
+                schemas,
+                f"{place} field {name}",
+                is_multipart=is_multipart,
+                untyped_is_binary=untyped_is_binary and is_multipart,
+                is_foreign=self._is_foreign,
+            )
             for name, item in properties.items()
             if name not in self._aliases.of
         }
-        self.arguments = {field.argument for field in self.fields.values()}
+        self._other = Field("", additional_of(schema, schemas), {}, schemas, place)
+        self.names = frozenset(properties).union(*(f.names for f in self.fields.values()))
+        self._deep = tuple(f"{name}[" for name, f in self.fields.items() if f.is_deep)
+        self._takes_all = any(field.takes_others for field in self.fields.values())
+        self.has_named_fields = any("properties" in each for each in branches(schema, schemas))
+        """Whether the document names fields, even none, and not only says that it is a form."""
         self.defaults = {
-            field.argument: field.default
-            for field in self.fields.values()
-            if field.default is not _MISSING
+            name: field.default
+            for name, field in self.fields.items()
+            if field.default is not MISSING
         }
-        """The arguments that are there when nothing was sent."""
-        self.without_default = self.arguments - self.defaults.keys()
-        self.optional = self.without_default - {
-            field.argument for name, field in self.fields.items() if name in required
-        }
+        """The values of fields that are there when nothing was sent."""
+        self.optional = self.fields.keys() - required - self.defaults.keys()
         self.binary = [name for name, field in self.fields.items() if field.binary]
-        self._closed = schema.get("additionalProperties") is False
-        self._validate = schemas.compile(
-            {key: value for key, value in schema.items() if key != "additionalProperties"}, place
-        )
+        self._needs_raw = any(field.read is not None for field in self.fields.values())
+        self._has_part_rules = any(f.content_types or f.headers for f in self.fields.values())
+        self._closed = additional_of(schema, schemas) is False
+        self._validate = schemas.compile(self._checked(schema, schemas), place)
 
-    def parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
-        """Return the values of a `multipart/form-data` body by name, bytes for binary fields."""
+    def _checked(self, schema: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
+        """Return the schema that values are checked by: bytes fit none, and unknown fields are
+        named by `decode`.
+        """
+        checked = {key: value for key, value in schema.items() if key != "additionalProperties"}
+        bare = {n: f.bare_schema for n, f in self.fields.items() if f.bare_schema is not None}
+        if bare and "properties" in checked:
+            checked["properties"] = {**checked["properties"], **bare}
+        return checked
+
+    def _is_foreign(self, name: str) -> bool:
+        """Return whether a name belongs to another field than the one that takes the rest."""
+        return name in self.names or is_deep(name, self._deep)
+
+    def unknown_of(self, sent: Mapping[str, Any]) -> set[str]:
+        """Return the names sent that no field has."""
+        if self._takes_all:
+            return set()
+        return {name for name in sent.keys() - self.names if not is_deep(name, self._deep)}
+
+    def read(self, raw: bytes, content_type: str) -> tuple[dict[str, list[Any]], RawTexts | None]:
+        """Return the fields of a body by name, bytes for binary fields, and what fields with a
+        style need. Raise `InvalidRequest`.
+        """
+        if self._media_type == MULTIPART:
+            return self._parts(raw, content_type), None
+        pairs = parse_pairs(raw, "body")
+        return pairs, parse_raw_pairs(raw, "body") if self._needs_raw else None
+
+    def _parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
         if not self.binary:
             decode_text(raw, "/body")
         sent: dict[str, list[Any]] = {}
-        for name, content, _ in parse_parts(raw, content_type, limit=MAX_QUERY_FIELDS):
+        for name, content, head in parse_parts(raw, content_type, limit=MAX_QUERY_FIELDS):
             field = self.fields.get(name)
             is_binary = field is not None and field.binary
+            if self._has_part_rules:
+                self.check_part(head)
             value = content if is_binary else decode_text(content, f"/body/{pointer_step(name)}")
             sent.setdefault(name, []).append(value)
         return sent
+
+    def check_part(self, head: Head) -> None:
+        """Raise `InvalidRequest` where a part's head is none that its `encoding` allows."""
+        field = self.fields.get(head.name)
+        if field is not None:
+            field.check_part(head)
 
     def file_field_of(self, head: Head) -> str | None:
         """Return the field that a part's file belongs to; None for a part that is no file.
@@ -92,38 +182,24 @@ class Form:
         is_free = head.name not in self.names and len(self.binary) == 1
         return self.binary[0] if is_free else None
 
-    def decode_json(
-        self, value: Any, query: Mapping[str, list[str]]
-    ) -> tuple[dict[str, Any], set[str]]:
-        """Return what `decode` does for a JSON object of the fields."""
+    def takes_many(self, name: str) -> bool:
+        """Return whether a field takes several files."""
+        return self.fields[name].is_array
+
+    def sent_as_json(self, value: Any) -> Sent:
+        """Return the fields of a JSON object. Raise `InvalidRequest`."""
         if not isinstance(value, dict):
             raise InvalidRequest((Violation("/body", "must be an object", "type"),))
-        return self.decode({name: JsonValue(item) for name, item in value.items()}, query)
+        return {name: JsonValue(item) for name, item in value.items()}
 
     def decode(
-        self, sent: Mapping[str, list[Any] | JsonValue], query: Mapping[str, list[str]]
+        self, sent: Sent, query: Mapping[str, list[str]] = {}, raw: RawTexts | None = None
     ) -> tuple[dict[str, Any], set[str]]:
-        """Handler arguments from fields sent, the query string's filling in where allowed, and the
-        names of unknown fields. Raise `InvalidRequest`.
+        """Return values by the names of fields from those sent, the query string's filling in where
+        allowed, and the names of unknown fields. Raise `InvalidRequest`.
         """
-        values: dict[str, Any] = {}
-        arguments = dict(self.defaults)
-        violations: list[Violation] = []
-        unknown = sent.keys() - self.names
-        if self.in_query and query:
-            sent = {**query, **sent}
-        if self._aliases.of:
-            sent, violations = self._aliases.resolve(sent)
-        for name, field in self.fields.items():
-            texts = sent.get(name)
-            if texts is None or (field.binary and not _is_file(texts)):
-                continue
-            try:
-                value = texts.value if isinstance(texts, JsonValue) else field.decode(texts)
-            except InvalidRequest as error:
-                violations.extend(error.violations)
-                continue
-            values[name] = arguments[field.argument] = value
+        values, violations = self._values(sent, query, raw)
+        unknown = self.unknown_of(sent)
         if self._closed and unknown:
             violations.extend(
                 Violation(
@@ -133,13 +209,70 @@ class Form:
                 )
                 for name in sorted(unknown)[:20]
             )
-        texts_only = values
+        self._check(values, violations)
+        return {**self.defaults, **values}, unknown
+
+    def decode_whole(self, sent: Sent, raw: RawTexts | None = None) -> dict[str, Any]:
+        """Return all values by name, those of fields without a name in the document too."""
+        if self._closed:
+            return self.decode(sent, {}, raw)[0]
+        values, violations = self._values(sent, {}, raw)
+        for name in self.unknown_of(sent):
+            texts = sent[name]
+            try:
+                if isinstance(texts, JsonValue):
+                    values[name] = texts.value
+                else:
+                    values[name] = self._free(name, texts)
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+        self._check(values, violations)
+        return {**self.defaults, **values}
+
+    def _free(self, name: str, texts: list[Any]) -> Any:
+        """Return the value of a field without a name in the document."""
+        if len(texts) > 1 and not self._other.kinds:
+            return texts
+        field = copy(self._other)
+        field.pointer = f"/body/{pointer_step(name)}"
+        return field.decode(texts)
+
+    def _values(
+        self, sent: Sent, query: Mapping[str, list[str]], raw: RawTexts | None
+    ) -> tuple[dict[str, Any], list[Violation]]:
+        values: dict[str, Any] = {}
+        violations: list[Violation] = []
+        if self.in_query and query:
+            sent = {**query, **sent}
+        if self._aliases.of:
+            sent, violations = self._aliases.resolve(sent)
+        if self._needs_raw and raw is None:
+            raw = _as_raw(sent)
+        for name, field in self.fields.items():
+            texts = sent.get(name)
+            try:
+                if field.read is not None and not isinstance(texts, JsonValue):
+                    assert raw is not None
+                    value = field.read(raw)
+                    if value is MISSING:
+                        continue
+                elif texts is None or (field.binary and not _is_file(texts)):
+                    continue
+                else:
+                    value = texts.value if isinstance(texts, JsonValue) else field.decode(texts)
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+                continue
+            values[name] = value
+        return values, violations
+
+    def _check(self, values: Mapping[str, Any], violations: list[Violation]) -> None:
+        texts_only: Any = values
         if self.binary:  # the bytes of a file fit no schema
-            texts_only = {k: "" if isinstance(v, (bytes, File)) else v for k, v in values.items()}
+            texts_only = {name: _without_bytes(value) for name, value in values.items()}
         violations.extend(self._validate(texts_only, "/body"))
         if violations:
             raise InvalidRequest(violations)
-        return arguments, unknown
 
 
 class Field:
@@ -148,29 +281,102 @@ class Field:
     def __init__(
         self,
         name: str,
-        schema: Mapping[str, Any],
+        schema: Any,
         encoding: Mapping[str, Any],
         schemas: Schemas,
+        place: str,
+        *,
+        is_multipart: bool = False,
+        untyped_is_binary: bool = False,
+        is_foreign: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self.argument = argument_name(name)
-        self.pointer = f"/body/{name}"
-        self.default = schema.get("default", _MISSING)
-        self.binary = schema.get("format") == "binary"
-        self._nullable = bool(schema.get("nullable"))
-        self._kinds = kinds = kinds_of(schema, schemas)
-        self._is_text = kinds <= {"string"} and encoding.get("contentType") != JSON
+        self._name = name
+        self.pointer = f"/body/{pointer_step(name)}"
+        resolved = schemas.resolve(schema) if isinstance(schema, Mapping) else {}
+        self.default = resolved.get("default", MISSING)
+        self.kinds = kinds = kinds_of(schema, schemas)
+        self.is_array = "array" in kinds
+        item = schemas.resolve(resolved["items"]) if _is_schema(resolved, "items") else resolved
+        said = [each.strip() for each in encoding.get("contentType", "").split(",") if each.strip()]
+        is_json_text = any(map(is_json, said))
+        is_other = is_multipart and not any(is_json(each) or is_text(each) for each in said)
+        is_untyped = untyped_is_binary and not kinds_of(item, schemas)
+        self.binary = is_binary(item) or (is_other if said else is_untyped)
+        self.bare_schema = self._bare_schema(resolved) if self.binary else None
+        self._nullable = may_be_null(schema, schemas)
+        self._is_text = kinds <= {"string", "null"} and not is_json_text
         self._may_be_text = "string" in kinds
-        self._array = "array" in kinds
         self._single = kinds - {"array"}
         self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
         self._text_items = "string" in item_kinds
         self._object_items = "object" in item_kinds
-        self._exploded = self._array and encoding.get("contentType") != JSON
+        self._exploded = self.is_array and not is_json_text
+        self.names = frozenset((name,))
+        self.read: Read | None = None
+        """For a field with a style; instead of `decode`."""
+        self.is_deep = self.takes_others = False
+        if any(key in encoding for key in _STYLED):
+            shape = shape_of(schema, schemas)
+            self._compile_style(encoding, shape, place, is_multipart, is_foreign)
+        self.content_types = tuple(said) if self.binary else ()
+        """The media types that a file may have, where the document says so."""
+        headers = [
+            {**schemas.resolve(node), "name": header, "in": "header"}
+            for header, node in encoding.get("headers", {}).items()
+            if is_multipart and header.lower() != "content-type"
+        ]
+        self.headers = Parameters("header", headers, schemas, place) if headers else None
+
+    def _compile_style(
+        self,
+        encoding: Mapping[str, Any],
+        shape: Shape,
+        place: str,
+        is_multipart: bool,
+        is_foreign: Callable[[str], bool],
+    ) -> None:
+        style = style_of(encoding, "query", place)
+        check_style(style, shape, place)
+        self.names = names_of(self._name, style, shape)
+        text: Text = from_reserved if encoding.get("allowReserved") else from_query
+        if is_multipart:  # no percent-encoding (OpenAPI 3.2.0, section 4.15)
+            text = decode_text
+        self.is_deep = style.name == "deepObject"
+        self.takes_others = style.repeats and shape.takes_others
+        self.read = compile_read(self._name, style, shape, text, "body", is_foreign)
+
+    def _bare_schema(self, schema: Mapping[str, Any]) -> Any:
+        """Return what of the schema is not about the bytes themselves."""
+        return {**schema, "items": {}} if self.is_array else {}
+
+    def check_part(self, head: Head) -> None:
+        """Raise `InvalidRequest` where the media type or the headers of a part do not fit."""
+        violations: list[Violation] = []
+        sent = head.media_type
+        is_named = bool(self.content_types and sent) and sent != _UNTYPED
+        if is_named and find_key(sent, self.content_types) is None:
+            message = f"must be of media type {', '.join(self.content_types)}"
+            violations.append(Violation(self.pointer, message, "contentType"))
+        if self.headers is not None:
+            names = {p.name: p.raw_name for p in self.headers.declared}
+            raw = {n: [head.headers[key]] for n, key in names.items() if key in head.headers}
+            texts = {name: [value.decode("latin-1")] for name, (value,) in raw.items()}
+            try:
+                self.headers.arguments(texts, raw)
+            except InvalidRequest as error:
+                violations += [
+                    replace(each, path=self.pointer + each.path.removeprefix("/header"))
+                    for each in error.violations
+                ]
+        if violations:
+            raise InvalidRequest(violations)
 
     def decode(self, texts: list[Any]) -> Any:
+        if self.binary:
+            return texts if self.is_array else texts[-1]
         if self._is_text:
             return texts[-1]
-        if len(texts) > 1 and self._array:
+        if len(texts) > 1 and self.is_array:
             return [self._item(text) for text in texts]
         text = texts[-1]
         try:
@@ -183,11 +389,11 @@ class Field:
             if self._exploded and self._text_items:
                 return [text]
             raise
-        if self._may_be_text and value is not None and not _fits(value, self._kinds):
+        if self._may_be_text and value is not None and not fits(value, self.kinds):
             return text
         if value is None and self._nullable:
             return None
-        if self._array and not self._single and not isinstance(value, list):
+        if self.is_array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:
                 return value  # an object was meant; the schema says what is expected
             return [self._item(text)]
@@ -202,17 +408,40 @@ class Field:
             if self._text_items and not _is_json_string(text):
                 return text
             raise
-        return value if not self._text_items or _fits(value, self._item_kinds) else text
+        return value if not self._text_items or fits(value, self._item_kinds) else text
 
 
-_KINDS: dict[type, frozenset[str]] = {
-    bool: frozenset(("boolean",)),
-    int: frozenset(("integer", "number")),
-    float: frozenset(("number",)),
-    str: frozenset(("string",)),
-    list: frozenset(("array",)),
-    dict: frozenset(("object",)),
-}
+def is_binary(schema: Any) -> bool:
+    """Return whether a schema is one of bytes: by `format: binary`, or since OpenAPI 3.1 by a
+    `contentMediaType` that is neither text nor JSON, without a `contentEncoding` to text.
+    """
+    if not isinstance(schema, Mapping):
+        return False
+    if schema.get("format") == "binary":
+        return True
+    media_type = schema.get("contentMediaType")
+    if media_type is None or "contentEncoding" in schema:
+        return False
+    return not (is_json(media_type) or is_text(media_type))
+
+
+def _is_schema(schema: Mapping[str, Any], key: str) -> bool:
+    return isinstance(schema.get(key), Mapping)
+
+
+def _as_raw(sent: Sent) -> dict[str, Sequence[bytes]]:
+    """Return the texts among the fields of a multipart form as they came."""
+    return {
+        name: [text.encode("utf-8") for text in texts if isinstance(text, str)]
+        for name, texts in sent.items()
+        if not isinstance(texts, JsonValue)
+    }
+
+
+def _without_bytes(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_bytes(item) for item in value]
+    return "" if isinstance(value, (bytes, File)) else value
 
 
 def _is_file(sent: list[Any] | JsonValue) -> bool:
@@ -227,10 +456,3 @@ def _is_json_string(text: str) -> bool:
         return isinstance(json.loads(text), str)
     except ValueError:
         return False
-
-
-def _fits(value: Any, kinds: frozenset[str]) -> bool:
-    """Return whether a JSON value has one of these types. Where text is allowed, a text that by
-    chance is JSON of another type stays text.
-    """
-    return not kinds or bool(_KINDS.get(type(value), kinds) & kinds)

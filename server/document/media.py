@@ -10,6 +10,8 @@ JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 FORMS = (URLENCODED, MULTIPART)
+_LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson")
+_JSON_SEQ = ("/json-seq", "+json-seq")
 
 
 def essence(media_type: str) -> str:
@@ -27,6 +29,32 @@ def is_text(media_type: str) -> bool:
     """Return whether a media type is text, which includes none that is XML or JSON by its name."""
     name = essence(media_type)
     return name.startswith("text/") and not is_json(name) and name != "text/xml"
+
+
+def family_of(name: str) -> str:
+    """Return how bodies of a media type are read: `json`, `text`, a form's own name, `bytes`."""
+    if name in FORMS:
+        return name
+    if is_json(name):
+        return "json"
+    return "text" if is_text(name) else "bytes"
+
+
+def is_range(media_type: str) -> bool:
+    """Return whether a key of a `content` is one for several media types (OpenAPI 3.2.0, 4.14)."""
+    return essence(media_type).endswith("/*")
+
+
+def is_sequence(media_type: str) -> bool:
+    """Return whether a media type is JSON values one after another (OpenAPI 3.2.0, 4.14.2)."""
+    name = essence(media_type)
+    return name in _LINES or name.endswith(_JSON_SEQ)
+
+
+def sequence_items(raw: bytes, media_type: str) -> list[bytes]:
+    """Return the values of a sequence, each as JSON: its lines, or the records of RFC 7464."""
+    separator = b"\x1e" if essence(media_type).endswith(_JSON_SEQ) else b"\n"
+    return [item for item in raw.split(separator) if item.strip()]
 
 
 def parameters(media_type: str) -> dict[str, str]:

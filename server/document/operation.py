@@ -18,6 +18,7 @@ from server.document.responses import Responses
 from server.document.security import Check
 from server.document.styles import RawTexts, cookie_pairs
 from server.errors import InvalidRequest, Unauthenticated, Violation
+from server.files import File
 from server.phases import is_reading
 from server.response import Response, as_response
 from server.service import Service
@@ -48,8 +49,8 @@ class Call:
     path: bytes
     query: bytes
     texts: Mapping[str, list[str]]  # of the path's parameters
-    fields: Mapping[str, list[Any]] | None
-    """A form that was read as it arrived, instead of `body`."""
+    fields: Mapping[str, list[Any]] | File | None
+    """A form that was read as it arrived, or a body that is one file, instead of `body`."""
     extra_headers: tuple[tuple[str, str], ...]
     """Headers of the answer besides those of the handler."""
     is_admitted: bool
@@ -111,9 +112,8 @@ class Operation(ABC):
         self.readonly = method in SAFE_METHODS or is_reading(function)
         self.authenticate = authenticate
         self.is_async = inspect.iscoroutinefunction(function)
-        form = None if body is None else body.form
-        self.takes_files = service.files is not None and form is not None and bool(form.binary)
-        """Whether its form may have a file, which is written to the disk as it arrives."""
+        self.takes_files = service.files is not None and body is not None and body.takes_files
+        """Whether its body may have a file, which is written to the disk as it arrives."""
         self._segments = {
             segment[1:-1]: at for at, segment in enumerate(path.split("/")) if segment[:1] == "{"
         }
@@ -144,6 +144,10 @@ class Operation(ABC):
             if not parameter.required and not parameter.has_default
         }
         return frozenset(names | (self.body.optional if self.body else set()))
+
+    def brings_files(self, headers: Mapping[bytes, bytes]) -> bool:
+        """Return whether a request's body is one that is written to the disk as it arrives."""
+        return self.body is not None and self.body.arrival_of(headers) is not None
 
     @abstractmethod
     async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
@@ -236,8 +240,8 @@ class Operation(ABC):
                 violations.extend(error.violations)
         if self.body is not None:
             try:
-                if call.fields is not None and self.body.form is not None:
-                    values, unknown_fields = self.body.form.decode(call.fields, query)
+                if call.fields is not None:
+                    values, unknown_fields = self.body.decode_arrived(call.fields, query)
                 else:
                     values, unknown_fields = self.body.decode(call.body, call.headers, query)
                 arguments.update(values)

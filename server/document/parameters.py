@@ -31,6 +31,7 @@ from server.document.styles import (
     compile_read,
     from_reserved,
     integer,
+    is_deep,
     names_of,
     scalar,
     style_of,
@@ -70,6 +71,10 @@ class ArgumentNames:
 
     def __init__(self, *reserved: str) -> None:
         self._taken = set(reserved)
+
+    def release(self, argument: str) -> None:
+        """Let a reserved keyword be taken."""
+        self._taken.discard(argument)
 
     def take(self, name: str, where: str) -> str:
         """Return the keyword of a parameter or field."""
@@ -155,7 +160,7 @@ class Parameters:
             return set()
         unknown = sent.keys() - self.names
         if unknown and self._deep:
-            unknown = {name for name in unknown if not _is_deep(name, self._deep)}
+            unknown = {name for name in unknown if not is_deep(name, self._deep)}
         return unknown
 
     def arguments(
@@ -310,11 +315,7 @@ class _NamesOnWire:
 
     def is_foreign(self, name: str) -> bool:
         """Return whether a name belongs to another parameter than the one that takes the rest."""
-        return name in self.names or _is_deep(name, self.deep)
-
-
-def _is_deep(name: str, starts: tuple[str, ...]) -> bool:
-    return name.endswith("]") and name.startswith(starts)
+        return name in self.names or is_deep(name, self.deep)
 
 
 def _last(values: list[str], pointer: str) -> str:

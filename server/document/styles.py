@@ -40,6 +40,8 @@ _INTEGER = re.compile(r"-?[0-9]{1,400}")
 _NUMBER = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][-+]?[0-9]{1,3})?")
 _SPACE = re.compile(rb"%20|[+ ]")
 _PIPE = re.compile(rb"%7[cC]|\|")
+_BARE_SPACE = re.compile(rb" ")
+_BARE_PIPE = re.compile(rb"\|")
 _COMMA = re.compile(rb",")
 _HEADER_COMMA = re.compile(rb"[ \t]*,[ \t]*")  # optional white space (RFC 9110, section 5.6.1)
 _DOT = re.compile(rb"\.")
@@ -184,6 +186,8 @@ class _Reader:
         self._pointer = f"/{where}/{pointer_step(name)}"
         self._explode = style.explode
         separators = {"spaceDelimited": _SPACE, "pipeDelimited": _PIPE}
+        if text is decode_text:  # a part of a form, which has no percent-encoding
+            separators = {"spaceDelimited": _BARE_SPACE, "pipeDelimited": _BARE_PIPE}
         comma = _HEADER_COMMA if where == "header" else _COMMA
         dots = style.name == "label" and style.explode
         self._separator = _DOT if dots else separators.get(style.name, comma)
@@ -329,3 +333,8 @@ def names_of(name: str, style: Style, shape: Shape) -> frozenset[str]:
         own = frozenset((name,)) if shape.scalars else frozenset[str]()
         return own | frozenset(shape.properties)
     return frozenset((name,))
+
+
+def is_deep(name: str, starts: tuple[str, ...]) -> bool:
+    """Return whether a name is `object[property]`, of an object whose names begin so."""
+    return name.endswith("]") and name.startswith(starts)

@@ -31,9 +31,10 @@ from connexion.spec import Specification
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import security_events
-from server.document.arrivals import arriving_form
-from server.document.bodies import MULTIPART, URLENCODED, Disconnected
+from server.document.arrivals import arriving
+from server.document.bodies import Disconnected
 from server.document.compiler import CompiledAPI
+from server.document.media import URLENCODED
 from server.response import Response, standing_headers
 from server.service import Service
 from server.serving.exchange import Exchange, ServedAPI, deliver
@@ -175,11 +176,11 @@ class Engine(SpecMiddleware):
             return route
         api, method, headers = exchange.api, exchange.method, exchange.headers
         taker = route.methods.get(method)
-        if taker is not None and taker.takes_files and media_type_of(headers) == MULTIPART:
+        if taker is not None and taker.takes_files and taker.brings_files(headers):
             await in_a_task()
             ctx = exchange.context_of(taker)
-            await taker.admit(ctx, exchange, api.threads)  # before any of the form is stored
-            async with arriving_form(taker, exchange, receive):
+            await taker.admit(ctx, exchange, api.threads)  # before any of the body is stored
+            async with arriving(taker, exchange, receive):
                 exchange.unread = False
                 return await whole(taker.serve(ctx, exchange, api.threads))
         if api.service.method_override and method == "POST":

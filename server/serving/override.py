@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from server.document.bodies import MULTIPART, URLENCODED
+from server.document.media import MULTIPART, URLENCODED
 from server.errors import InvalidRequest
 from server.threads import Threads
 from server.wire.multipart import parse_parts

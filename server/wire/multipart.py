@@ -8,7 +8,7 @@ its field, and a last boundary. General MIME parsers accept more, at a cost for 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -37,20 +37,22 @@ _PLAIN = frozenset((b"7bit", b"8bit", b"binary"))
 
 class Head(NamedTuple):
     """The head of a part. `file_name` is None for a part that is no file, and
-    may be empty; `media_type` is what the client called it.
+    may be empty; `media_type` is what the client called it. `headers` are all of it, by names in
+    lower case.
     """
 
     name: str
     file_name: str | None
     media_type: str
+    headers: Mapping[bytes, bytes]
 
 
 class Part(NamedTuple):
-    """One part: the field it belongs to, its bytes, and whether it came with a file's name."""
+    """One part: the field it belongs to, its bytes, and its head."""
 
     name: str
     content: bytes
-    is_file: bool
+    head: Head
 
 
 def parse_parts(raw: bytes, content_type: str, *, limit: int) -> list[Part]:
@@ -156,7 +158,7 @@ def _part(chunk: bytes) -> Part:
     if not separator:
         raise _malformed("a part has no proper head")
     parsed = _head(head)
-    return Part(parsed.name, content, parsed.file_name is not None)
+    return Part(parsed.name, content, parsed)
 
 
 def _head(text: bytes) -> Head:
@@ -181,7 +183,7 @@ def _head(text: bytes) -> Head:
         raise _malformed("a part is encoded")
     field = decode_text(options[b"name"], "/body")
     media_type = headers.get(b"content-type", b"").decode("latin-1")
-    return Head(field, _file_name(options), media_type)
+    return Head(field, _file_name(options), media_type, headers)
 
 
 def _file_name(options: dict[bytes, bytes]) -> str | None:

@@ -389,12 +389,6 @@ class TestJson:
         assert answer.status == 422
         assert [detail["path"] for detail in answer.json["details"]] == [path]
 
-    def test_json_beside_a_form_with_other_fields_is_refused(self) -> None:
-        other = {"type": "object", "properties": {"b": {"type": "integer"}}}
-        form = {"type": "object", "properties": {"a": {"type": "integer"}}}
-        with pytest.raises(DocumentError, match="JSON and forms need the same fields"):
-            post({JSON: {"schema": other}, URLENCODED: {"schema": form}}, lambda ctx, *, a=None: {})
-
     def test_chunked_bodies_work(self, shop: Client) -> None:
         answer = shop.post(
             "/items",
@@ -426,14 +420,15 @@ class TestJson:
 @pytest.mark.parametrize(
     ("media", "words"),
     [
-        ({"text/plain": {"schema": {"type": "string"}}}, "text/plain.*not served"),
         ({JSON: {"schema": {"type": "string", "pattern": "("}}}, "cannot be compiled"),
         (
             {
-                URLENCODED: {"schema": {"type": "object"}},
-                MULTIPART: {"schema": {"type": "object", "properties": {}}},
+                URLENCODED: {
+                    "schema": {"properties": {"a": {"type": "string"}}},
+                    "encoding": {"a": {"style": "deepObject"}},
+                }
             },
-            "same schema",
+            "field a: style deepObject is for objects alone",
         ),
     ],
 )

@@ -1,9 +1,11 @@
 """multipart/form-data, read strictly."""
 
+from typing import NamedTuple
+
 import pytest
 
 from server.errors import InvalidRequest
-from server.wire.multipart import Head, Part, PartStream, parse_parts
+from server.wire.multipart import Head, PartStream, parse_parts
 
 TYPE = "multipart/form-data; boundary=x"
 
@@ -16,8 +18,17 @@ def named(name: bytes, content: bytes = b"c", more: bytes = b"") -> bytes:
     return b"Content-Disposition: form-data; name=" + name + more + b"\r\n\r\n" + content
 
 
+class Part(NamedTuple):
+    """What is looked at of a part."""
+
+    name: str
+    content: bytes
+    is_file: bool
+
+
 def parts(raw: bytes, content_type: str = TYPE) -> list[Part]:
-    return parse_parts(raw, content_type, limit=3)
+    found = parse_parts(raw, content_type, limit=3)
+    return [Part(each.name, each.content, each.head.file_name is not None) for each in found]
 
 
 @pytest.mark.parametrize(
