@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import orjson
 
@@ -27,15 +27,49 @@ def standing_headers(*, is_https: bool) -> Headers:
 class Response:
     """A whole answer, ready to be sent. `body` goes out byte for byte as it is."""
 
+    is_stream: ClassVar[bool] = False
+
     status: int
     body: bytes
     headers: Headers = ()
     media_type: str = JSON
 
 
-Reply = dict[str, Any] | tuple[Any, int] | tuple[Any, int, Mapping[str, str]] | Response
+def as_bytes(piece: Any) -> bytes:
+    """Return a piece of a stream as it goes out. Raise `TypeError` for what is no text or bytes."""
+    if isinstance(piece, str):
+        return piece.encode("utf-8")
+    if isinstance(piece, bytes):
+        return piece
+    raise TypeError(f"a piece of a stream must be bytes or str, and is {type(piece).__name__}")
+
+
+@dataclass(slots=True)
+class Stream(Response):
+    """An answer that goes out as it is made: `frame(piece)` for each of its `pieces`. Its `body` is
+    empty.
+    """
+
+    is_stream: ClassVar[bool] = True
+
+    pieces: Iterator[Any] | AsyncIterator[Any] = field(default_factory=lambda: iter(()))
+    frame: Callable[[Any], bytes] = as_bytes
+    source: Any = None
+    """What takes the pieces from the handler, once it has begun."""
+
+
+Reply = (
+    dict[str, Any]
+    | str
+    | bytes
+    | Iterator[Any]
+    | AsyncIterator[Any]
+    | tuple[Any, int]
+    | tuple[Any, int, Mapping[str, str]]
+    | Response
+)
 """What a handler may return: `body`, `(body, status)`, `(body, status, headers)`, `Response`.
-A body of None, with a status, is an empty one."""
+A body of None, with a status, is an empty one; an iterator or an async iterator is a stream."""
 
 
 def encode(value: Any) -> bytes:
@@ -48,7 +82,7 @@ def encode(value: Any) -> bytes:
 
 
 def as_response(reply: Reply) -> Response:
-    """Return the answer for a handler's return value; a bare body means 200."""
+    """Return the answer of JSON for a handler's return value; a bare body means 200."""
     if type(reply) is dict:
         return Response(200, encode(reply))
     if type(reply) is tuple:
@@ -58,3 +92,8 @@ def as_response(reply: Reply) -> Response:
             body = b"" if body is None else encode(body)
         return Response(reply[1], body, headers)
     return reply if isinstance(reply, Response) else Response(200, encode(reply))
+
+
+def is_iterator(body: Any) -> bool:
+    """Return whether a body is made piece by piece."""
+    return isinstance(body, (Iterator, AsyncIterator))

@@ -93,6 +93,7 @@ class Service:
     `documents` are served under one `base_path`, and each is published there: the first one as
     `openapi.yaml` and `openapi.json`, the others by their names.
 
+    `stream_timeout_s` is the longest time between two pieces of an answer that a handler streams.
     `respond(error, request_id)` is the service's one error table; `security_events` are the errors,
     with those derived from them, that are logged as security events. `malformed_path` is raised
     for a path parameter that does not fit its schema; without it the request is invalid.
@@ -124,6 +125,7 @@ class Service:
     body_limit: int = 64 * 1024
     body_timeout_s: float = 15.0
     answer_timeout_s: float = 20.0
+    stream_timeout_s: float = 60.0
     validate_responses: bool = False
     merge_slashes: bool = False
     strict_queries: bool = False

@@ -121,7 +121,12 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             body=self._body(
                 method, None if body is None else self.requests.resolve(body), place, names
             ),
-            responses=Responses(raw.get("responses", {}), self.answers, place),
+            responses=Responses(
+                raw.get("responses", {}),
+                self.answers,
+                place,
+                with_headers=self.service.validate_responses,
+            ),
         )
         check_parameters(compiled, path, place)
         check_signature(compiled, operation.function, place)

@@ -12,7 +12,7 @@ again in the unit that makes the change, because the caller may have changed whi
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,11 @@ from server.service import Database, Service
 from server.threads import Threads
 
 SMALL = 8 * 1024
+
+
+async def _reply_of(running: Awaitable[Any] | AsyncIterator[Any]) -> Any:
+    """Return what an `async` handler returns; one that yields is its own answer, a stream."""
+    return running if isinstance(running, AsyncIterator) else await running
 
 
 def operation_of(service: Service, **parts: Any) -> Operation:
@@ -46,8 +51,8 @@ class WithoutDatabase(Operation):
         reply = self.function(ctx, **self.prepare(ctx, call))
         return self._finish_later(reply, call) if self.is_async else self.finish(reply, call)
 
-    async def _finish_later(self, reply: Awaitable[Any], call: Call) -> Response:
-        return self.finish(await reply, call)
+    async def _finish_later(self, reply: Any, call: Call) -> Response:
+        return self.finish(await _reply_of(reply), call)
 
 
 class WithDatabase(Operation):
@@ -124,7 +129,7 @@ class WithDatabase(Operation):
         ctx.read_snapshot = partial(threads.run_reading, read_snapshot)
         ctx.write = partial(threads.run_writing, write)
         ctx.write_down = partial(threads.run_writing, partial(write, authenticates=False))
-        return self.finish(await handle(), call)
+        return self.finish(await _reply_of(handle()), call)
 
     def _prepare_with(self, ctx: Context, call: Call) -> Callable[[], Any]:
         """Return the handler with all of its arguments."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
 
 from werkzeug.http import parse_options_header
+
+from server.response import encode
 
 JSON = "application/json"
 URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+EVENT_STREAM = "text/event-stream"
 FORMS = (URLENCODED, MULTIPART)
 _LINES = ("application/jsonl", "application/x-ndjson", "application/ndjson")
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _JSON_SEQ = ("/json-seq", "+json-seq")
 
 
@@ -55,6 +62,33 @@ def sequence_items(raw: bytes, media_type: str) -> list[bytes]:
     """Return the values of a sequence, each as JSON: its lines, or the records of RFC 7464."""
     separator = b"\x1e" if essence(media_type).endswith(_JSON_SEQ) else b"\n"
     return [item for item in raw.split(separator) if item.strip()]
+
+
+def frame_item(media_type: str) -> Callable[[Any], bytes]:
+    """Return what writes one value of a sequence."""
+    start = b"\x1e" if essence(media_type).endswith(_JSON_SEQ) else b""
+    return partial(_framed, start)
+
+
+def _framed(start: bytes, value: Any) -> bytes:
+    return b"%b%b\n" % (start, encode(value))
+
+
+def frame_event(event: Mapping[str, Any]) -> bytes:
+    """Return a server-sent event (WHATWG HTML, section 9.2.6) of its fields `event`, `id`, `retry`
+    and `data`; data that is no text goes out as JSON. Raise `ValueError` for another field, and for
+    one but data with a line break.
+    """
+    lines: list[str] = []
+    for name, value in event.items():
+        if name not in ("event", "id", "retry", "data"):
+            raise ValueError(f"a server-sent event has no field {name}")
+        text = value if isinstance(value, str) else encode(value).decode("utf-8")
+        parts = _LINE_BREAK.split(text)
+        if name != "data" and len(parts) > 1:
+            raise ValueError(f"the field {name} of a server-sent event has a line break")
+        lines.extend(f"{name}: {part}" for part in parts)
+    return ("\n".join(lines) + "\n\n").encode("utf-8")
 
 
 def parameters(media_type: str) -> dict[str, str]:

@@ -27,7 +27,8 @@ from server.wire.queries import find_violations, parse_pairs, parse_raw_pairs
 
 SAFE_METHODS = ("GET", "HEAD", "QUERY")
 """Methods that change nothing (RFC 9110, section 9.2.1, and OpenAPI 3.2's QUERY)."""
-ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
+_WHOLE = frozenset((dict, list, bytes, type(None), Response))
+"""Bodies that are sent as JSON at once."""
 
 
 class Call:
@@ -111,7 +112,9 @@ class Operation(ABC):
         self.responses = responses
         self.readonly = method in SAFE_METHODS or is_reading(function)
         self.authenticate = authenticate
-        self.is_async = inspect.iscoroutinefunction(function)
+        self.is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(
+            function
+        )
         self.takes_files = service.files is not None and body is not None and body.takes_files
         """Whether its body may have a file, which is written to the disk as it arrives."""
         self._segments = {
@@ -161,10 +164,15 @@ class Operation(ABC):
 
     def finish(self, reply: Any, call: Call) -> Response:
         """Return the answer for what a handler returned, validated where the service does so."""
-        response = as_response(reply)
-        if self.service.validate_responses:
-            names = (name.lower() for name, _ in (*response.headers, *call.extra_headers))
-            self.responses.check(response, ENGINE_HEADERS.union(names))
+        validates = self.service.validate_responses
+        body = reply[0] if type(reply) is tuple else reply
+        if self.responses.are_json and type(body) in _WHOLE:
+            response = as_response(reply)
+        else:
+            response = self.responses.as_response(reply, validates=validates)
+        if validates:
+            headers = (*response.headers, *call.extra_headers)
+            self.responses.check(response, {name.lower(): value for name, value in headers})
         return response
 
     def let_in(self, ctx: Context, call: Call) -> None:

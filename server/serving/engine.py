@@ -35,7 +35,7 @@ from server.document.arrivals import arriving
 from server.document.bodies import Disconnected
 from server.document.compiler import CompiledAPI
 from server.document.media import URLENCODED
-from server.response import Response, standing_headers
+from server.response import Response, Stream, standing_headers
 from server.service import Service
 from server.serving.exchange import Exchange, ServedAPI, deliver
 from server.serving.health import PATHS, Probes
@@ -43,6 +43,7 @@ from server.serving.metrics import METRICS_LAG_S
 from server.serving.override import find_overriding_method, media_type_of
 from server.serving.request_log import RequestLog
 from server.serving.routes import checked, find_route, merge_slashes, operation_of, whole
+from server.serving.streams import Source, deliver_stream
 from server.serving.waiting import Waiting
 from server.wire.answering import raw_headers, start
 from server.wire.browsers import is_browser, without_browser_challenge
@@ -157,7 +158,10 @@ class Engine(SpecMiddleware):
         response = await answer
         if response is not None:
             _note_reader(scope, exchange.reader)
-            await deliver(response, exchange, receive, send)
+            if isinstance(response, Stream):
+                await deliver_stream(response, exchange, send)
+            else:
+                await deliver(response, exchange, receive, send)
             self.conclude(exchange, response)
 
     def conclude(self, exchange: Exchange, response: Response) -> None:
@@ -182,7 +186,8 @@ class Engine(SpecMiddleware):
             await taker.admit(ctx, exchange, api.threads)  # before any of the body is stored
             async with arriving(taker, exchange, receive):
                 exchange.unread = False
-                return await whole(taker.serve(ctx, exchange, api.threads))
+                reply = await whole(taker.serve(ctx, exchange, api.threads))
+                return await self._begun(reply, exchange, receive)
         if api.service.method_override and method == "POST":
             await exchange.read(receive)
             meant = await find_overriding_method(exchange.body, headers, api.threads)
@@ -199,7 +204,17 @@ class Engine(SpecMiddleware):
         if operation.is_async:
             await in_a_task()
             ctx.wait = partial(self.waiting.wait, receive)
-        return await whole(operation.serve(ctx, exchange, api.threads))
+        response = await whole(operation.serve(ctx, exchange, api.threads))
+        return await self._begun(response, exchange, receive) if response.is_stream else response
+
+    async def _begun(self, response: Response, exchange: Exchange, receive: Receive) -> Response:
+        """Return an answer whose first piece is there, where it is a stream."""
+        if isinstance(response, Stream):
+            await in_a_task()
+            seconds = exchange.api.service.stream_timeout_s
+            response.source = Source(response, self.waiting, receive, seconds)
+            await response.source.begin()
+        return response
 
     def _failure(self, error: Exception, exchange: Exchange) -> Response:
         """Return the service's answer to an error. A 500 is logged with its traceback, and an error

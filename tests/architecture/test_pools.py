@@ -17,6 +17,7 @@ KNOWN = {
     ("server/serving/health.py", "ThreadPoolExecutor"): "probes, one thread for each service",
     ("server/serving/health.py", "Pool"): "the text of /metrics",
     ("server/document/arrivals.py", "Pool"): "pieces of files on their way in",
+    ("server/serving/streams.py", "Pool"): "answers that handlers stream, a piece at a time",
     ("handlers/chat/wire/pools.py", "Pool"): "hashes of passwords; pictures; files for the store",
     ("adapters/webhooks/guarded_network.py", "ThreadPoolExecutor"): "names that are resolved",
 }

@@ -11,6 +11,7 @@ import structlog
 import server.serving.app
 import server.serving.engine
 import server.serving.health
+import server.serving.streams
 from logs import configure
 from server.serving.request_log import RequestLog
 from tests.server.client import Client
@@ -28,7 +29,8 @@ def log_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[BytesIO]:
     stream = BytesIO()
     before = structlog.get_config()
     configure("info", stream=stream)
-    for module in (server.serving.app, server.serving.engine, server.serving.health):
+    serving = server.serving
+    for module in (serving.app, serving.engine, serving.health, serving.streams):
         monkeypatch.setattr(module, "log", structlog.get_logger())
     monkeypatch.setattr(server.serving.engine, "requests", RequestLog())
     yield stream

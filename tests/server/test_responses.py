@@ -37,7 +37,7 @@ DECLARED: dict[str, Any] = {
     "204": {"$ref": "#/components/responses/Gone"},
     "4XX": {"description": "Yours.", "content": {JSON: {"schema": {"type": "array"}}}},
 }
-SENT = frozenset({"x-must"})
+SENT = {"x-must": "1"}
 
 
 def responses(declared: dict[str, Any]) -> Responses:
@@ -49,11 +49,11 @@ def responses(declared: dict[str, Any]) -> Responses:
     [
         (Response(200, b'{"a":1}'), SENT),
         (Response(200, b'{"a":123456789012345678901234567890}'), SENT),
-        (Response(204, b""), frozenset()),
-        (Response(404, b"[]"), frozenset()),
+        (Response(204, b""), {}),
+        (Response(404, b"[]"), {}),
     ],
 )
-def test_takes_what_is_documented(response: Response, sent: frozenset[str]) -> None:
+def test_takes_what_is_documented(response: Response, sent: dict[str, str]) -> None:
     responses(DECLARED).check(response, sent)
 
 
@@ -62,7 +62,7 @@ def test_takes_what_is_documented(response: Response, sent: frozenset[str]) -> N
     [
         (Response(201, b'{"a":1}'), SENT, "status 201 is undocumented"),
         (Response(500, b"[]"), SENT, "status 500 is undocumented"),
-        (Response(200, b'{"a":1}'), frozenset(), "lacks the header x-must"),
+        (Response(200, b'{"a":1}'), {}, "lacks the header x-must"),
         (Response(200, b'{"a":"1"}'), SENT, "200/body/a must be of type integer"),
         (Response(200, b"{}"), SENT, "lacks the required property a"),
         (Response(200, b'{"a":1}', media_type="text/plain"), SENT, "media type text/plain"),
@@ -70,7 +70,7 @@ def test_takes_what_is_documented(response: Response, sent: frozenset[str]) -> N
         (Response(404, b"{}"), SENT, "4XX/body must be of type array"),
     ],
 )
-def test_refuses_everything_else(response: Response, sent: frozenset[str], words: str) -> None:
+def test_refuses_everything_else(response: Response, sent: dict[str, str], words: str) -> None:
     with pytest.raises(NonConformingResponse, match=words) as refused:
         responses(DECLARED).check(response, sent)
     assert "read_a (GET /a)" in str(refused.value.detail)
@@ -78,7 +78,7 @@ def test_refuses_everything_else(response: Response, sent: frozenset[str], words
 
 def test_default_stands_for_the_rest() -> None:
     declared = {"default": {"description": "Any.", "content": {JSON: {"schema": {}}}}}
-    responses(declared).check(Response(418, b"1"), frozenset())
+    responses(declared).check(Response(418, b"1"), {})
 
 
 def answering(reply: Any, *, validate: bool = True) -> Any:
