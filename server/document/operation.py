@@ -7,8 +7,9 @@ made, and so was how it is executed: execution.py has one way with a database, a
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from server.context import Context
@@ -29,6 +30,17 @@ SAFE_METHODS = ("GET", "HEAD", "QUERY")
 """Methods that change nothing (RFC 9110, section 9.2.1, and OpenAPI 3.2's QUERY)."""
 _WHOLE = frozenset((dict, list, bytes, type(None), Response))
 """Bodies that are sent as JSON at once."""
+
+
+def _pattern_of(segment: str) -> re.Pattern[bytes]:
+    """Return what takes a raw segment of a path apart, as the router does with a decoded one. Its
+    own text may be percent-encoded too.
+    """
+    texts = re.split(r"{[^{}]*}", segment)
+    own = [
+        "".join(rf"(?:\x{each:02x}|(?i:%{each:02x}))" for each in text.encode()) for text in texts
+    ]
+    return re.compile("(.+?)".join(own).encode(), re.DOTALL)
 
 
 class Call:
@@ -62,6 +74,7 @@ class Operation(ABC):
     """One operation of a document, bound to its handler and ready to serve."""
 
     __slots__ = (
+        "_is_json",
         "_segments",
         "authenticate",
         "body",
@@ -117,9 +130,12 @@ class Operation(ABC):
         )
         self.takes_files = service.files is not None and body is not None and body.takes_files
         """Whether its body may have a file, which is written to the disk as it arrives."""
-        self._segments = {
-            segment[1:-1]: at for at, segment in enumerate(path.split("/")) if segment[:1] == "{"
-        }
+        self._is_json = responses.are_json
+        self._segments = [
+            (at, re.findall(r"{([^{}]*)}", segment), _pattern_of(segment))
+            for at, segment in enumerate(path.split("/"))
+            if "{" in segment
+        ]
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -165,8 +181,8 @@ class Operation(ABC):
     def finish(self, reply: Any, call: Call) -> Response:
         """Return the answer for what a handler returned, validated where the service does so."""
         validates = self.service.validate_responses
-        body = reply[0] if type(reply) is tuple else reply
-        if self.responses.are_json and type(body) in _WHOLE:
+        kind = type(reply[0] if type(reply) is tuple else reply)
+        if self._is_json and (kind is dict or kind in _WHOLE):
             response = as_response(reply)
         else:
             response = self.responses.as_response(reply, validates=validates)
@@ -263,15 +279,23 @@ class Operation(ABC):
         return arguments
 
     def _raw_path(self, call: Call) -> RawTexts:
+        """Return the path's parameters with their percent-encoding."""
         segments = call.path.split(b"/")
-        return {name: (segments[at],) for name, at in self._segments.items()}
+        raw: dict[str, Sequence[bytes]] = {}
+        for at, names, pattern in self._segments:
+            found = pattern.fullmatch(segments[at])
+            assert found is not None  # because the router took it
+            raw |= {name: (text,) for name, text in zip(names, found.groups(), strict=True)}
+        return raw
 
     def _header_arguments(self, call: Call) -> dict[str, Any]:
-        parameters = self.header_parameters
-        sent = {}
+        parameters, sent = self.header_parameters, call.headers
+        texts = {}
         for parameter in parameters.declared:
-            value = call.headers.get(parameter.raw_name)
+            value = sent.get(parameter.raw_name)
             if value is not None:
-                sent[parameter.name] = [value]
-        texts = {name: [value.decode("latin-1")] for name, (value,) in sent.items()}
-        return parameters.arguments(texts, sent)
+                texts[parameter.name] = [value.decode("latin-1")]
+        if not parameters.needs_raw:
+            return parameters.arguments(texts)
+        names = [p for p in parameters.declared if p.name in texts]
+        return parameters.arguments(texts, {p.name: [sent[p.raw_name]] for p in names})

@@ -309,6 +309,21 @@ class TestWhatIsSent:
         assert parameter.read(texts) == expected
 
 
+@pytest.mark.parametrize("dot", [".", "%2E"])
+def test_parameters_within_a_segment(dot: str) -> None:
+    def read_thing(ctx: Any, *, first: list[str], second: int) -> dict[str, Any]:
+        return {"got": [first, second]}
+
+    parameters = [
+        {"name": "first", "in": "path", "required": True, "schema": WORDS},
+        {"name": "second", "in": "path", "required": True, "schema": INTEGER},
+    ]
+    described = operation("read_thing", parameters=parameters)
+    client = serve({"/a/{first}.x{second}": {"get": described}}, {"read_thing": read_thing})
+    assert client.get(f"/a/b%2Cc{dot}x5").json == {"got": [["b,c"], 5]}
+    assert client.get(f"/a/b,%C3%A9{dot}x5").json == {"got": [["b", "\u00e9"], 5]}
+
+
 class TestPresence:
     @pytest.mark.parametrize(
         ("where", "style"), [("query", "deepObject"), ("query", "form"), ("cookie", "form")]
