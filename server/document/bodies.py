@@ -45,6 +45,7 @@ from server.errors import (
 )
 from server.files import File
 from server.wire.guard import decode_text, load_json
+from server.wire.queries import parse_pairs
 from server.wire.started import go_on
 
 Query = Mapping[str, "list[str]"]
@@ -174,14 +175,15 @@ class Body:
             self.form = forms.get(MULTIPART, forms.get(URLENCODED))
         self.arguments = {"body"}
         self.optional = set() if self.required else {"body"}
-        self._names: Mapping[str, str] = {}
         if self.form is not None:
             names = names or ArgumentNames()
             names.release("body")
-            self._names = {name: names.take(name, "body") for name in self.form.fields}
-            self.arguments = set(self._names.values())
+            keys = {name: names.take(name, "body") for name in self.form.fields}
+            for form in forms.values():
+                form.name_values(keys)
+            self.arguments = set(keys.values())
             absent = self.form.optional if self.required else self.form.fields.keys()
-            self.optional = {self._names[name] for name in absent if name not in self.form.defaults}
+            self.optional = {keys[name] for name in absent if name not in self.form.defaults}
         self._of_files: Form | None = None
         self._readers: dict[str, Reader] = {}
         self._ranges: dict[str, dict[str, Reader]] = {}
@@ -229,6 +231,8 @@ class Body:
             form = forms.get(name) or self._make_form(name, media, place=self._at(key))
             if form.binary:
                 self._of_files = form
+            if self.form is not None and family == URLENCODED and not form.has_styles:
+                return Reader(partial(_read_pairs, form), takes_empty=True)
             return Reader(partial(self._read_form, form), takes_empty=family == URLENCODED)
         if family == "json":
             if self.form is not None:
@@ -331,8 +335,7 @@ class Body:
     ) -> Arguments:
         if self.form is None:
             return {"body": form.decode_whole(sent, raw)}, set()
-        values, unknown = form.decode(sent, query, raw)
-        return {self._names[name]: value for name, value in values.items()}, unknown
+        return form.decode(sent, query, raw)
 
     def _read_form(self, form: Form, raw: bytes, content_type: str, query: Query) -> Arguments:
         sent, texts = form.read(raw, content_type)
@@ -367,10 +370,14 @@ class Body:
         if self.form is not None and (self.required or self.form.in_query):
             return self._from_form(self.form, {}, query)
         if self.form is not None:
-            return {self._names[n]: value for n, value in self.form.defaults.items()}, set()
+            return dict(self.form.key_defaults), set()
         if self.required:
             raise InvalidRequest((Violation("/body", "is required", "required"),))
         return {}, set()
+
+
+def _read_pairs(form: Form, raw: bytes, _: str, query: Query) -> Arguments:
+    return form.decode(parse_pairs(raw, "body"), query)
 
 
 def _checked(value: Any, validate: Validate) -> Arguments:

@@ -116,8 +116,12 @@ class Form:
         }
         """The values of fields that are there when nothing was sent."""
         self.optional = self.fields.keys() - required - self.defaults.keys()
+        self._plain = tuple((n, field) for n, field in self.fields.items() if field.read is None)
+        self._styled = tuple(f for f in self.fields.items() if f[1].read is not None)
+        self.has_styles = bool(self._styled)
+        """Whether a field is read like a parameter, by a style."""
+        self.name_values({name: name for name in self.fields})
         self.binary = [name for name, field in self.fields.items() if field.binary]
-        self._needs_raw = any(field.read is not None for field in self.fields.values())
         self._has_part_rules = any(f.content_types or f.headers for f in self.fields.values())
         self._closed = additional_of(schema, schemas) is False
         self._validate = schemas.compile(self._checked(schema, schemas), place)
@@ -149,7 +153,7 @@ class Form:
         if self._media_type == MULTIPART:
             return self._parts(raw, content_type), None
         pairs = parse_pairs(raw, "body")
-        return pairs, parse_raw_pairs(raw, "body") if self._needs_raw else None
+        return pairs, parse_raw_pairs(raw, "body") if self._styled else None
 
     def _parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
         if not self.binary:
@@ -192,42 +196,35 @@ class Form:
             raise InvalidRequest((Violation("/body", "must be an object", "type"),))
         return {name: JsonValue(item) for name, item in value.items()}
 
+    def name_values(self, keys: Mapping[str, str]) -> None:
+        """Have `decode` return the values of fields by these keys instead of by their names."""
+        for name, field in self.fields.items():
+            field.key = keys[name]
+        self.key_defaults = {keys[name]: value for name, value in self.defaults.items()}
+
     def decode(
         self, sent: Sent, query: Mapping[str, list[str]] = {}, raw: RawTexts | None = None
     ) -> tuple[dict[str, Any], set[str]]:
-        """Return values by the names of fields from those sent, the query string's filling in where
-        allowed, and the names of unknown fields. Raise `InvalidRequest`.
+        """Return values from the fields sent, the query string's filling in where allowed, and the
+        names of unknown fields. Raise `InvalidRequest`.
         """
-        values, violations = self._values(sent, query, raw)
-        unknown = self.unknown_of(sent)
-        if self._closed and unknown:
-            violations.extend(
-                Violation(
-                    "/body",
-                    f"has a field the document does not know: {name[:100]}",
-                    "additionalProperties",
-                )
-                for name in sorted(unknown)[:20]
-            )
-        self._check(values, violations)
-        return {**self.defaults, **values}, unknown
+        unknown = sent.keys() - self.names
+        if unknown and (self._deep or self._takes_all):
+            unknown = self.unknown_of(sent)
+        return self._values(sent, query, raw, unknown, {}), unknown
 
     def decode_whole(self, sent: Sent, raw: RawTexts | None = None) -> dict[str, Any]:
         """Return all values by name, those of fields without a name in the document too."""
-        if self._closed:
-            return self.decode(sent, {}, raw)[0]
-        values, violations = self._values(sent, {}, raw)
-        for name in self.unknown_of(sent):
-            texts = sent[name]
-            try:
+        unknown = self.unknown_of(sent)
+        others: dict[str, Any] = {}
+        if not self._closed:
+            for name in unknown:
+                texts = sent[name]
                 if isinstance(texts, JsonValue):
-                    values[name] = texts.value
+                    others[name] = texts.value
                 else:
-                    values[name] = self._free(name, texts)
-            except InvalidRequest as error:
-                violations.extend(error.violations)
-        self._check(values, violations)
-        return {**self.defaults, **values}
+                    others[name] = self._free(name, texts)
+        return self._values(sent, {}, raw, unknown, others)
 
     def _free(self, name: str, texts: list[Any]) -> Any:
         """Return the value of a field without a name in the document."""
@@ -238,41 +235,63 @@ class Form:
         return field.decode(texts)
 
     def _values(
-        self, sent: Sent, query: Mapping[str, list[str]], raw: RawTexts | None
-    ) -> tuple[dict[str, Any], list[Violation]]:
-        values: dict[str, Any] = {}
+        self,
+        sent: Sent,
+        query: Mapping[str, list[str]],
+        raw: RawTexts | None,
+        unknown: set[str],
+        others: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Return the values of all fields, and `others`, checked together."""
+        values = dict(others)
+        found = {**self.key_defaults, **others}
         violations: list[Violation] = []
         if self.in_query and query:
             sent = {**query, **sent}
         if self._aliases.of:
             sent, violations = self._aliases.resolve(sent)
-        if self._needs_raw and raw is None:
-            raw = _as_raw(sent)
-        for name, field in self.fields.items():
+        for name, field in self._plain:
             texts = sent.get(name)
+            if texts is None or (field.binary and not _is_file(texts)):
+                continue
             try:
-                if field.read is not None and not isinstance(texts, JsonValue):
-                    assert raw is not None
-                    value = field.read(raw)
-                    if value is MISSING:
-                        continue
-                elif texts is None or (field.binary and not _is_file(texts)):
-                    continue
-                else:
-                    value = texts.value if isinstance(texts, JsonValue) else field.decode(texts)
+                value = texts.value if isinstance(texts, JsonValue) else field.decode(texts)
             except InvalidRequest as error:
                 violations.extend(error.violations)
                 continue
-            values[name] = value
-        return values, violations
-
-    def _check(self, values: Mapping[str, Any], violations: list[Violation]) -> None:
-        texts_only: Any = values
+            values[name] = found[field.key] = value
+        if self._styled:
+            self._read_styled(sent, _as_raw(sent) if raw is None else raw, values, violations)
+            found |= {field.key: values[name] for name, field in self._styled if name in values}
+        if self._closed and unknown:
+            violations.extend(
+                Violation(
+                    "/body",
+                    f"has a field the document does not know: {name[:100]}",
+                    "additionalProperties",
+                )
+                for name in sorted(unknown)[:20]
+            )
+        texts_only = values
         if self.binary:  # the bytes of a file fit no schema
             texts_only = {name: _without_bytes(value) for name, value in values.items()}
         violations.extend(self._validate(texts_only, "/body"))
         if violations:
             raise InvalidRequest(violations)
+        return found
+
+    def _read_styled(
+        self, sent: Sent, raw: RawTexts, values: dict[str, Any], violations: list[Violation]
+    ) -> None:
+        for name, field in self._styled:
+            given = sent.get(name)
+            try:
+                value = given.value if isinstance(given, JsonValue) else field.read(raw)  # type: ignore[misc]
+            except InvalidRequest as error:
+                violations.extend(error.violations)
+                continue
+            if value is not MISSING:
+                values[name] = value
 
 
 class Field:
@@ -290,7 +309,7 @@ class Field:
         untyped_is_binary: bool = False,
         is_foreign: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._name = name
+        self._name = self.key = name
         self.pointer = f"/body/{pointer_step(name)}"
         resolved = schemas.resolve(schema) if isinstance(schema, Mapping) else {}
         self.default = resolved.get("default", MISSING)
@@ -304,7 +323,7 @@ class Field:
         self.binary = is_binary(item) or (is_other if said else is_untyped)
         self.bare_schema = self._bare_schema(resolved) if self.binary else None
         self._nullable = may_be_null(schema, schemas)
-        self._is_text = kinds <= {"string", "null"} and not is_json_text
+        self._is_text = kinds <= {"string", "null"} and not is_json_text and not self.binary
         self._may_be_text = "string" in kinds
         self._single = kinds - {"array"}
         self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
@@ -372,10 +391,10 @@ class Field:
             raise InvalidRequest(violations)
 
     def decode(self, texts: list[Any]) -> Any:
-        if self.binary:
-            return texts if self.is_array else texts[-1]
         if self._is_text:
             return texts[-1]
+        if self.binary:
+            return texts if self.is_array else texts[-1]
         if len(texts) > 1 and self.is_array:
             return [self._item(text) for text in texts]
         text = texts[-1]

@@ -21,6 +21,7 @@ from server.document.kinds import Kinds, Shape, kinds_of, shape_of
 from server.document.media import is_json, is_text
 from server.document.schemas import Schemas, Validate
 from server.document.styles import (
+    INTEGER,
     MISSING,
     TEXTS,
     RawTexts,
@@ -30,7 +31,6 @@ from server.document.styles import (
     check_style,
     compile_read,
     from_reserved,
-    integer,
     is_deep,
     names_of,
     scalar,
@@ -323,7 +323,8 @@ def _last(values: list[str], pointer: str) -> str:
 
 
 def _integer(values: list[str], pointer: str) -> int | str:
-    return integer(values[-1])
+    text = values[-1]
+    return int(text) if INTEGER.fullmatch(text) else text
 
 
 def _scalar(kinds: Kinds, values: list[str], pointer: str) -> Any:

@@ -13,6 +13,7 @@ import binascii
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from connexion.security import AbstractSecurityHandler
@@ -28,9 +29,11 @@ NO_CREDENTIALS = object()
 
 Check = Callable[[Context], Any]
 """From a request to the actor, `NO_CREDENTIALS`, or None for invalid credentials."""
-Credentials = Callable[[Context], "tuple[str, ...] | object | None"]
-"""From a request to what the scheme's function gets, `NO_CREDENTIALS`, or None where it cannot be
-read."""
+Call = Callable[..., Any]
+"""A scheme's function: it takes the credentials, and our context as connexion's `request`."""
+Reading = Callable[[Call], Check]
+"""From a scheme's function to what reads the credentials of a request and calls it. Credentials
+that cannot be read are invalid."""
 
 TOKEN_FUNCTION = "x-tokenInfoFunc"
 _WITH_TOKEN = ("oauth2", "openIdConnect")
@@ -42,7 +45,7 @@ class _Kind:
     by a variable of the environment.
     """
 
-    read: Credentials
+    reading: Reading
     extensions: tuple[str, ...]
     variable: str
 
@@ -83,7 +86,7 @@ def compile_security(
     challenges = tuple(dict.fromkeys(_challenge(schemes[n]) for r in requirements for n in r))
 
     def authenticate(ctx: Context) -> Any:
-        refusal: Exception = Unauthenticated(challenges)
+        refusal: Exception | None = None
         for checks in alternatives:
             if not checks:
                 return None
@@ -94,7 +97,7 @@ def compile_security(
                 continue
             if all(actor is not None and actor is not NO_CREDENTIALS for actor in actors):
                 return actors[0]
-        raise refusal
+        raise refusal or Unauthenticated(challenges)
 
     return authenticate
 
@@ -113,13 +116,7 @@ def _compile_check(scheme: Mapping[str, Any], scopes: tuple[str, ...]) -> Check:
     if function is None:
         named = " or ".join(kind.extensions)
         raise DocumentError(f"names no function by {named}, nor does {kind.variable}")
-    call = _calls(function, scopes)
-    read = kind.read
-
-    def check(ctx: Context) -> Any:
-        credentials = read(ctx)
-        return call(ctx, credentials) if isinstance(credentials, tuple) else credentials
-
+    check = kind.reading(_calls(function, scopes))
     if not scopes or scheme["type"] not in _WITH_TOKEN:
         return check
     takes_scopes = "required_scopes" in _keywords(function)
@@ -157,24 +154,17 @@ def _keywords(function: Callable[..., Any]) -> Collection[str]:
     return parameters.keys() & {"request", "required_scopes"}
 
 
-def _calls(
-    function: Callable[..., Any], scopes: tuple[str, ...]
-) -> Callable[[Context, tuple[str, ...]], Any]:
-    """Return a call of `function` with our context as connexion's keyword `request`, and the
-    scopes as `required_scopes`, where it takes them.
+def _calls(function: Callable[..., Any], scopes: tuple[str, ...]) -> Call:
+    """Return `function` with our context as connexion's optional keyword `request`, and with the
+    scopes as `required_scopes` where it takes them.
     """
     if inspect.iscoroutinefunction(function):
         raise DocumentError(f"security function {function.__qualname__} must be a plain def")
     keywords = _keywords(function)
-    if "required_scopes" not in keywords:
-        if "request" in keywords:
-            return lambda ctx, credentials: function(*credentials, request=ctx)
-        return lambda ctx, credentials: function(*credentials)
-    if "request" in keywords:
-        return lambda ctx, credentials: function(
-            *credentials, request=ctx, required_scopes=list(scopes)
-        )
-    return lambda ctx, credentials: function(*credentials, required_scopes=list(scopes))
+    call = function
+    if "required_scopes" in keywords:
+        call = partial(function, required_scopes=list(scopes))
+    return call if "request" in keywords else lambda *credentials, request: call(*credentials)
 
 
 def has_scopes(required: Collection[str], granted: Collection[str]) -> bool:
@@ -205,70 +195,78 @@ def _kind_of(scheme: Mapping[str, Any]) -> _Kind:
         return _Kind(_KEYS[scheme["in"]](scheme["name"]), ("x-apikeyInfoFunc",), "APIKEYINFO_FUNC")
     if kind == "http":
         name = scheme["scheme"].lower()
-        read = _HTTP[name] if name in _HTTP else _authorization(name)
-        return _Kind(read, (f"x-{name}InfoFunc",), f"{name.upper()}INFO_FUNC")
+        reading = _HTTP[name] if name in _HTTP else _authorization(name)
+        return _Kind(reading, (f"x-{name}InfoFunc",), f"{name.upper()}INFO_FUNC")
     if kind == "mutualTLS":
         raise DocumentError("mutualTLS is not served, because the proxy in front ends TLS")
     raise DocumentError(f"the type {kind} is not served")
 
 
-def _authorization(scheme: str) -> Credentials:
+def _authorization(scheme: str) -> Reading:
     """Return what reads the credentials of an HTTP scheme (RFC 9110, section 11.4)."""
     wanted = scheme.encode("latin-1")
 
-    def read(ctx: Context) -> Any:
-        kind, _, credentials = ctx.headers.get(b"authorization", b"").partition(b" ")
-        if kind.lower() != wanted:
-            return NO_CREDENTIALS
-        return (credentials.decode("latin-1").strip(),)
+    def reading(call: Call) -> Check:
+        def check(ctx: Context) -> Any:
+            kind, _, credentials = ctx.headers.get(b"authorization", b"").partition(b" ")
+            if kind.lower() != wanted:
+                return NO_CREDENTIALS
+            return call(credentials.decode("latin-1").strip(), request=ctx)
 
-    return read
+        return check
+
+    return reading
 
 
 _bearer = _authorization("bearer")
 """RFC 6750."""
-_basic_credentials = _authorization("basic")
 
 
-def _basic(ctx: Context) -> Any:
+def _basic(call: Call) -> Check:
     """RFC 7617."""
-    found = _basic_credentials(ctx)
-    if not isinstance(found, tuple):
-        return found
-    try:
-        decoded = base64.b64decode(found[0], validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        return None
-    user, colon, password = decoded.partition(":")
-    return (user, password) if colon else None
+
+    def call_with_both(credentials: str, *, request: Context) -> Any:
+        try:
+            decoded = base64.b64decode(credentials, validate=True).decode("utf-8")
+        except (binascii.Error, UnicodeDecodeError, ValueError):
+            return None
+        user, colon, password = decoded.partition(":")
+        return call(user, password, request=request) if colon else None
+
+    return _authorization("basic")(call_with_both)
 
 
-def _key_in_header(name: str) -> Credentials:
-    def read(ctx: Context) -> Any:
-        key = ctx.header(name)
-        return NO_CREDENTIALS if key is None else (key,)
+def _key(find: Callable[[Context], str | None]) -> Reading:
+    """Return what reads an API key, which is there where `find` finds it."""
 
-    return read
+    def reading(call: Call) -> Check:
+        def check(ctx: Context) -> Any:
+            key = find(ctx)
+            return NO_CREDENTIALS if key is None else call(key, request=ctx)
 
+        return check
 
-def _key_in_query(name: str) -> Credentials:
-    def read(ctx: Context) -> Any:
-        keys = parse_pairs(ctx.query, "query").get(name)
-        return NO_CREDENTIALS if keys is None else (keys[-1],)
-
-    return read
+    return reading
 
 
-def _key_in_cookie(name: str) -> Credentials:
-    def read(ctx: Context) -> Any:
+def _key_in_header(name: str) -> Reading:
+    return _key(lambda ctx: ctx.header(name))
+
+
+def _key_in_query(name: str) -> Reading:
+    return _key(lambda ctx: parse_pairs(ctx.query, "query").get(name, [None])[-1])
+
+
+def _key_in_cookie(name: str) -> Reading:
+    def find(ctx: Context) -> str | None:
         keys = cookie_pairs(ctx.headers.get(b"cookie", b"")).get(name)
-        return NO_CREDENTIALS if keys is None else (keys[-1].decode("latin-1"),)
+        return None if keys is None else keys[-1].decode("latin-1")
 
-    return read
+    return _key(find)
 
 
-_HTTP: Mapping[str, Credentials] = {"bearer": _bearer, "basic": _basic}
-_KEYS: Mapping[str, Callable[[str], Credentials]] = {
+_HTTP: Mapping[str, Reading] = {"bearer": _bearer, "basic": _basic}
+_KEYS: Mapping[str, Callable[[str], Reading]] = {
     "header": _key_in_header,
     "query": _key_in_query,
     "cookie": _key_in_cookie,

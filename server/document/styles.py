@@ -36,7 +36,7 @@ DEFAULT_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie
 _REPEATING = ("form", "cookie")
 """Styles whose pairs are those of their place, so that a value may spread over several."""
 
-_INTEGER = re.compile(r"-?[0-9]{1,400}")
+INTEGER = re.compile(r"-?[0-9]{1,400}")
 _NUMBER = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][-+]?[0-9]{1,3})?")
 _SPACE = re.compile(rb"%20|[+ ]")
 _PIPE = re.compile(rb"%7[cC]|\|")
@@ -49,20 +49,15 @@ _DOT = re.compile(rb"\.")
 
 def scalar(text: str, kinds: Kinds) -> Any:
     """Return `text` as the first of integer, number and boolean that fits, else as text."""
-    if "integer" in kinds and _INTEGER.fullmatch(text):
+    if "integer" in kinds and INTEGER.fullmatch(text):
         return int(text)
     if "number" in kinds and _NUMBER.fullmatch(text):
         number = float(text)
         if abs(number) != float("inf"):
-            return int(text) if _INTEGER.fullmatch(text) else number
+            return int(text) if INTEGER.fullmatch(text) else number
     if "boolean" in kinds and text in ("true", "false"):
         return text == "true"
     return text
-
-
-def integer(text: str) -> int | str:
-    """Return what `scalar` does for an integer."""
-    return int(text) if _INTEGER.fullmatch(text) else text
 
 
 @dataclass(frozen=True, slots=True)
