@@ -232,13 +232,13 @@ class Body:
             if form.binary:
                 self._of_files = form
             if self.form is not None and family == URLENCODED and not form.has_styles:
-                return Reader(partial(_read_pairs, form), takes_empty=True)
+                return Reader(_reading_pairs(form), takes_empty=True)
             return Reader(partial(self._read_form, form), takes_empty=family == URLENCODED)
         if family == "json":
             if self.form is not None:
                 return Reader(partial(self._read_fields_of_json, self.form))
             validate = self._schemas.compile(schema, self._at(key))
-            return Reader(partial(self._read_json, validate))
+            return Reader(_reading_json(validate))
         if family == "text":
             kinds = kinds_of(schema, self._schemas)
             is_scalar = not kinds or bool(kinds - {"array", "object", "null"})
@@ -344,9 +344,6 @@ class Body:
     def _read_fields_of_json(self, form: Form, raw: bytes, _: str, query: Query) -> Arguments:
         return self._from_form(form, form.sent_as_json(load_json(raw)), query)
 
-    def _read_json(self, validate: Validate, raw: bytes, _: str, query: Query) -> Arguments:
-        return _checked(load_json(raw), validate)
-
     def _read_text(
         self, kinds: frozenset[str], validate: Validate, raw: bytes, _: str, query: Query
     ) -> Arguments:
@@ -376,8 +373,22 @@ class Body:
         return {}, set()
 
 
-def _read_pairs(form: Form, raw: bytes, _: str, query: Query) -> Arguments:
-    return form.decode(parse_pairs(raw, "body"), query)
+def _reading_pairs(form: Form) -> Callable[[bytes, str, Query], Arguments]:
+    def read(raw: bytes, _: str, query: Query) -> Arguments:
+        return form.decode(parse_pairs(raw, "body"), query)
+
+    return read
+
+
+def _reading_json(validate: Validate) -> Callable[[bytes, str, Query], Arguments]:
+    def read(raw: bytes, _: str, query: Query) -> Arguments:
+        value = load_json(raw)
+        violations = validate(value, "/body")
+        if violations:
+            raise InvalidRequest(violations)
+        return {"body": value}, set()
+
+    return read
 
 
 def _checked(value: Any, validate: Validate) -> Arguments:

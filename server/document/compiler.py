@@ -23,6 +23,7 @@ from server.document.execution import operation_of
 from server.document.media import MULTIPART, URLENCODED
 from server.document.operation import Operation
 from server.document.parameters import ArgumentNames, Parameters
+from server.document.querystrings import Querystring
 from server.document.responses import Responses
 from server.document.routing import Router
 from server.document.schemas import Schemas, is_3_0
@@ -118,6 +119,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             query_parameters=self._in("query", declared, place, names, keys),
             header_parameters=self._in("header", declared, place, names),
             cookie_parameters=self._in("cookie", declared, place, names),
+            querystring=self._querystring(declared, place, names),
             body=self._body(
                 method, None if body is None else self.requests.resolve(body), place, names
             ),
@@ -170,6 +172,16 @@ class CompiledAPI(OperationsOfDocument[Operation]):
     ) -> Parameters:
         chosen = [parameter for parameter in declared if parameter["in"] == where]
         return Parameters(where, chosen, self.requests, place, names, credentials=credentials)
+
+    def _querystring(
+        self, declared: list[Mapping[str, Any]], place: str, names: ArgumentNames
+    ) -> Querystring | None:
+        chosen = [parameter for parameter in declared if parameter["in"] == "querystring"]
+        if not chosen:
+            return None
+        if len(chosen) > 1 or any(parameter["in"] == "query" for parameter in declared):
+            raise DocumentError(f"{place}: in: querystring goes with no other parameter of a query")
+        return Querystring(chosen[0], self.requests, place, names)
 
     def add(self, path: str, method: str, operation: Operation) -> None:
         schemas = {

@@ -211,7 +211,7 @@ class Form:
         unknown = sent.keys() - self.names
         if unknown and (self._deep or self._takes_all):
             unknown = self.unknown_of(sent)
-        return self._values(sent, query, raw, unknown, {}), unknown
+        return self._values(sent, query, raw, unknown), unknown
 
     def decode_whole(self, sent: Sent, raw: RawTexts | None = None) -> dict[str, Any]:
         """Return all values by name, those of fields without a name in the document too."""
@@ -240,11 +240,14 @@ class Form:
         query: Mapping[str, list[str]],
         raw: RawTexts | None,
         unknown: set[str],
-        others: dict[str, Any],
+        others: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Return the values of all fields, and `others`, checked together."""
-        values = dict(others)
-        found = {**self.key_defaults, **others}
+        values: dict[str, Any] = {}
+        found = self.key_defaults.copy()
+        if others:
+            values.update(others)
+            found.update(others)
         violations: list[Violation] = []
         if self.in_query and query:
             sent = {**query, **sent}

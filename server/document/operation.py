@@ -10,26 +10,26 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from server.context import Context
 from server.document.bodies import Body
-from server.document.parameters import NOTHING_SENT, Parameter, Parameters
+from server.document.parameters import Parameter, Parameters
+from server.document.querystrings import Querystring
 from server.document.responses import Responses
 from server.document.security import Check
 from server.document.styles import RawTexts, cookie_pairs
 from server.errors import InvalidRequest, Unauthenticated, Violation
 from server.files import File
 from server.phases import is_reading
-from server.response import Response, as_response
+from server.response import Response, as_response, is_iterator
 from server.service import Service
 from server.threads import Threads
 from server.wire.queries import find_violations, parse_pairs, parse_raw_pairs
 
 SAFE_METHODS = ("GET", "HEAD", "QUERY")
 """Methods that change nothing (RFC 9110, section 9.2.1, and OpenAPI 3.2's QUERY)."""
-_WHOLE = frozenset((dict, list, bytes, type(None), Response))
-"""Bodies that are sent as JSON at once."""
 
 
 def _pattern_of(segment: str) -> re.Pattern[bytes]:
@@ -75,6 +75,7 @@ class Operation(ABC):
 
     __slots__ = (
         "_is_json",
+        "_others",
         "_segments",
         "authenticate",
         "body",
@@ -87,6 +88,7 @@ class Operation(ABC):
         "path",
         "path_parameters",
         "query_parameters",
+        "querystring",
         "readonly",
         "responses",
         "role",
@@ -108,6 +110,7 @@ class Operation(ABC):
         query_parameters: Parameters,
         header_parameters: Parameters,
         cookie_parameters: Parameters,
+        querystring: Querystring | None,
         body: Body | None,
         responses: Responses,
     ) -> None:
@@ -121,6 +124,7 @@ class Operation(ABC):
         self.query_parameters = query_parameters
         self.header_parameters = header_parameters
         self.cookie_parameters = cookie_parameters
+        self.querystring = querystring
         self.body = body
         self.responses = responses
         self.readonly = method in SAFE_METHODS or is_reading(function)
@@ -131,6 +135,16 @@ class Operation(ABC):
         self.takes_files = service.files is not None and body is not None and body.takes_files
         """Whether its body may have a file, which is written to the disk as it arrives."""
         self._is_json = responses.are_json
+        path_parameters.raw_of = self._raw_path
+        query_parameters.raw_of = _raw_query
+        header_parameters.raw_of = self._raw_headers
+        cookie_parameters.raw_of = _raw_cookies
+        self._others: list[Callable[[Call], dict[str, Any]]] = []
+        """What reads the parameters that few operations have."""
+        if cookie_parameters.declared:
+            self._others.append(partial(cookie_parameters.arguments, {}))
+        if querystring is not None:
+            self._others.append(lambda call: querystring.arguments(call.query))
         self._segments = [
             (at, re.findall(r"{([^{}]*)}", segment), _pattern_of(segment))
             for at, segment in enumerate(path.split("/"))
@@ -146,7 +160,8 @@ class Operation(ABC):
             self.header_parameters,
             self.cookie_parameters,
         )
-        return [parameter for place in places for parameter in place.declared]
+        found = [parameter for place in places for parameter in place.declared]
+        return found if self.querystring is None else [*found, self.querystring.parameter]
 
     @property
     def argument_names(self) -> frozenset[str]:
@@ -181,14 +196,19 @@ class Operation(ABC):
     def finish(self, reply: Any, call: Call) -> Response:
         """Return the answer for what a handler returned, validated where the service does so."""
         validates = self.service.validate_responses
-        kind = type(reply[0] if type(reply) is tuple else reply)
-        if self._is_json and (kind is dict or kind in _WHOLE):
-            response = as_response(reply)
-        else:
-            response = self.responses.as_response(reply, validates=validates)
+        responses = self.responses
+        try:
+            if self._is_json:
+                response = as_response(reply)
+            else:
+                response = responses.as_response(reply, validates=validates)
+        except TypeError:  # no JSON
+            if not is_iterator(reply[0] if type(reply) is tuple else reply):
+                raise
+            response = responses.as_response(reply, validates=validates)
         if validates:
             headers = (*response.headers, *call.extra_headers)
-            self.responses.check(response, {name.lower(): value for name, value in headers})
+            responses.check(response, {name.lower(): value for name, value in headers})
         return response
 
     def let_in(self, ctx: Context, call: Call) -> None:
@@ -227,16 +247,16 @@ class Operation(ABC):
         unknown: set[str] = set()
         if self.path_parameters.declared:
             try:
-                raw = self._raw_path(call) if self.path_parameters.needs_raw else NOTHING_SENT
-                ctx.path_parameters = self.path_parameters.arguments(call.texts, raw)
+                ctx.path_parameters = self.path_parameters.arguments(call.texts, call)
             except InvalidRequest:
                 if self.service.malformed_path is not None:
                     raise self.service.malformed_path() from None
                 raise
             arguments.update(ctx.path_parameters)
-        if call.query:
+        if call.query and self.querystring is None:
             query = parse_pairs(call.query, "query")
-            unknown = self.query_parameters.unknown_of(query)
+            if not query.keys() <= self.query_parameters.names:
+                unknown = self.query_parameters.unknown_of(query)
             if self.service.form_in_query and self.body is not None and self.body.form is not None:
                 unknown -= self.body.form.names
             if self.service.strict_queries:
@@ -250,16 +270,12 @@ class Operation(ABC):
                 violations.extend(error.violations)
         if self.query_parameters.declared:
             try:
-                raw = NOTHING_SENT
-                if self.query_parameters.needs_raw:
-                    raw = parse_raw_pairs(call.query, "query")
-                arguments.update(self.query_parameters.arguments(query, raw))
+                arguments.update(self.query_parameters.arguments(query, call))
             except InvalidRequest as error:
                 violations.extend(error.violations)
-        if self.cookie_parameters.declared:
+        for read in self._others:
             try:
-                raw = cookie_pairs(call.headers.get(b"cookie", b""))
-                arguments.update(self.cookie_parameters.arguments({}, raw))
+                arguments.update(read(call))
             except InvalidRequest as error:
                 violations.extend(error.violations)
         if self.body is not None:
@@ -295,7 +311,17 @@ class Operation(ABC):
             value = sent.get(parameter.raw_name)
             if value is not None:
                 texts[parameter.name] = [value.decode("latin-1")]
-        if not parameters.needs_raw:
-            return parameters.arguments(texts)
-        names = [p for p in parameters.declared if p.name in texts]
-        return parameters.arguments(texts, {p.name: [sent[p.raw_name]] for p in names})
+        return parameters.arguments(texts, call)
+
+    def _raw_headers(self, call: Call) -> RawTexts:
+        sent = call.headers
+        declared = self.header_parameters.declared
+        return {p.name: (sent[p.raw_name],) for p in declared if p.raw_name in sent}
+
+
+def _raw_query(call: Call) -> RawTexts:
+    return parse_raw_pairs(call.query, "query")
+
+
+def _raw_cookies(call: Call) -> RawTexts:
+    return cookie_pairs(call.headers.get(b"cookie", b""))

@@ -140,11 +140,14 @@ class Parameters:
         self.declared = tuple(use.compile(names, on_wire.is_foreign) for use in uses)
         self._plain = tuple(each for each in self.declared if each.read is None)
         self._styled = tuple(each for each in self.declared if each.read is not None)
-        self.needs_raw = bool(self._styled)
-        """Whether `arguments` needs what was sent with its percent-encoding."""
+        self._pointer = f"/{where}"
+        self.raw_of: Callable[[Any], RawTexts] = _as_it_is
+        """From what `arguments` gets as `source` to what was sent with its percent-encoding."""
         self._validate = self._compile_validation(uses, schemas, place)
 
     def _compile_validation(self, uses: Sequence[_Use], schemas: Schemas, place: str) -> Validate:
+        if not uses:
+            return lambda value, pointer: ()
         properties = {use.name: use.schema for use in uses}
         schema = {"type": "object", "properties": properties}
         return schemas.compile(schema, f"{place} {self.where} parameters")
@@ -164,18 +167,16 @@ class Parameters:
         return unknown
 
     def arguments(
-        self, sent: Mapping[str, list[str]], raw: RawTexts = NOTHING_SENT
+        self, sent: Mapping[str, list[str]], source: Any = NOTHING_SENT
     ) -> dict[str, Any]:
-        """Handler arguments from the texts sent, and `raw`, the same with its percent-encoding,
-        where `needs_raw`. Raise `InvalidRequest`.
+        """Handler arguments from the texts sent; `source` has the same with its percent-encoding,
+        which parameters of some styles need. Raise `InvalidRequest`.
         """
         values: dict[str, Any] = {}
         arguments: dict[str, Any] = {}
         violations: list[Violation] = []
         if self._aliases.of:
             sent, violations = self._aliases.resolve(sent)
-            raw, twice = self._aliases.resolve(raw)
-            violations = violations or twice
         for parameter in self._plain:
             texts = sent.get(parameter.name)
             if texts is None:
@@ -190,6 +191,28 @@ class Parameters:
                 violations.extend(error.violations)
                 continue
             values[parameter.name] = arguments[parameter.argument] = value
+        if self._styled:
+            violations += self._read(self.raw_of(source), values, arguments)
+        # The schema has properties and nothing else, so an empty object fits.
+        for violation in self._validate(values, self._pointer) if values else ():
+            text = values.get(violation.path.split("/")[2]) if violation.rule == "type" else None
+            if isinstance(text, str):  # could not be decoded: a service may want to say how
+                facts = {**violation.facts, "text": text}
+                violation = replace(violation, facts=facts)
+            violations.append(violation)
+        if violations:
+            raise InvalidRequest(violations)
+        return arguments
+
+    def _read(
+        self, raw: RawTexts, values: dict[str, Any], arguments: dict[str, Any]
+    ) -> list[Violation]:
+        """Add the values of parameters with a style. Return what is wrong with them."""
+        violations: list[Violation] = []
+        if self._aliases.of:
+            raw, twice = self._aliases.resolve(raw)
+            if self.where == "cookie":  # elsewhere the texts say so too
+                violations = twice
         for parameter in self._styled:
             try:
                 value = parameter.read(raw)  # type: ignore[misc]
@@ -202,15 +225,7 @@ class Parameters:
                 violations.append(Violation(parameter.pointer, "is required", "required"))
             elif parameter.default is not MISSING:
                 arguments[parameter.argument] = parameter.default
-        for violation in self._validate(values, f"/{self.where}"):
-            text = values.get(violation.path.split("/")[2]) if violation.rule == "type" else None
-            if isinstance(text, str):  # could not be decoded: a service may want to say how
-                facts = {**violation.facts, "text": text}
-                violation = replace(violation, facts=facts)
-            violations.append(violation)
-        if violations:
-            raise InvalidRequest(violations)
-        return arguments
+        return violations
 
 
 class _Use:
@@ -316,6 +331,10 @@ class _NamesOnWire:
     def is_foreign(self, name: str) -> bool:
         """Return whether a name belongs to another parameter than the one that takes the rest."""
         return name in self.names or is_deep(name, self.deep)
+
+
+def _as_it_is(raw: RawTexts) -> RawTexts:
+    return raw
 
 
 def _last(values: list[str], pointer: str) -> str:

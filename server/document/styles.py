@@ -31,8 +31,9 @@ STYLES: Mapping[str, frozenset[str]] = {
     "header": frozenset(("simple",)),
     "cookie": frozenset(("form", "cookie")),
 }
-"""The styles of each place; the first of `DEFAULT_STYLES` is meant where none is named."""
+"""The styles of each place."""
 DEFAULT_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
+"""What is meant where a parameter names no style."""
 _REPEATING = ("form", "cookie")
 """Styles whose pairs are those of their place, so that a value may spread over several."""
 

@@ -12,6 +12,7 @@ is needed then, and where the handler runs, depends on the operation and on the 
 | other reads | no task | task, thread | task, thread |
 | writes | no task | task, thread | task, thread |
 | `async` handlers, files | task | task, threads | task, threads |
+| streams, once their handler has returned | task | task | task |
 """
 
 from __future__ import annotations

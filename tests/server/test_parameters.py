@@ -321,6 +321,27 @@ def test_parameters_of_one_name_are_arguments_of_their_own() -> None:
     }
 
 
+@pytest.mark.parametrize("where", ["query", "cookie"])
+def test_another_name_of_a_parameter_with_a_style(where: str) -> None:
+    def read_thing(ctx: Context, *, ids: list[int] | None = None) -> dict[str, Any]:
+        return {"value": ids}
+
+    parameters = [
+        {"name": "ids", "in": where, "explode": False, "schema": NUMBERS},
+        {"name": "id", "in": where, "explode": False, "schema": NUMBERS, "x-alias-of": "ids"},
+    ]
+    described = operation("read_thing", parameters=parameters)
+    client = serve({"/things": {"get": described}}, {"read_thing": read_thing})
+
+    def send(sent: str) -> Any:
+        if where == "query":
+            return client.get(f"/things?{sent}")
+        return client.get("/things", headers=[("Cookie", sent.replace("&", "; "))])
+
+    assert send("id=1,2").json == {"value": [1, 2]}
+    assert send("ids=1,2&id=3").paths == [f"/{where}/ids"]
+
+
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
