@@ -288,7 +288,7 @@ class Body:
         reader = self._readers.get(content_type) or self._find(content_type, is_sent=bool(raw))
         if reader is None:
             return self._without_body(query)
-        if b"content-encoding" in headers and headers[b"content-encoding"].lower() != b"identity":
+        if b"content-encoding" in headers and is_compressed(headers):
             raise UnsupportedMediaType(self.accepted)
         if not (raw or reader.takes_empty):
             return self._without_body(query)
@@ -296,6 +296,8 @@ class Body:
 
     def arrival_of(self, headers: Mapping[bytes, bytes]) -> Form | Reader | None:
         """Return what a body with files is read by as it arrives; None for other bodies."""
+        if is_compressed(headers):
+            return None
         content_type = headers.get(b"content-type", b"").decode("latin-1")
         if essence(content_type) == MULTIPART and self._of_files is not None:
             return self._of_files
@@ -371,6 +373,11 @@ class Body:
         if self.required:
             raise InvalidRequest((Violation("/body", "is required", "required"),))
         return {}, set()
+
+
+def is_compressed(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a body is in an encoding that the engine does not take away."""
+    return headers.get(b"content-encoding", b"identity").lower() != b"identity"
 
 
 def _reading_pairs(form: Form) -> Callable[[bytes, str, Query], Arguments]:

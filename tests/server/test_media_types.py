@@ -416,6 +416,9 @@ class TestFiles:
         assert empty.json == {"file": [], "type": "image/gif"}
         assert client.post("/things", body=b"a", content_type="text/plain").json == {"body": "a"}
         assert client.post("/things", body=b"a", content_type="video/mp4").status == 415
+        gzip = [("Content-Encoding", "gzip")]
+        answer = client.post("/things", body=b"a", content_type="image/png", headers=gzip)
+        assert answer.status == 415
         assert client.post("/things", chunks=[b"123456"], content_type="image/png").status == 500
         assert list(tmp_path.iterdir()) == []
 
