@@ -328,7 +328,7 @@ class Field:
         self._nullable = may_be_null(schema, schemas)
         self._is_text = kinds <= {"string", "null"} and not is_json_text and not self.binary
         self._may_be_text = "string" in kinds
-        self._single = kinds - {"array"}
+        self._single = kinds - {"array", "null"}
         self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
         self._text_items = "string" in item_kinds
         self._object_items = "object" in item_kinds

@@ -353,6 +353,17 @@ class TestEncoding:
         answer = send(client, *(part(name, value.encode()) for name, value in fields))
         assert answer.json == {"body": {"a": expected}}
 
+    @pytest.mark.parametrize(
+        ("text", "expected"), [(b"a=5", [5]), (b"a=5&a=6", [5, 6]), (b"a=null", None)]
+    )
+    def test_a_list_or_null(self, text: bytes, expected: Any) -> None:
+        schema = {"type": ["array", "null"], "items": {"type": "integer"}}
+        form = {"schema": {"type": "object", "properties": {"a": schema}}}
+        schemas = Schemas({"openapi": "3.1.1"}, drop="")
+        body = Body({"content": {URLENCODED: form}}, schemas, "x")
+        headers = {b"content-type": URLENCODED.encode()}
+        assert body.decode(text, headers, {}) == ({"a": expected}, set())
+
     def test_an_object_that_takes_every_other_name(self) -> None:
         content = form_of({"a": MAP, "b": {"type": "string"}}, {"a": {"style": "form"}})
         client = taking({URLENCODED: content[MULTIPART], "application/xml": {}})
