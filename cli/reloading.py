@@ -11,6 +11,7 @@ what it watches.
 
 import gc
 import json
+import math
 import os
 import re
 import signal
@@ -40,6 +41,7 @@ SUFFIXES = frozenset((".py", ".yaml", ".yml", ".json", ".html"))
 TOLD = frozenset(("ClickException", "DocumentError", "DocumentErrors", "SettingsError"))
 """What needs no traceback, because its message is for whoever made the mistake."""
 POLL_S = 0.1
+AGAIN_S = 1.0
 START_S = 60.0
 
 Files = dict[Path, tuple[int, int]]
@@ -69,6 +71,8 @@ class _Reloader:
         self._application = application
         self._serving: _Version | None = None
         self._ending: list[_Version] = []
+        self._mistake = ""
+        self._again_at = math.inf
         self._others: set[Path] = set()
         """Files of documents that are outside of the folders that are watched."""
 
@@ -77,7 +81,7 @@ class _Reloader:
         try:
             while True:
                 now = self._files()
-                if seen is None or now != seen:
+                if seen is None or now != seen or time.monotonic() > self._again_at:
                     _forget_compiled(seen or {}, now)
                     self._start()
                     seen = now
@@ -113,16 +117,14 @@ class _Reloader:
         began = time.monotonic()
         version = _Version.forked(self._listener, self._application)
         report = version.report()
+        self._again_at = math.inf
         if "serves" not in report:
             version.kill()
-            mistake = report.get("mistake", "The server has ended before it served.")
-            print(report.get("traceback", ""), file=sys.stderr, flush=True)
-            before = self._serving
-            kept = "the version before it serves on" if before else "nothing is served yet"
-            print(f"Not loaded: {mistake}\n({kept})", file=sys.stderr, flush=True)
-            if before is not None:
-                before.tell(mistake)
+            if report.get("kind") == "ClickException":  # a database, which is no file
+                self._again_at = time.monotonic() + AGAIN_S
+            self._keep(report)
             return
+        self._mistake = ""
         took = time.monotonic() - began
         print(f"Serving the present version after {took:.2f} s.", file=sys.stderr, flush=True)
         if self._serving is not None:
@@ -130,6 +132,18 @@ class _Reloader:
             self._ending.append(self._serving)
         self._serving = version
         self._others = {Path(name) for name in version.report().get("files", ())}
+
+    def _keep(self, report: dict[str, Any]) -> None:
+        """Go on with the version before, and say once why."""
+        mistake = report.get("mistake", "The server has ended before it served.")
+        if mistake == self._mistake:
+            return
+        self._mistake = mistake
+        kept = "the version before it serves on" if self._serving else "nothing is served yet"
+        print(f"{report.get('traceback', '')}Not loaded: {mistake}\n({kept})", file=sys.stderr)
+        sys.stderr.flush()
+        if self._serving is not None:
+            self._serving.tell(mistake)
 
 
 @dataclass
@@ -201,9 +215,9 @@ def _serve_version(listener: socket.socket, channel: socket.socket, application:
         run(app, listener, announce=announce, one_request=True)
         status = 0
     except BaseException as error:
-        is_told = type(error).__name__ in TOLD
-        about = "" if is_told else _traceback(error)
-        _send(channel, {"mistake": _mistake(error), "traceback": about})
+        kind = type(error).__name__
+        about = "" if kind in TOLD else _traceback(error)
+        _send(channel, {"kind": kind, "mistake": _mistake(error), "traceback": about})
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
