@@ -24,6 +24,7 @@ from settings import SettingsError
 
 COMMANDS = {
     **{name: f"cli.{name}" for name in ("demo", "migrate", "serve", "worker", "chain", "outside")},
+    **{name: f"cli.{name}" for name in ("new", "routes", "mock")},
     **{entry.name: entry.commands for entry in SERVICES if entry.commands},
     **{name: f"cli.{name}" for name in ("config", "doctor")},
 }

@@ -1,5 +1,6 @@
 """`specd serve`: the process becomes gunicorn, with all that it has imported so far."""
 
+import os
 import sys
 import traceback
 
@@ -34,11 +35,20 @@ def gunicorn_argv(application: str) -> list[str]:
     type=click.Choice(services.NAMES),
     help="Serve only this service.",
 )
-def serve(only: str | None) -> None:
+@click.option(
+    "--reload",
+    "reloads",
+    is_flag=True,
+    help="For development: serve what the files hold as they change, with one process.",
+)
+def serve(only: str | None, reloads: bool) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     require_seams()
     settings = Settings.from_env()
     require_databases(settings, only)
+    if reloads:
+        words = ["-m", "cli.reloading", settings.bind, only or EVERYTHING]
+        os.execv(sys.executable, [sys.executable, *words])
     # On SIGUSR2 gunicorn starts Python with these arguments again.
     sys.argv = ["-mgunicorn", *gunicorn_argv(only or EVERYTHING)[3:]]
     try:

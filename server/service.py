@@ -94,6 +94,9 @@ class Service:
     `openapi.yaml` and `openapi.json`, the others by their names.
 
     `stream_timeout_s` is the longest time between two pieces of an answer that a handler streams.
+    `find_handler(path, method)` returns the handler of an operation; without it, the handler is a
+    function in the package `handlers`.
+
     `respond(error, request_id)` is the service's one error table; `security_events` are the errors,
     with those derived from them, that are logged as security events. `malformed_path` is raised
     for a path parameter that does not fit its schema; without it the request is invalid.
@@ -114,6 +117,7 @@ class Service:
     handlers: str
     base_path: str
     respond: Callable[[Exception, str], Response]
+    find_handler: Callable[[str, str], Callable[..., Any]] | None = None
     database: Database | None = None
     settings: Any = None
     adapters: Any = None

@@ -14,7 +14,7 @@ from typing import Any
 
 from connexion.exceptions import ResolverError
 from connexion.operations import AbstractOperation
-from connexion.resolver import Resolver
+from connexion.resolver import Resolution, Resolver
 from connexion.spec import Specification
 
 from server.document.bodies import Body
@@ -68,6 +68,19 @@ def skeleton(service: Service) -> dict[str, Any]:
     }
 
 
+class FoundHandlers(Resolver):
+    """Finds handlers by the service's `find_handler`."""
+
+    def __init__(self, find_handler: Callable[[str, str], Callable[..., Any]]) -> None:
+        super().__init__()
+        self._find_handler = find_handler
+
+    def resolve(self, operation: AbstractOperation) -> Resolution:
+        """Return the function of an operation."""
+        function = self._find_handler(operation.path, operation.method)
+        return Resolution(function, operation.operation_id)
+
+
 class CompiledAPI(OperationsOfDocument[Operation]):
     """All operations of one service, compiled, and the router that finds them."""
 
@@ -79,8 +92,10 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self.requests = Schemas(self.document, drop="readOnly")
         self.answers = Schemas(self.document, drop="writeOnly")
         self._errors: list[DocumentError] = []
+        found = service.find_handler
+        resolver = Resolver() if found is None else FoundHandlers(found)
         super().__init__(
-            specification, base_path=service.base_path, resolver=Resolver(), pythonic_params=True
+            specification, base_path=service.base_path, resolver=resolver, pythonic_params=True
         )
         self._find_dead_handlers()
         for schemas in (self.requests, self.answers):

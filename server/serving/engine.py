@@ -273,5 +273,7 @@ def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> An
 
 
 def _is_foreseen(status: int) -> bool:
-    """Return whether something else failed (502, 503); any other 5xx is a bug."""
-    return status in (502, 503)
+    """Return whether something else failed (502, 503), or a handler is not written yet (501); any
+    other 5xx is a bug.
+    """
+    return status in (501, 502, 503)

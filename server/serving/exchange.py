@@ -39,6 +39,7 @@ class ServedAPI:
             operation: Meter(service.name, operation.operation_id)
             for operation in compiled.operations.values()
         }
+        self.operations = tuple(compiled.operations.values())
         self.unrouted = Meter(service.name, "-")
         self.threads = Threads(service.name, service.database)
 

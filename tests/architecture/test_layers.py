@@ -38,7 +38,10 @@ ALLOWED = {
     "workers": {"adapters", "logs", "models", "services", "settings"},
     "pages": {"models", "security_events", "settings"},
     "demo": {"adapters", "models"},
-    "cli": {"adapters", "demo", "models", "seams", "services", "settings", "workers"},
+    "cli": {
+        *("adapters", "demo", "logs", "models", "seams", "server", "services", "setting_values"),
+        *("settings", "specs", "workers"),
+    },
     # What it serves it finds through the registry.
     "wsgi": {"logs", "models", "pages", "server", "services", "settings"},
 }

@@ -1,0 +1,328 @@
+"""`specd new`: the first version of a service, from its document."""
+
+import ast
+import keyword
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+import services
+import specs
+from cli import scaffold
+from cli.documents import FILE, mistakes_shown, read_documents
+from cli.scaffold import Described
+from server.document.compiler import check_signature, is_handler
+from server.errors import DocumentError
+from server.mocking.service import base_path_of
+from server.openapi.union import Document
+from settings import Settings
+
+ROOT = Path(__file__).parents[1]
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
+_TAKEN = ("app",)
+_LAYERS = ("handlers", "models", "models/migrations", "tests/handlers")
+_OWN_MODULES = ("wire", "wiring")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--document", "file", type=FILE, help="OpenAPI document.  [default: specs/NAME.yaml]")
+@click.option("--update", is_flag=True, help="Add what the document has gained to a service.")
+def new(name: str, file: Path | None, update: bool) -> None:
+    """Write the first version of a service from its OpenAPI document; it starts at once.
+
+    Each operation answers 501 until its handler is written. Without a document a small example is
+    written first. Nothing that is there is overwritten.
+    """
+    if not _NAME.fullmatch(name) or name in _TAKEN or keyword.iskeyword(name):
+        raise click.UsageError("NAME has up to 30 lower-case letters, digits and underscores.")
+    if not (ROOT / "setup.cfg").is_file():
+        raise click.ClickException("specd new writes into a checkout of specd, and this is none.")
+    with mistakes_shown():
+        if update:
+            if file is not None:
+                raise click.UsageError(f"--update reads specs/{name}.yaml: change that.")
+            if name not in services.NAMES:
+                raise click.ClickException(f"There is no service {name}; leave out --update.")
+            _update(name)
+        else:
+            if name in services.NAMES:
+                raise click.ClickException(f"There is a service {name}; --update adds to it.")
+            for there in (f"{layer}/{name}{end}" for layer in _LAYERS for end in ("", ".py")):
+                if (ROOT / there).exists():
+                    raise click.ClickException(f"{there} is there already.")
+            _create(name, file)
+
+
+def _create(name: str, file: Path | None) -> None:
+    own = ROOT / "specs" / f"{name}.yaml"
+    if file is not None and own.exists() and not own.samefile(file):
+        raise click.ClickException(f"specs/{name}.yaml is there already.")
+    tree = _Tree()
+    if file is None and not own.exists():
+        title = name.replace("_", " ").capitalize()
+        own.write_text(scaffold.fill(scaffold.EXAMPLE, name=name, title=title), encoding="utf-8")
+        click.echo(f"wrote    specs/{name}.yaml")
+    (document,) = read_documents([file or own])
+    operations = scaffold.describe(document, f"handlers.{name}")
+    for taken in (f"handlers.{name}.{module}" for module in _OWN_MODULES):
+        if any(each.handler.module == taken for each in operations):
+            raise click.ClickException(f"{taken} cannot have handlers; name the tag otherwise.")
+    schemes = _without_function(document)
+    if not own.exists():
+        tree.write(f"specs/{name}.yaml", _with_functions(document.text.decode(), name, schemes))
+    elif schemes:
+        text = _with_functions(own.read_text(encoding="utf-8"), name, schemes)
+        tree.change(f"specs/{name}.yaml", text)
+    base_path = scaffold.own_base_path(name, document.content, _base_paths())
+    _write_service(tree, name, document, operations, schemes, base_path)
+    _write_handlers(tree, name, operations)
+    _write_tests(tree, name, operations, base_path, document)
+    tree.change("services.py", _with_entry(name))
+    tree.apply()
+    if base_path != base_path_of(document.content):
+        click.echo(f"The service is served under {base_path}, and its document says otherwise.")
+    click.echo(f"Next: specd migrate, then specd serve --only {name} --reload")
+
+
+def _update(name: str) -> None:
+    (document,) = read_documents([ROOT / "specs" / f"{name}.yaml"])
+    if [each for each, of in services.DOCUMENTS.items() if of == name] != [name]:
+        raise click.ClickException(f"{name} has several documents; write its handlers by hand.")
+    operations = scaffold.describe(document, f"handlers.{name}")
+    wiring = import_module(f"handlers.{name}.wiring")
+    base_path = wiring.compose(Settings.from_env()).base_path
+    tree = _Tree()
+    added = _write_handlers(tree, name, operations)
+    _write_tests(tree, name, added, base_path, document)
+    has_written = tree.apply()
+    misfits = list(_misfits(operations, {str(each.handler) for each in added}))
+    for misfit in misfits:
+        click.echo(misfit, err=True)
+    if not (has_written or misfits):
+        click.echo("Nothing to add: the handlers are those of the document.")
+    if misfits:
+        raise SystemExit(1)
+
+
+class _Tree:
+    """What is to be written into the tree. No file that is there is written anew."""
+
+    def __init__(self) -> None:
+        self._written: dict[str, str] = {}
+        self._changed: dict[str, str] = {}
+
+    def write(self, name: str, text: str) -> None:
+        """Add a file, unless it is there."""
+        if not (ROOT / name).exists():
+            self._written[name] = text
+
+    def change(self, name: str, text: str) -> None:
+        """Change a file that is there."""
+        self._changed[name] = text
+
+    def extend(self, name: str, text: str, imports: list[str]) -> None:
+        """Add functions to the end of a module, with the imports that it lacks."""
+        source = _with_imports((ROOT / name).read_text(encoding="utf-8"), imports)
+        self.change(name, f"{source.rstrip()}\n\n\n{text}")
+
+    def apply(self) -> bool:
+        """Write everything and say so. Return whether there was anything."""
+        for verb, files in (("wrote", self._written), ("changed", self._changed)):
+            for name, text in files.items():
+                (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+                (ROOT / name).write_text(text, encoding="utf-8")
+                click.echo(f"{verb:8} {name}")
+        return bool(self._written or self._changed)
+
+
+def _write_service(
+    tree: _Tree,
+    name: str,
+    document: Document,
+    operations: list[Described],
+    schemes: Mapping[str, Any],
+    base_path: str,
+) -> None:
+    for package in (f"handlers/{name}", f"handlers/{name}/wire", f"models/{name}"):
+        tree.write(f"{package}/__init__.py", "")
+    facts = {"name": name, "base_path": base_path}
+    tree.write(f"handlers/{name}/wiring.py", scaffold.fill(scaffold.WIRING, **facts))
+    is_secured = any(each.operation.authenticate for each in operations)
+    table = scaffold.error_table(name, document.content, operations, is_secured=is_secured)
+    tree.write(f"handlers/{name}/wire/errors.py", table)
+    if schemes:
+        tree.write(f"handlers/{name}/wire/auth.py", scaffold.auth_module(schemes))
+    tree.write(f"models/{name}/tables.py", scaffold.fill(scaffold.TABLES, **facts))
+    history = f"models/migrations/{name}"
+    tree.write(f"{history}/env.py", scaffold.fill(scaffold.ENV, **facts))
+    template = next((ROOT / "models/migrations").glob("*/script.py.mako"))
+    tree.write(f"{history}/script.py.mako", template.read_text(encoding="utf-8"))
+    tree.write(f"{history}/versions/0001_baseline.py", scaffold.MIGRATION)
+
+
+def _write_handlers(tree: _Tree, name: str, operations: list[Described]) -> list[Described]:
+    """Write the handlers that are not there yet, and return their operations."""
+    added = []
+    for module, its in _by_module(operations).items():
+        path = ROOT / f"{module.replace('.', '/')}.py"
+        known = _functions_of(path)
+        lacking = [each for each in its if each.handler.function not in known]
+        added += lacking
+        if not path.exists():
+            for package in _packages_of(module):
+                tree.write(f"{package.replace('.', '/')}/__init__.py", "")
+            tree.write(str(path.relative_to(ROOT)), scaffold.handlers_module(module, its))
+        elif lacking:
+            text = "\n\n".join(each.handler_source() for each in lacking)
+            tree.extend(str(path.relative_to(ROOT)), text, scaffold.imports_of(text))
+    return added
+
+
+def _write_tests(
+    tree: _Tree, name: str, operations: list[Described], base_path: str, document: Document
+) -> None:
+    schemes = document.content.get("components", {}).get("securitySchemes", {})
+    credentials = scaffold.example_credentials(
+        {key: scheme for key, scheme in schemes.items() if "$ref" not in scheme}
+    )
+    for module, its in _by_module(operations).items():
+        place = f"tests/handlers/{name}/test_{module.rpartition('.')[2]}.py"
+        source = scaffold.tests_module(module, its, base_path, credentials)
+        if not (ROOT / place).exists():
+            tree.write(place, source)
+        else:
+            known = _functions_of(ROOT / place)
+            lacking = [each for each in its if f"test_{each.handler.function}" not in known]
+            if lacking:
+                source = scaffold.tests_module(module, lacking, base_path, credentials)
+                head, text = source.split("\n\n\n", 1)
+                tree.extend(place, text, head.splitlines()[2:])
+
+
+def _by_module(operations: list[Described]) -> dict[str, list[Described]]:
+    found = defaultdict(list)
+    for each in operations:
+        found[each.handler.module].append(each)
+    return found
+
+
+def _packages_of(module: str) -> Iterator[str]:
+    parts = module.split(".")[:-1]
+    yield from (".".join(parts[: end + 1]) for end in range(1, len(parts)))
+
+
+def _functions_of(path: Path) -> set[str]:
+    if not path.exists():
+        return set()
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+
+
+def _with_imports(source: str, imports: list[str]) -> str:
+    """Return a module with the imports that it lacks, below those that it has."""
+    tree = ast.parse(source)
+    known = {
+        alias.name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }  # fmt: skip
+    lacking = [line for line in imports if line and line.rpartition(" ")[2] not in known]
+    if not lacking:
+        return source
+    present = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    lines = source.splitlines()
+    standard = [line for line in lacking if line.startswith("from typing")]
+    others = [line for line in lacking if line not in standard]
+    first = present[0].lineno - 1 if present else len(lines)
+    last = present[-1].end_lineno or first if present else len(lines)
+    lines[last:last] = others
+    if standard:
+        lines[first:first] = [*standard, ""]
+    return "\n".join(lines) + "\n"
+
+
+def _misfits(operations: list[Described], added: set[str]) -> Iterator[str]:
+    """Yield what is wrong with handlers that were there: signatures, and such as no operation has.
+
+    Raise what a module of handlers raises when it is imported.
+    """
+    named = {str(each.handler) for each in operations}
+    for module, its in _by_module(operations).items():
+        loaded = import_module(module)
+        path = f"{module.replace('.', '/')}.py"
+        for each in its:
+            function = getattr(loaded, each.handler.function, None)
+            if str(each.handler) in added or function is None:
+                continue
+            try:
+                check_signature(each.operation, function, each.operation.operation_id)
+            except DocumentError as error:
+                line = function.__code__.co_firstlineno
+                wanted = each.handler_source().partition('\n    """')[0]
+                yield f"{path}:{line}: {error}\nThe document asks for:\n{wanted}"
+        for attribute, function in vars(loaded).items():
+            if is_handler(function, module) and f"{module}.{attribute}" not in named:
+                yield f"{path}:{function.__code__.co_firstlineno}: no operation is {attribute}"
+
+
+def _without_function(document: Document) -> dict[str, Any]:
+    """Return the security schemes that name no function."""
+    schemes = document.content.get("components", {}).get("securitySchemes", {})
+    return {
+        name: scheme
+        for name, scheme in schemes.items()
+        if "$ref" not in scheme and not any(re.fullmatch(r"x-\w+InfoFunc", key) for key in scheme)
+    }
+
+
+def _with_functions(text: str, name: str, schemes: Mapping[str, Any]) -> str:
+    """Return a document's text, in which each of the schemes names its function."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    for scheme in reversed(list(schemes)):
+        node = _child(root, "components", "securitySchemes", scheme)
+        key = scaffold.key_of_function(schemes[scheme])
+        function = f"handlers.{name}.wire.auth.{scaffold.function_of_scheme(scheme)}"
+        if not isinstance(node, yaml.MappingNode):
+            raise click.ClickException(
+                f"The security scheme {scheme} is in another file; write {key}: {function} there."
+            )
+        at, column = node.start_mark.index, node.start_mark.column
+        if node.flow_style:
+            text = f'{text[: at + 1]}"{key}": "{function}", {text[at + 1 :]}'
+        else:
+            text = f"{text[:at]}{key}: {function}\n{' ' * column}{text[at:]}"
+    return text
+
+
+def _child(node: Any, *steps: str) -> Any:
+    for step in steps:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        node = next((value for key, value in pairs if key.value == step), None)
+    return node
+
+
+def _base_paths() -> list[str]:
+    """Return where the other services are served: the paths of their servers and operations."""
+    found = []
+    for document in services.DOCUMENTS:
+        content = specs.load(document)
+        base_path = base_path_of(content)
+        found += (
+            [base_path] if base_path else [f"/{path.split('/')[1]}" for path in content["paths"]]
+        )
+    return sorted(set(found))
+
+
+def _with_entry(name: str) -> str:
+    """Return `services.py` with an entry for the service."""
+    text = (ROOT / "services.py").read_text(encoding="utf-8")
+    head, start, rest = text.partition("SERVICES = (\n")
+    entries, end, tail = rest.partition("\n)\n")
+    return f'{head}{start}{entries}\n    Entry("{name}"),{end}{tail}'

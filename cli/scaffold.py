@@ -1,0 +1,608 @@
+"""The source of a new service, made of its document: what `specd new` writes."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from string import Template
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from server.document.operation import Operation
+from server.document.parameters import argument_name, kinds_of
+from server.document.schemas import Schemas
+from server.errors import DocumentError
+from server.mocking.service import base_path_of, mocked
+from server.mocking.values import Impossible, Values
+from server.openapi.naming import UNTAGGED, HandlerName, handler_of
+from server.openapi.union import Document
+from server.serving.app import build_app, engine_of
+
+WIDTH = 100
+_PLAIN = {
+    **dict.fromkeys((0x2018, 0x2019), "'"),
+    **dict.fromkeys((0x2013, 0x2014, 0x2212), "-"),
+    0xD7: "x",
+    0xA0: " ",
+}
+"""Characters that the linter takes for others, and these."""
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*_PLAIN, 0x7F)}
+_TYPES = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "object": "dict[str, Any]",
+    "null": "None",
+}
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+ERRORS = (
+    ('{"code": code, "message": message}', {"code": "a", "message": "b"}),
+    ('{"code": status, "message": message}', {"code": 404, "message": "b"}),
+    (
+        '{"type": "about:blank", "title": code, "status": status, "detail": message}',
+        {"type": "about:blank", "title": "a", "status": 404, "detail": "b"},
+    ),
+    ('{"error": {"code": code, "message": message}}', {"error": {"code": "a", "message": "b"}}),
+    ('{"error": code, "message": message}', {"error": "a", "message": "b"}),
+    ('{"error": message}', {"error": "b"}),
+    ('{"message": message}', {"message": "b"}),
+    ('{"detail": message}', {"detail": "b"}),
+)
+"""Bodies of errors, as source and as an example of it: the first that fits a document is taken."""
+AMBIGUOUS = ("l", "O", "I")
+"""Names that pycodestyle's E741 refuses."""
+
+EXAMPLE = """\
+openapi: 3.1.0
+info:
+  title: $title
+  version: 0.1.0
+servers:
+  - url: /$name/v1
+paths:
+  /greetings/{person}:
+    get:
+      tags: [greetings]
+      operationId: get_greeting
+      summary: Greet somebody
+      parameters:
+        - name: person
+          in: path
+          required: true
+          schema: {type: string, minLength: 1, maxLength: 100}
+          example: Ada
+      responses:
+        "200":
+          description: The greeting.
+          content:
+            application/json:
+              schema:
+                type: object
+                required: [text]
+                properties:
+                  text: {type: string}
+              example: {text: Hello Ada}
+        default:
+          description: What went wrong.
+          content:
+            application/json:
+              schema:
+                type: object
+                required: [code, message]
+                properties:
+                  code: {type: string}
+                  message: {type: string}
+"""
+WIRING = '''\
+"""Puts the service $name together: document, handlers, database."""
+
+from handlers.composition import service_from_settings
+from handlers.$name.wire import errors
+from models.clock import SystemClock
+from models.database import Database
+from server.service import Service
+from settings import Settings
+
+
+def compose(settings: Settings) -> Service:
+    """The service as it is in production."""
+    return service_from_settings(
+        settings,
+        "$name",
+        database=Database.for_service("$name", settings),
+        clock=SystemClock(),
+        base_path="$base_path",
+        respond=errors.respond,
+    )
+'''
+ERROR_TABLE = '''\
+"""The one error table of $name: the answer to each failure."""
+
+from http import HTTPStatus
+
+from connexion.exceptions import ProblemException
+
+from models.errors import DatabaseUnavailable
+from server.errors import InvalidRequest$unauthenticated_import
+from server.response import Headers, Response, encode
+
+
+def respond(error: Exception, request_id: str) -> Response:
+    """The answer to any exception. What the table does not know is a bug of ours: 500."""
+    match error:
+        case NotImplementedError():
+            return _answer(501, "not_implemented", "This operation is not written yet.")
+        case DatabaseUnavailable():
+            return _answer(503, error.code, str(error), (("Retry-After", "1"),))
+        case InvalidRequest():
+            return _answer(400, "bad_request", str(error.detail))
+$unauthenticated        case ProblemException() if error.status < 500:
+            code = HTTPStatus(error.status).phrase.lower().replace(" ", "_")
+            headers = tuple((error.headers or {}).items())
+            return _answer(error.status, code, getattr(error, "advice", error.title), headers)
+    return _answer(500, "internal_error", "Something went wrong here; nothing was changed.")
+
+
+def _answer(status: int, code: str, message: str, headers: Headers = ()) -> Response:
+$answer
+'''
+UNAUTHENTICATED = """\
+        case Unauthenticated():
+            headers = tuple(("WWW-Authenticate", each) for each in error.challenges)
+            return _answer(401, "unauthorized", error.advice, headers)
+"""
+AUTH = '''\
+"""Who calls: one function for each security scheme of the document."""
+'''
+TABLES = '''\
+"""What $name stores."""
+
+from sqlalchemy import MetaData
+from sqlalchemy.orm import DeclarativeBase
+
+from models.base import NAMING
+
+
+class Base(DeclarativeBase):
+    """Everything that $name stores."""
+
+    metadata = MetaData(naming_convention=NAMING)
+'''
+ENV = '''\
+"""Alembic's entry to the history: `models.migrate` brings the connection and the lock."""
+
+from alembic import context
+
+from models.$name.tables import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+)
+with context.begin_transaction():
+    context.run_migrations()
+'''
+MIGRATION = '''\
+"""The beginning, without a table."""
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+'''
+
+
+@dataclass(frozen=True)
+class Described:
+    """One operation of a document, compiled, with the object that describes it."""
+
+    operation: Operation
+    path: str
+    """As the document has it."""
+    raw: Mapping[str, Any]
+    handler: HandlerName
+    document: Mapping[str, Any]
+    schemas: Schemas
+
+    @cached_property
+    def parameters(self) -> list[Mapping[str, Any]]:
+        return [self.schemas.resolve(node) for node in self.raw.get("parameters", ())]
+
+    @cached_property
+    def content(self) -> Mapping[str, Any]:
+        """The media types of the request."""
+        body = self.schemas.resolve(self.raw.get("requestBody", {}))
+        content: Mapping[str, Any] = body.get("content", {})
+        return content
+
+    def handler_source(self) -> str:
+        """Return the function with the signature that the document demands."""
+        types = self._argument_types()
+        optional = self.operation.optional
+        arguments = [
+            f"{name}: {_optional(kind)} = None" if name in optional else f"{name}: {kind}"
+            for name, kind in types.items()
+        ]
+        signature = _signature(self.handler.function, arguments, self._returned())
+        return f'{signature}\n    """{self._docstring()}"""\n    raise NotImplementedError\n'
+
+    def _argument_types(self) -> dict[str, str]:
+        names = self.operation.argument_names
+        found = {
+            argument_name(parameter["name"]): self._type(_schema_of(parameter))
+            for parameter in self.parameters
+        }
+        for media_type, media in self.content.items():
+            schema = self.schemas.resolve(media.get("schema", {}))
+            if media_type in _FORMS:
+                for name, part in schema.get("properties", {}).items():
+                    is_file = self.schemas.resolve(part).get("format") == "binary"
+                    found[argument_name(name)] = "bytes" if is_file else self._type(part)
+        if "body" in names and "body" not in found:
+            kinds = {self._body_type(*each) for each in self.content.items()}
+            found["body"] = " | ".join(sorted(kinds))
+        order = [*found, *sorted(names - found.keys())]
+        return {name: found.get(name, "object") for name in order if name in names}
+
+    def _body_type(self, media_type: str, media: Mapping[str, Any]) -> str:
+        if is_json(media_type):
+            return self._type(media.get("schema", {}))
+        return "str" if media_type.startswith("text/") else "bytes"
+
+    def _type(self, schema: Any) -> str:
+        try:
+            kinds = kinds_of(schema, self.schemas)
+            resolved = self.schemas.resolve(schema)
+        except (DocumentError, RecursionError, KeyError):
+            return "object"
+        kinds |= {"null"} if resolved.get("nullable") else frozenset()
+        names = [
+            self._array(resolved) if kind == "array" else _TYPES[kind] for kind in sorted(kinds)
+        ]
+        names = list(dict.fromkeys(names))
+        if "object" in names or not names:
+            return "object"
+        return " | ".join(sorted(names, key=lambda name: name == "None"))
+
+    def _array(self, schema: Mapping[str, Any]) -> str:
+        return f"list[{self._type(schema['items']) if 'items' in schema else 'object'}]"
+
+    def _returned(self) -> str:
+        status, response = self.success
+        content = response.get("content", {})
+        if not content:
+            return "tuple[None, int]"
+        kinds = {self._type(m.get("schema", {})) for name, m in content.items() if is_json(name)}
+        if len(kinds) != 1 or len(content) > 1:
+            return "Response"
+        (kind,) = kinds
+        return kind if status == 200 else f"tuple[{kind}, int]"
+
+    @property
+    def success(self) -> tuple[int, Mapping[str, Any]]:
+        """The first good status, and its response."""
+        responses = {
+            str(k): self.schemas.resolve(v) for k, v in self.raw.get("responses", {}).items()
+        }
+        good = sorted(key for key in responses if key.startswith("2"))
+        key = good[0] if good else "default"
+        return int(key.upper().replace("X", "0")) if good else 200, responses.get(key, {})
+
+    def _docstring(self) -> str:
+        text = self.raw.get("summary") or str(self.raw.get("description", "")).partition("\n")[0]
+        text = (
+            " ".join(str(text).translate(_PLAIN).split()) or f"{self.operation.method} {self.path}"
+        )
+        text = text.replace("\\", "\\\\").replace('"""', "'''").replace('"', "'").rstrip(".") + "."
+        lines = textwrap.wrap(text, WIDTH - 8)
+        return lines[0] if len(lines) == 1 else "\n    ".join(lines) + "\n    "
+
+    def test_source(self, base_path: str, values: Values, credentials: Mapping[str, str]) -> str:
+        """Return a test that sends the document's example."""
+        query, headers = [], dict(credentials)
+        path = self.path if self.path.startswith(f"{base_path}/") else base_path + self.path
+        for parameter in self.parameters:
+            value = _example_of(parameter, values)
+            where, name = parameter["in"], parameter["name"]
+            if where == "path":
+                path = path.replace("{" + name + "}", quote(_text(value), safe=""))
+            elif value is not None and where == "query" and "content" not in parameter:
+                query += [
+                    (name, _text(each)) for each in (value if isinstance(value, list) else [value])
+                ]
+            elif value is not None and where == "header" and parameter.get("required"):
+                headers[name] = _text(value)
+        target = path + (f"?{urlencode(query)}" if query else "")
+        arguments: dict[str, Any] = {"": self.operation.method, " ": target}
+        for media_type, media in self.content.items():
+            value = _example_of(media, values)
+            if is_json(media_type):
+                arguments["json"] = value
+            elif media_type == _FORMS[0]:
+                arguments["data"] = value
+            elif media_type != _FORMS[1]:
+                arguments["content"] = value if isinstance(value, str) else _text(value)
+                headers["Content-Type"] = media_type
+            break
+        if headers:
+            arguments["headers"] = headers
+        call = _call("calls", arguments)
+        name = f"test_{self.handler.function}"
+        lines = [f"def {name}(calls: Calls) -> None:", *textwrap.indent(call, "    ").splitlines()]
+        lines = [line if len(line) <= WIDTH else f"{line}  # noqa: E501" for line in lines]
+        return "\n".join(lines) + "\n"
+
+
+def describe(document: Document, handlers: str) -> list[Described]:
+    """Return all operations of a document. Raise `DocumentError`."""
+    service = mocked([document])
+    engine = engine_of(build_app([service]))
+    assert engine is not None
+    compiled = {op.operation_id: op for op in engine.apis[0].operations}
+    schemas = Schemas(service.document, drop="readOnly")
+    found = []
+    for path, item in service.document["paths"].items():
+        for method, raw in item.items():
+            operation = compiled[str(raw["operationId"])]
+            handler = handler_of(handlers, path, method, raw)
+            found.append(Described(operation, path, raw, handler, service.document, schemas))
+    return found
+
+
+def handlers_module(module: str, operations: Sequence[Described]) -> str:
+    """Return a module of handlers."""
+    functions = [each.handler_source() for each in operations]
+    text = "\n\n".join(functions)
+    lines = [f'"""{_title(module)}."""', ""]
+    lines += [*imports_of(text), "", "", text]
+    return "\n".join(lines)
+
+
+def _title(module: str) -> str:
+    name = module.rpartition(".")[2]
+    return "Operations" if name == UNTAGGED else f"Operations of the tag {name}"
+
+
+def imports_of(text: str) -> list[str]:
+    """Return the imports that functions need."""
+    lines = ["from typing import Any", ""] if ", Any]" in text else []
+    lines.append("from server.context import Context")
+    if "-> Response:" in text:
+        lines.append("from server.response import Response")
+    return lines
+
+
+def tests_module(
+    module: str,
+    operations: Sequence[Described],
+    base_path: str,
+    credentials: Mapping[str, str],
+) -> str:
+    """Return a module with a test for each operation."""
+    values = Values(operations[0].document, drop="readOnly")
+    tests = []
+    for each in operations:
+        its = credentials if each.operation.authenticate else {}
+        tests.append(each.test_source(base_path, values, its))
+    head = f'"""{_title(module)}, with the examples of the document."""'
+    return f"{head}\n\nfrom tests.support.calls import Calls\n\n\n" + "\n\n".join(tests)
+
+
+def error_table(
+    name: str, content: Mapping[str, Any], operations: Sequence[Described], *, is_secured: bool
+) -> str:
+    """Return the error table, with bodies that the document's errors allow."""
+    media = [error for each in operations for error in _errors_of(each)]
+    values = Values(content, drop="writeOnly")
+
+    def fitting(candidate: tuple[str, Any]) -> int:
+        return sum(values.fits(schema, candidate[1]) for _, schema in media)
+
+    source, _ = max(ERRORS, key=fitting)
+    kinds = {media_type for media_type, _ in media}
+    kind = next(iter(kinds)) if len(kinds) == 1 else "application/json"
+    last = "headers" if kind == "application/json" else f'headers, "{kind}"'
+    answer = f"    return Response(status, encode({source}), {last})"
+    if len(answer) > WIDTH:
+        answer = f"    body = encode(\n        {source}\n    )\n"
+        if len(f"    body = encode({source})") <= WIDTH:
+            answer = f"    body = encode({source})\n"
+        answer += f"    return Response(status, body, {last})"
+    return Template(ERROR_TABLE).substitute(
+        name=name,
+        answer=answer,
+        unauthenticated=UNAUTHENTICATED if is_secured else "",
+        unauthenticated_import=", Unauthenticated" if is_secured else "",
+    )
+
+
+def _errors_of(described: Described) -> Iterator[tuple[str, Any]]:
+    """Yield the media type and the schema of each error of an operation."""
+    resolve = described.schemas.resolve
+    for status, response in described.raw.get("responses", {}).items():
+        if str(status)[0] in "45d":
+            for media_type, media in resolve(response).get("content", {}).items():
+                if is_json(media_type):
+                    yield media_type, media.get("schema", True)
+
+
+_CREDENTIALS = {
+    "basic": "user: str, password: str",
+    "bearer": "token: str",
+    "apiKey": "key: str",
+    **dict.fromkeys(("oauth2", "openIdConnect"), "token: str, required_scopes: list[str]"),
+}
+"""Kind of a security scheme -> what its function takes."""
+_KEYS = {
+    "apiKey": "x-apikeyInfoFunc",
+    **dict.fromkeys(("oauth2", "openIdConnect"), "x-tokenInfoFunc"),
+}
+
+
+def key_of_function(scheme: Mapping[str, Any]) -> str:
+    """Return the key by which a security scheme names its function."""
+    kind = kind_of_scheme(scheme)
+    return _KEYS.get(kind, f"x-{kind}InfoFunc")
+
+
+def kind_of_scheme(scheme: Mapping[str, Any]) -> str:
+    """Return the kind of a security scheme: of `http` its scheme, else its type."""
+    kind = str(scheme.get("type"))
+    return str(scheme.get("scheme", "")).lower() if kind == "http" else kind
+
+
+def function_of_scheme(name: str) -> str:
+    return "check_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|\W+", "_", name).strip("_").lower()
+
+
+def auth_module(schemes: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a module with a function for each security scheme that names none."""
+    parts = [AUTH]
+    for name, scheme in schemes.items():
+        arguments = _CREDENTIALS.get(kind_of_scheme(scheme), "credentials: str")
+        signature = f"def {function_of_scheme(name)}({arguments}) -> str | None:"
+        parts.append(
+            f'{signature}\n    """Return who calls, by `{name}`; None for bad credentials."""\n'
+            "    raise NotImplementedError\n"
+        )
+    return "\n\n".join(parts)
+
+
+def example_credentials(schemes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return headers with credentials for every scheme that takes them there."""
+    found = {}
+    for scheme in schemes.values():
+        match kind_of_scheme(scheme):
+            case "basic":
+                found["Authorization"] = "Basic YWRhOnNlY3JldA=="
+            case "bearer" | "oauth2" | "openIdConnect":
+                found.setdefault("Authorization", "Bearer secret")
+            case "apiKey" if scheme.get("in") == "header":
+                found[scheme["name"]] = "secret"
+    return found
+
+
+def is_json(media_type: str) -> bool:
+    essence = media_type.partition(";")[0].strip().lower()
+    return essence == "application/json" or essence.endswith("+json")
+
+
+def own_base_path(name: str, document: Mapping[str, Any], taken: Sequence[str]) -> str:
+    """Return where a service is served: at the path of its server, unless that is another's."""
+    base_path = base_path_of(document)
+    others = [f"{other}/" for other in taken]
+    if (
+        base_path
+        and not any(f"{base_path}/".startswith(other) for other in others)
+        and not any(other.startswith(f"{base_path}/") for other in others)
+    ):
+        return base_path
+    return f"/{name.replace('_', '-')}{base_path}"
+
+
+def fill(template: str, **facts: str) -> str:
+    return Template(template).substitute(facts)
+
+
+def _schema_of(parameter: Mapping[str, Any]) -> Any:
+    if "content" in parameter:
+        (media,) = parameter["content"].values()
+        return media.get("schema", {})
+    return parameter.get("schema", {})
+
+
+def _example_of(node: Mapping[str, Any], values: Values) -> Any:
+    """Return the example of a parameter or a media type, else one made from its schema."""
+    if "example" in node:
+        return node["example"]
+    for example in (node.get("examples") or {}).values():
+        example = values.schemas.resolve(example)
+        if "value" in example:
+            return example["value"]
+    try:
+        return values.example(_schema_of(node))
+    except Impossible:
+        return None
+
+
+def _optional(kind: str) -> str:
+    return kind if kind.endswith("None") or kind == "object" else f"{kind} | None"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _signature(name: str, arguments: Sequence[str], returned: str) -> str:
+    """Return the head of a handler, in as few lines as fit."""
+    taken = ["ctx: Context", *(["*", *arguments] if arguments else [])]
+    one = f"def {name}({', '.join(taken)}) -> {returned}:"
+    inner = f"    {', '.join(taken)}"
+    ambiguous = [each for each in arguments if each.partition(":")[0] in AMBIGUOUS]
+    if len(one) <= WIDTH and not ambiguous:
+        return one
+    if len(inner) <= WIDTH and not ambiguous:
+        return f"def {name}(\n{inner}\n) -> {returned}:"
+    lines = "".join(
+        f"    {each},{'  # noqa: E741' if each in ambiguous else ''}\n" for each in taken
+    )
+    return f"def {name}(\n{lines}) -> {returned}:"
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return a call, laid out as the formatter does it; a blank name is a positional argument."""
+    given = [(f"{key}=" if key.strip() else "", value) for key, value in arguments.items()]
+    one = f"{name}({', '.join(key + _literal(value) for key, value in given)})"
+    if len(one) <= WIDTH - 4:
+        return one
+    inner = "    " + ", ".join(key + _literal(value) for key, value in given)
+    if len(inner) <= WIDTH - 4:
+        return f"{name}(\n{inner}\n)"
+    lines = "".join(f"    {key}{_laid_out(value, 4 + len(key) + 1, 4)},\n" for key, value in given)
+    return f"{name}(\n{lines})"
+
+
+def _literal(value: Any) -> str:
+    """Return a value of JSON as Python has it, on one line."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_literal(k)}: {_literal(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False).translate(_ESCAPED)
+        return (
+            f"'{value.translate(_ESCAPED)}'"
+            if '"' in value and not re.search(r"['\\\x00-\x1f]", value)
+            else text
+        )
+    return repr(value)
+
+
+def _laid_out(value: Any, used: int, indent: int) -> str:
+    """Return a value in as few lines as fit; `used`: the columns that are taken on its first one,
+    `indent`: where its last line begins, both within the call.
+    """
+    one = _literal(value)
+    if len(one) + used <= WIDTH - 4 or not isinstance(value, dict | list) or not value:
+        return one
+    space = " " * (indent + 4)
+    items = (
+        [(f"{_literal(key)}: ", part) for key, part in value.items()]
+        if isinstance(value, dict)
+        else [("", part) for part in value]
+    )
+    lines = [
+        f"{space}{key}{_laid_out(part, indent + 5 + len(key), indent + 4)},\n"
+        for key, part in items
+    ]
+    left, right = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    return f"{left}\n{''.join(lines)}{' ' * indent}{right}"

@@ -1,0 +1,148 @@
+"""A document as a service that is mocked, and the application that serves several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from connexion.exceptions import ProblemException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from server.context import Context
+from server.errors import InvalidRequest, Unauthenticated
+from server.mocking.answers import Answers
+from server.mocking.values import Values
+from server.openapi.union import Document, unite
+from server.response import Response, encode
+from server.service import Service
+from server.serving.app import build_app
+from server.serving.health import PATHS
+from server.wire.browsers import Origins
+
+PROBLEM = "application/problem+json"
+_FUNCTIONS = ("x-apikeyInfoFunc", "x-bearerInfoFunc", "x-openIdConnectInfoFunc", "x-tokenInfoFunc")
+
+
+@dataclass(frozen=True, slots=True)
+class Anybody:
+    """The caller of a mock, whose credentials were there."""
+
+
+def admit(*credentials: str, **_: Any) -> Anybody:
+    """Let in whoever sends any credentials."""
+    return Anybody()
+
+
+class AnyOrigin(Origins):
+    """Pages of every origin may change things, because nothing changes."""
+
+    __slots__ = ()
+
+    def check(self, headers: Mapping[bytes, bytes]) -> None:
+        pass
+
+
+def respond(error: Exception, request_id: str) -> Response:
+    """Return the answer to a request that the document refuses, as a problem (RFC 9457)."""
+    status = error.status if isinstance(error, ProblemException) else 500
+    title = error.title if isinstance(error, ProblemException) else "Internal Server Error"
+    problem: dict[str, Any] = {"title": title, "status": status, "request_id": request_id}
+    headers = tuple((getattr(error, "headers", None) or {}).items())
+    if isinstance(error, ProblemException) and error.detail:
+        problem["detail"] = error.detail
+    if isinstance(error, InvalidRequest):
+        problem["details"] = [
+            {"path": each.path, "message": each.message} for each in error.violations
+        ]
+    if isinstance(error, Unauthenticated):
+        headers = tuple(("WWW-Authenticate", challenge) for challenge in error.challenges)
+    return Response(status, encode(problem), headers, PROBLEM)
+
+
+def base_path_of(document: Mapping[str, Any]) -> str:
+    """Return the path of the first of a document's servers, with the defaults of its variables
+    (OpenAPI 3.0.4, section 4.8.5); empty for the root.
+    """
+    servers = document.get("servers") or [{}]
+    url = str(servers[0].get("url", ""))
+    for name, variable in (servers[0].get("variables") or {}).items():
+        url = url.replace("{" + name + "}", str(variable.get("default", "")))
+    return urlsplit(url).path.rstrip("/")
+
+
+def mocked(documents: Sequence[Document]) -> Service:
+    """Return a service of documents with the same servers, without a database and handlers."""
+    ready = [Document(d.name, _with_open_doors(d.content), d.text, d.path) for d in documents]
+    content = unite(documents[0].name, ready)
+    answers = Answers(content, Values(content, drop="writeOnly"))
+    return Service(
+        name=documents[0].name,
+        documents=ready,
+        handlers="",
+        base_path=base_path_of(content),
+        respond=respond,
+        find_handler=answers.handler,
+        require_role=_admit_to_role,
+        origins=AnyOrigin(),
+        body_limit=16 * 1024 * 1024,
+    )
+
+
+def build_mock(documents: Sequence[Document]) -> ASGIApp:
+    """Return an application that mocks documents, open to pages of every origin (CORS).
+
+    A path outside of the documents' servers is one of the first document's. Raise `DocumentError`.
+    """
+    groups: dict[str, list[Document]] = {}
+    for document in documents:
+        groups.setdefault(base_path_of(document.content), []).append(document)
+    services = [mocked(group) for group in groups.values()]
+    first = services[0].base_path
+    services.sort(key=lambda service: -len(service.base_path))
+    app = build_app(services)
+    prefixes = tuple(f"{service.base_path}/" for service in services)
+
+    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope["path"].startswith((*prefixes, *PATHS)):
+            raw = scope.get("raw_path")
+            scope = {**scope, "path": first + scope["path"]}
+            if raw is not None:
+                scope["raw_path"] = first.encode() + raw
+        await app(scope, receive, send)
+
+    return CORSMiddleware(
+        routed,
+        allow_origins=["*"],
+        allow_methods=["*"],
+        allow_headers=["*"],
+        allow_credentials=True,
+        expose_headers=["*"],
+    )
+
+
+def _with_open_doors(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document whose security schemes let in whoever has credentials."""
+    components = dict(content.get("components") or {})
+    schemes = components.get("securitySchemes")
+    if not schemes:
+        return dict(content)
+    function = f"{__name__}.{admit.__name__}"
+    components["securitySchemes"] = {
+        name: scheme
+        if "$ref" in scheme
+        else {**scheme, **dict.fromkeys((*_FUNCTIONS, _of_http(scheme)), function)}
+        for name, scheme in schemes.items()
+    }
+    return {**content, "components": components}
+
+
+def _of_http(scheme: Mapping[str, Any]) -> str:
+    """Return the key that names the function of an HTTP scheme, whatever that is."""
+    return f"x-{str(scheme.get('scheme', 'bearer')).lower()}InfoFunc"
+
+
+def _admit_to_role(ctx: Context, role: str) -> None:
+    pass

@@ -1,0 +1,62 @@
+"""`specd mock`, as a process: it serves a file, and says why it does not."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+from tests.cli.runner import Specd
+from tests.live.running_server import ROOT, free_port, until_it_answers
+
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: Greetings, version: "1"}
+servers: [{url: /v1}]
+paths:
+  /greeting:
+    get:
+      responses:
+        "200":
+          description: A greeting.
+          content: {application/json: {schema: {type: object, properties: {text: {const: Hello}}}}}
+"""
+
+
+def test_serves_a_document(tmp_path: Path) -> None:
+    document = tmp_path / "greetings.yaml"
+    document.write_text(DOCUMENT)
+    address = f"127.0.0.1:{free_port()}"
+    log = tmp_path / "mock.log"
+    words = [sys.executable, "-m", "cli.main", "mock", str(document), "--bind", address]
+    with log.open("wb") as out:
+        mock = subprocess.Popen(words, cwd=ROOT, stdout=out, stderr=out)
+    try:
+        until_it_answers(f"http://{address}/greeting", mock, log)
+        answer = httpx.get(f"http://{address}/v1/greeting", headers={"Prefer": "dynamic=true"})
+        assert answer.json() in ({}, {"text": "Hello"})
+        assert answer.headers["Preference-Applied"] == "dynamic=true"
+    finally:
+        mock.terminate()
+        mock.wait(20)
+    assert f"Mocking http://{address}/v1. Ctrl-C stops it." in log.read_text()
+
+
+def test_says_what_is_wrong_with_a_document(specd: Specd, tmp_path: Path) -> None:
+    document = tmp_path / "greetings.yaml"
+    document.write_text(DOCUMENT.replace("type: object", "type: objekt"))
+    status, out, err = specd("mock", str(document))
+    assert (status, out) == (1, "")
+    assert "GET /greeting" in err
+    assert "Traceback" not in err
+
+
+def test_says_which_address_it_cannot_take(specd: Specd, tmp_path: Path) -> None:
+    document = tmp_path / "greetings.yaml"
+    document.write_text(DOCUMENT)
+    assert "must be HOST:PORT" in specd.refusal("mock", str(document), "--bind", "8080")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        bind = f"127.0.0.1:{taken.getsockname()[1]}"
+        refusal = specd.refusal("mock", str(document), "--bind", bind)
+    assert refusal.startswith(f"Cannot listen on {bind} (Address already in use")

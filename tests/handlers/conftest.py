@@ -1,0 +1,15 @@
+"""For the tests that `specd new` writes: the service that their folder is called like."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.calls import Calls
+
+
+@pytest.fixture
+def calls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Calls]:
+    calls = Calls(request.path.parent.name, tmp_path)
+    yield calls
+    calls.close()

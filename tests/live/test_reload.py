@@ -1,0 +1,190 @@
+"""`specd serve --reload`: good and bad edits under load, and no request that fails."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+import httpx
+import pytest
+
+from tests.live.running_server import free_port, until_it_answers
+from tests.support.copied_tree import CopiedTree
+
+EDITS = 50
+LONGEST_S = 30.0
+PATIENCE_S = 20.0
+READERS = 3
+HANDLER = "handlers/greeter/greetings.py"
+DOCUMENT = "specs/greeter.yaml"
+TABLES = "models/greeter/tables.py"
+ERRORS = "handlers/greeter/wire/errors.py"
+
+
+class Reloading:
+    """A service that is served with `--reload`, in a tree of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tree = CopiedTree(folder)
+        self.tree.specd("new", "greeter")
+        self.tree.specd("migrate")
+        self.edit(HANDLER, "raise NotImplementedError", 'return {"text": "version 0"}')
+        self.edit(
+            HANDLER, "from server", "from models.greeter import tables as tables\nfrom server"
+        )
+        bind = f"127.0.0.1:{free_port()}"
+        self.url = f"http://{bind}/greeter/v1"
+        self.log = folder / "server.log"
+        with self.log.open("wb") as out:
+            self.server = subprocess.Popen(
+                [sys.executable, "-m", "cli.main", "serve", "--reload", "--only", "greeter"],
+                cwd=self.tree.path, env={**self.tree.env, "SPECD_BIND": bind},
+                stdout=out, stderr=out,
+            )  # fmt: skip
+        until_it_answers(f"{self.url}/greetings/Ada", self.server, self.log)
+
+    def text(self, name: str) -> str:
+        return (self.tree.path / name).read_text()
+
+    def write(self, name: str, text: str) -> None:
+        (self.tree.path / name).write_text(text)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        text = self.text(name)
+        assert old in text
+        self.write(name, text.replace(old, new))
+
+    def greeting(self) -> object:
+        return httpx.get(f"{self.url}/greetings/Ada", timeout=PATIENCE_S).json().get("text")
+
+    def mistake(self) -> str:
+        """What the errors of the version that serves say of a newer one; empty for nothing."""
+        answer = httpx.get(f"{self.url}/nothing", timeout=PATIENCE_S)
+        assert answer.status_code == 404
+        return "".join(each["message"] for each in answer.json().get("details", ()))
+
+    def until(self, holds: Callable[[], bool]) -> float:
+        """Wait, and return how many seconds that took."""
+        began = time.monotonic()
+        while not holds():
+            assert time.monotonic() - began < PATIENCE_S, self.log.read_text()[-4000:]
+            time.sleep(0.02)
+        return time.monotonic() - began
+
+    def until_greeting(self, text: str) -> float:
+        return self.until(lambda: self.greeting() == text)
+
+    def until_mistake(self, text: str) -> None:
+        """Wait until this is said; empty: until nothing is."""
+        self.until(lambda: text in self.mistake() if text else not self.mistake())
+
+    def stop(self) -> None:
+        self.server.terminate()
+        self.server.wait(20)
+
+
+@pytest.fixture
+def reloading(tmp_path: Path) -> Iterator[Reloading]:
+    reloading = Reloading(tmp_path)
+    yield reloading
+    reloading.stop()
+
+
+class Readers:
+    """Clients that go on asking while a context lasts. `failures` is what they must not get."""
+
+    def __init__(self, reloading: Reloading) -> None:
+        self.failures: list[str] = []
+        self.answered = [0] * READERS
+        self._url = f"{reloading.url}/greetings/Ada"
+        self._stopping = threading.Event()
+        self._threads = [threading.Thread(target=self._read, args=(n,)) for n in range(READERS)]
+
+    def __enter__(self) -> "Readers":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _read(self, number: int) -> None:
+        with httpx.Client(timeout=PATIENCE_S) as client:
+            while not self._stopping.wait(0.01):
+                try:
+                    answer = client.get(self._url)
+                    if not (answer.status_code == 200 and "version" in answer.json()["text"]):
+                        self.failures.append(answer.text)
+                except httpx.HTTPError as error:
+                    self.failures.append(repr(error))
+                self.answered[number] += 1
+
+
+BAD = [
+    (HANDLER, lambda text: text + "def broken(:\n", "invalid syntax (greetings.py, line 12)"),
+    (HANDLER, lambda text: text.replace("person: str", "who: str"), "takes who, which"),
+    (DOCUMENT, lambda text: text.replace("type: string", "type: strong", 1), "person"),
+    (DOCUMENT, lambda text: text + "  - [\n", f"{DOCUMENT}:"),
+    (TABLES, lambda text: text + "1 / 0\n", "ZeroDivisionError"),
+    (ERRORS, lambda text: text + "1 / 0\n", f"{ERRORS}:30: ZeroDivisionError"),
+]
+"""File, edit that spoils it, and what is said of it."""
+
+
+def test_edits_good_and_bad_under_load(reloading: Reloading) -> None:
+    handler, took, spoilt = reloading.text(HANDLER), [], 0
+    began = time.monotonic()
+    with Readers(reloading) as readers:
+        while len(took) + spoilt < EDITS and time.monotonic() - began < LONGEST_S:
+            if len(took) < 2 * spoilt + 2:
+                # All of one length: Python compares whole seconds and lengths.
+                wanted = f"version {len(took) % 9 + 1}"
+                reloading.write(HANDLER, handler.replace("version 0", wanted))
+                took.append(reloading.until_greeting(wanted))
+                assert reloading.mistake() == ""
+                continue
+            name, spoil, expected = BAD[spoilt % len(BAD)]
+            before, served = reloading.text(name), reloading.greeting()
+            reloading.write(name, spoil(before))
+            reloading.until_mistake(expected)
+            assert reloading.greeting() == served, "the last good version serves on"
+            reloading.write(name, before)
+            reloading.until_mistake("")
+            spoilt += 1
+    print(f"{len(took)} good and {spoilt} bad edits, {sum(readers.answered)} requests")
+    print(f"visible after {median(took):.2f} s, at most {max(took):.2f} s")
+    assert readers.failures == []
+    assert spoilt >= len(BAD), "the machine was too slow to say anything"
+    assert min(readers.answered) > 50
+    log = reloading.log.read_text()
+    assert "Traceback" in log
+    assert "the version before it serves on" in log
+
+
+def test_what_is_under_way_is_answered_by_the_version_that_took_it(reloading: Reloading) -> None:
+    source = reloading.text(HANDLER)
+    slow = source.replace("    return {", "    time.sleep(3)\n    return {").replace("0", "1")
+    reloading.write(HANDLER, slow.replace("from typing", "import time\nfrom typing"))
+    answers: list[object] = []
+    reloading.until_greeting("version 1")
+    asking = threading.Thread(target=lambda: answers.append(reloading.greeting()))
+    asking.start()
+    time.sleep(0.5)
+    reloading.write(HANDLER, source.replace("version 0", "version 2"))
+    reloading.until_greeting("version 2")
+    assert asking.is_alive(), "it is still being answered"
+    asking.join()
+    assert answers == ["version 1"]
+
+
+def test_ends_with_all_its_processes(reloading: Reloading) -> None:
+    children = Path(f"/proc/{reloading.server.pid}/task/{reloading.server.pid}/children")
+    (child,) = children.read_text().split()
+    reloading.server.kill()
+    reloading.server.wait()
+    reloading.until(lambda: not Path(f"/proc/{child}").exists())
