@@ -12,8 +12,9 @@ from string import Template
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from server.document.kinds import kinds_of
 from server.document.operation import Operation
-from server.document.parameters import argument_name, kinds_of
+from server.document.parameters import argument_name
 from server.document.schemas import Schemas
 from server.errors import DocumentError
 from server.mocking.service import base_path_of, mocked
