@@ -97,7 +97,8 @@ class Service:
     `find_handler(path, method)` returns the handler of an operation; without it, the handler is a
     function in the package `handlers`.
 
-    `respond(error, request_id)` is the service's one error table; `security_events` are the errors,
+    `respond(error, request_id)` is the service's one error table. `refuse_in(operation_id, error)`
+    may return another answer where the operation is known. `security_events` are the errors,
     with those derived from them, that are logged as security events. `malformed_path` is raised
     for a path parameter that does not fit its schema; without it the request is invalid.
     `strict_queries` refuses undocumented parameters of a query and repeated ones that take one
@@ -117,6 +118,7 @@ class Service:
     handlers: str
     base_path: str
     respond: Callable[[Exception, str], Response]
+    refuse_in: Callable[[str, Exception], Response | None] | None = None
     find_handler: Callable[[str, str], Callable[..., Any]] | None = None
     database: Database | None = None
     settings: Any = None

@@ -2,7 +2,8 @@
 
 OpenAPI 3.2.0, section 4.12.3 "Style Values" (3.0.4 and 3.1.2 have the same without `cookie`). What
 separates values is looked for before their percent-encoding is taken away, so that a value may hold
-it too. The combinations that the specification calls "n/a" are refused when the document is
+it too. Most clients encode the commas of a query as well, so where there is no bare one, `%2C`
+separates. The combinations that the specification calls "n/a" are refused when the document is
 compiled, and so are arrays and objects inside others, which RFC 6570 leaves undefined.
 """
 
@@ -44,6 +45,7 @@ _PIPE = re.compile(rb"%7[cC]|\|")
 _BARE_SPACE = re.compile(rb" ")
 _BARE_PIPE = re.compile(rb"\|")
 _COMMA = re.compile(rb",")
+_ENCODED_COMMA = re.compile(rb"%2[cC]")
 _HEADER_COMMA = re.compile(rb"[ \t]*,[ \t]*")  # optional white space (RFC 9110, section 5.6.1)
 _DOT = re.compile(rb"\.")
 
@@ -187,6 +189,7 @@ class _Reader:
         comma = _HEADER_COMMA if where == "header" else _COMMA
         dots = style.name == "label" and style.explode
         self._separator = _DOT if dots else separators.get(style.name, comma)
+        self._may_encode_commas = where == "query" and style.name == "form"
 
     def one(self, sent: RawTexts) -> Any:
         """A single text: `blue`, `blue,black`, `R,100,G,200`, exploded `R=100,G=200`."""
@@ -259,6 +262,8 @@ class _Reader:
         if shape.is_scalar:
             return scalar(self._decode(raw), shape.scalars)
         parts = self._separator.split(raw)
+        if len(parts) == 1 and self._may_encode_commas:
+            parts = _ENCODED_COMMA.split(raw)
         if shape.is_array:
             return self._array(parts) if len(parts) > 1 else self._single_or(self._array, parts)
         if self._explode:

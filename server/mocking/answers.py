@@ -22,6 +22,7 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from server.context import Context
+from server.errors import InvalidRequest, Unauthenticated
 from server.mocking.values import Impossible, Values
 from server.openapi.structure import lookup
 from server.response import JSON, Response, encode
@@ -34,6 +35,7 @@ _CONCRETE = {"*": JSON, "application": JSON, "text": "text/plain", "image": "ima
 _BODILESS = (204, 205, 304)
 Resolve = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """From an object of the document to what it refers to."""
+MOST_IN_HEADER = 2000
 _ITEMS = 3
 """How many items a stream has."""
 
@@ -70,17 +72,36 @@ class Answers:
         self._document = document
         self._values = values
         self._random = Random()
+        self._operations: dict[str, _Operation] = {}
 
     def handler(self, path: str, method: str) -> Callable[..., Response]:
         """Return the handler of an operation."""
         operation = self._document["paths"][path][method]
         declared = {str(k): self.resolved(v) for k, v in operation.get("responses", {}).items()}
         mocked = _Operation(self, f"{method.upper()} {path}", declared)
+        self._operations[operation["operationId"]] = mocked
 
         def answer(ctx: Context, **_: Any) -> Response:
             return mocked.answer(preferences_of(ctx.header("prefer")), ctx.header("accept"))
 
         return answer
+
+    def refusal(self, operation_id: str, error: Exception) -> Response | None:
+        """Return the documented answer to a request that an operation refuses, if there is one.
+        What was wrong is in a header, as Prism has it.
+        """
+        if not isinstance(error, ProblemException) or isinstance(error, NotAcceptable):
+            return None
+        response = self._operations[operation_id].refusal(error.status)
+        if response is None:
+            return None
+        headers = list(response.headers)
+        if isinstance(error, InvalidRequest):
+            found = [{"path": each.path, "message": each.message} for each in error.violations]
+            headers.append(("Sl-Violations", json.dumps(found)[:MOST_IN_HEADER]))
+        if isinstance(error, Unauthenticated):
+            headers += [("WWW-Authenticate", challenge) for challenge in error.challenges]
+        return Response(response.status, response.body, tuple(headers), response.media_type)
 
     def resolved(self, node: Any) -> Mapping[str, Any]:
         siblings: dict[str, Any] = {}
@@ -167,6 +188,17 @@ class _Operation:
             headers = (*response.headers, ("Preference-Applied", ", ".join(applied)))
             response = Response(response.status, response.body, headers, response.media_type)
         return response
+
+    def refusal(self, status: int) -> Response | None:
+        """Return the documented answer of a status; what breaks the document's rules may also be
+        documented as 422.
+        """
+        chosen = self._by_code(str(status))
+        if status == 400 and (chosen is None or chosen[0] != "400") and "422" in self._declared:
+            chosen = "422", 422
+        if chosen is None:
+            return None
+        return self._whole(*chosen, None, name=None, is_random=False)
 
     def _usual(self) -> tuple[str, int]:
         """Return the first good answer, else the default, else the first one."""

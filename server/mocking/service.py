@@ -85,6 +85,7 @@ def mocked(documents: Sequence[Document]) -> Service:
         base_path=base_path_of(content),
         respond=respond,
         find_handler=answers.handler,
+        refuse_in=answers.refusal,
         require_role=_admit_to_role,
         origins=AnyOrigin(),
         body_limit=16 * 1024 * 1024,

@@ -232,7 +232,9 @@ class Engine(SpecMiddleware):
                 reason=type(error).__name__,
             )
         try:
-            response = api.service.respond(error, exchange.request_id)
+            response = _refuse_in(exchange, error) or api.service.respond(
+                error, exchange.request_id
+            )
         except Exception:
             log.exception("error table failed", id=exchange.request_id)
             response = Response(500, b"{}")
@@ -247,6 +249,12 @@ class Engine(SpecMiddleware):
                 exc_info=error,
             )
         return response
+
+
+def _refuse_in(exchange: Exchange, error: Exception) -> Response | None:
+    """Return the service's answer that depends on the operation, if it has one."""
+    refuse_in, operation_id = exchange.api.service.refuse_in, exchange.operation_id
+    return refuse_in(operation_id, error) if refuse_in and operation_id else None
 
 
 def _note_reader(scope: Scope, reader: Hashable) -> None:

@@ -15,6 +15,7 @@ from server.openapi.union import Document
 from server.response import JSON, Response
 from server.serving.app import build_app, engine_of
 from tests.server.client import Answer, Client
+from tests.server.services import document
 
 ROOT = Path(__file__).parents[2]
 KEY = ("X-Key", "anything")
@@ -173,8 +174,19 @@ class TestRequestsAreChecked:
     def test_parameters(self, pets: Client) -> None:
         answer = get(pets, "/pets?limit=10", prefer="code=404")
         assert answer.status == 400
+        assert answer.header("content-type") == "application/json"  # as the document has it
+        assert json.loads(str(answer.header("sl-violations"))) == [
+            {"path": "/query/limit", "message": "must be at most 9"}
+        ]
+
+    def test_an_operation_without_a_documented_refusal(self) -> None:
+        limit = {"name": "limit", "in": "query", "schema": {"type": "integer"}}
+        done = {"200": {"description": "Done."}}
+        paths = {"/a": {"get": {"parameters": [limit], "responses": done}}}
+        client = Client(build_mock([Document("a", document(paths))]))
+        answer = client.get("/a?limit=x")
         assert answer.header("content-type") == "application/problem+json"
-        assert answer.json["details"] == [{"path": "/query/limit", "message": "must be at most 9"}]
+        assert answer.json["details"][0]["path"] == "/query/limit"
 
     def test_bodies(self, pets: Client) -> None:
         assert pets.post("/pets", value={"name": "tom"}).status == 400

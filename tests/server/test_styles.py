@@ -483,3 +483,19 @@ def test_headers_that_say_nothing() -> None:
     assert [each.name for each in parameters.declared] == ["X-Value"]
     with pytest.raises(InvalidRequest):
         parameters.arguments({"X-Value": ["x"]})
+
+
+@pytest.mark.parametrize(
+    ("sent", "items"),
+    [
+        ("a%2Cb", ["a", "b"]),
+        ("a%2cb%2Cc", ["a", "b", "c"]),
+        ("a,b%2Cc", ["a", "b,c"]),
+        ("a", ["a"]),
+    ],
+)
+def test_an_encoded_comma_of_a_query_separates_where_no_bare_one_does(
+    sent: str, items: list[str]
+) -> None:
+    client = echo({"type": "array", "items": {"type": "string"}}, explode=False)
+    assert client.get(f"/things?value={sent}").json == {"value": items}
