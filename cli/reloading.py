@@ -2,8 +2,8 @@
 
 This process opens the socket, imports the engine and what else never changes, and forks a process
 for each version of the rest. A version takes over when it serves; then the one before it answers
-what it has accepted, and ends. A version that cannot be served ends with a report, and the one
-before it goes on, with that report in the `details` of its errors.
+what it has accepted, and ends. For an instant both accept. A version that cannot be served ends
+with a report, and the one before it goes on, with that report in the `details` of its errors.
 
 It runs alone (`python -m cli.reloading HOST:PORT APPLICATION`), because it must not have imported
 what it watches.
