@@ -87,7 +87,9 @@ def _create(name: str, file: Path | None) -> None:
     tree.change("services.py", _with_entry(name))
     tree.apply()
     if base_path != base_path_of(document.content):
-        click.echo(f"The service is served under {base_path}, and its document says otherwise.")
+        click.echo(
+            f"The service is served under {base_path}, not under the server of its document."
+        )
     click.echo(f"Next: specd migrate, then specd serve --only {name} --reload")
 
 
@@ -266,7 +268,7 @@ def _misfits(operations: list[Described], added: set[str]) -> Iterator[str]:
             except DocumentError as error:
                 line = function.__code__.co_firstlineno
                 wanted = each.handler_source().partition('\n    """')[0]
-                yield f"{path}:{line}: {error}\nThe document asks for:\n{wanted}"
+                yield f"{path}:{line}: {error}\nThe document demands:\n{wanted}"
         for attribute, function in vars(loaded).items():
             if is_handler(function, module) and f"{module}.{attribute}" not in named:
                 yield f"{path}:{function.__code__.co_firstlineno}: no operation is {attribute}"

@@ -2,8 +2,8 @@
 
 This process opens the socket, imports the engine and what else never changes, and forks a process
 for each version of the rest. A version takes over when it serves; then the one before it answers
-what it has accepted, and ends. A version that cannot be served ends with a report, and the one
-before it goes on, with that report in the `details` of its errors.
+what it has accepted, and ends. For an instant both accept. A version that cannot be served ends
+with a report, and the one before it goes on, with that report in the `details` of its errors.
 
 It runs alone (`python -m cli.reloading HOST:PORT APPLICATION`), because it must not have imported
 what it watches.
@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -38,7 +38,7 @@ WATCHED = (
     *("services.py", "setting_values.py", "settings.py", "wsgi.py"),
 )
 SUFFIXES = frozenset((".py", ".yaml", ".yml", ".json", ".html"))
-TOLD = frozenset(("ClickException", "DocumentError", "DocumentErrors", "SettingsError"))
+UNDERSTOOD = frozenset(("ClickException", "DocumentError", "DocumentErrors", "SettingsError"))
 """What needs no traceback, because its message is for whoever made the mistake."""
 POLL_S = 0.1
 AGAIN_S = 1.0
@@ -52,6 +52,7 @@ def main(bind: str, application: str) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     gc.disable()  # what is imported stays, and a collection would look through it
     listener = listen(bind)
+    print(f"Listening at http://{bind}, and watching {', '.join(WATCHED)}.", file=sys.stderr)
     _import_libraries()
     gc.freeze()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -80,11 +81,11 @@ class _Reloader:
         seen: Files | None = None
         try:
             while True:
-                now = self._files()
+                now = _status_of((*_watched(), *self._others))
                 if seen is None or now != seen or time.monotonic() > self._again_at:
                     _forget_compiled(seen or {}, now)
                     self._start()
-                    seen = now
+                    seen = _status_of(self._others) | now
                 elif self._serving is not None and not self._serving.is_alive():
                     print("The server has ended; starting it again.", file=sys.stderr)
                     self._serving, seen = None, None
@@ -103,14 +104,6 @@ class _Reloader:
                 for version in self._ending:
                     version.kill()
             time.sleep(0.02)
-
-    def _files(self) -> Files:
-        found = {}
-        for path in (*_watched(), *self._others):
-            with suppress(OSError):  # it has just been removed
-                status = path.stat()
-                found[path] = status.st_mtime_ns, status.st_size
-        return found
 
     def _start(self) -> None:
         """Start the present version. It takes over when it serves."""
@@ -143,7 +136,7 @@ class _Reloader:
         print(f"{report.get('traceback', '')}Not loaded: {mistake}\n({kept})", file=sys.stderr)
         sys.stderr.flush()
         if self._serving is not None:
-            self._serving.tell(mistake)
+            self._serving.note(mistake)
 
 
 @dataclass
@@ -176,7 +169,8 @@ class _Version:
             return report
         return {}
 
-    def tell(self, mistake: str) -> None:
+    def note(self, mistake: str) -> None:
+        """Have the errors of this version name a mistake of a newer one."""
         with suppress(OSError):
             _send(self.channel, {"mistake": mistake})
 
@@ -216,7 +210,7 @@ def _serve_version(listener: socket.socket, channel: socket.socket, application:
         status = 0
     except BaseException as error:
         kind = type(error).__name__
-        about = "" if kind in TOLD else _traceback(error)
+        about = "" if kind in UNDERSTOOD else _traceback(error)
         _send(channel, {"kind": kind, "mistake": _mistake(error), "traceback": about})
     finally:
         sys.stdout.flush()
@@ -274,7 +268,7 @@ def _send(channel: socket.socket, message: dict[str, Any]) -> None:
 def _mistake(error: BaseException) -> str:
     """Return one line: of a document's mistake its text, of another the place in our source."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
-    if type(error).__name__ in TOLD:
+    if type(error).__name__ in UNDERSTOOD:
         return _without_secrets(str(error))
     if isinstance(error, SyntaxError) and error.filename:
         place, line = error.filename, error.lineno
@@ -298,6 +292,15 @@ def _traceback(error: BaseException) -> str:
 def _without_secrets(text: str) -> str:
     clean: Callable[[str], str] = import_module("cli.output").without_secrets
     return clean(text)
+
+
+def _status_of(paths: Iterable[Path]) -> Files:
+    found = {}
+    for path in paths:
+        with suppress(OSError):  # it has just been removed
+            status = path.stat()
+            found[path] = status.st_mtime_ns, status.st_size
+    return found
 
 
 def _watched() -> Iterator[Path]:

@@ -134,7 +134,7 @@ from server.response import Headers, Response, encode
 
 
 def respond(error: Exception, request_id: str) -> Response:
-    """The answer to any exception. What the table does not know is a bug of ours: 500."""
+    """The answer to any exception. What is not in the table is a bug of ours: 500."""
     match error:
         case NotImplementedError():
             return _answer(501, "not_implemented", "This operation is not written yet.")

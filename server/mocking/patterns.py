@@ -1,7 +1,7 @@
 """Text that matches a regular expression of JSON Schema, whose dialect is ECMA-262's.
 
-Python's parser reads the expression. Assertions are passed over, so whoever asks for a text checks
-it; asking again gives another one.
+Python's parser reads the expression. Assertions are passed over, so a text has to be
+checked, and another one made where it does not match.
 """
 
 from __future__ import annotations

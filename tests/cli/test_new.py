@@ -111,7 +111,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> CopiedTree:
     said = tree.specd("new", "odd", "--document", str(document))
     assert "wrote    handlers/odd/pet_store.py\n" in said
     assert "changed  services.py\n" in said
-    assert "The service is served under /odd/v1, and its document says otherwise.\n" in said
+    assert "The service is served under /odd/v1, not under the server of its document.\n" in said
     tree.specd("new", "greeter")
     tree.specd("migrate")
     return tree
@@ -253,7 +253,7 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
     assert updated.stderr.startswith(
         f"handlers/greeter/greetings.py:{line}: get_greeting:"
         " handlers.greeter.greetings.get_greeting takes person, which the document does not know\n"
-        "The document asks for:\n"
+        "The document demands:\n"
         "def get_greeting(ctx: Context, *, somebody: str) -> dict[str, Any]:\n"
     )
     assert "no operation is left_over\n" in updated.stderr

@@ -137,7 +137,7 @@ BAD = [
 
 
 def test_edits_good_and_bad_under_load(reloading: Reloading) -> None:
-    handler, took, spoilt = reloading.text(HANDLER), [], 0
+    handler, wanted, took, spoilt = reloading.text(HANDLER), "", [], 0
     began = time.monotonic()
     with Readers(reloading) as readers:
         while len(took) + spoilt < EDITS and time.monotonic() - began < LONGEST_S:
@@ -149,10 +149,10 @@ def test_edits_good_and_bad_under_load(reloading: Reloading) -> None:
                 assert reloading.mistake() == ""
                 continue
             name, spoil, expected = BAD[spoilt % len(BAD)]
-            before, served = reloading.text(name), reloading.greeting()
+            before = reloading.text(name)
             reloading.write(name, spoil(before))
             reloading.until_mistake(expected)
-            assert reloading.greeting() == served, "the last good version serves on"
+            assert reloading.greeting() == wanted, "the last good version serves on"
             reloading.write(name, before)
             reloading.until_mistake("")
             spoilt += 1
