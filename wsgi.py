@@ -13,6 +13,7 @@ from typing import Any
 import logs
 from models.secret_shapes import SHAPES
 from pages.app import build_pages
+from server.openapi.mistakes import Mistakes
 from server.service import Service
 from server.serving.app import build_app
 from services import SERVICES, Entry
@@ -48,8 +49,16 @@ def _build(entries: tuple[Entry, ...]) -> Any:
     return build_app(services.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
 
 
+def _build_or_exit(entries: tuple[Entry, ...]) -> Any:
+    """Return the application. A document with mistakes ends the process with their report."""
+    try:
+        return _build(entries)
+    except Mistakes as error:
+        raise SystemExit(str(error)) from None
+
+
 def __getattr__(name: str) -> Any:
     if name in APPLICATIONS:
-        application = globals()[name] = _build(APPLICATIONS[name])
+        application = globals()[name] = _build_or_exit(APPLICATIONS[name])
         return application
     raise AttributeError(name)

@@ -38,7 +38,9 @@ WATCHED = (
     *("services.py", "setting_values.py", "settings.py", "wsgi.py"),
 )
 SUFFIXES = frozenset((".py", ".yaml", ".yml", ".json", ".html"))
-UNDERSTOOD = frozenset(("ClickException", "DocumentError", "DocumentErrors", "SettingsError"))
+UNDERSTOOD = frozenset(
+    ("ClickException", "DocumentError", "DocumentErrors", "Mistakes", "SettingsError", "SystemExit")
+)
 """What needs no traceback, because its message is for whoever made the mistake."""
 POLL_S = 0.1
 AGAIN_S = 1.0

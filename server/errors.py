@@ -9,22 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from connexion.exceptions import ProblemException
 
 MOST_MISTAKES = 50
 
 
+class Spot(NamedTuple):
+    """A place in a file; lines and columns count from 1."""
+
+    file: Path
+    line: int
+    column: int
+
+
 class DocumentError(Exception):
     """A document or its handlers cannot be served; names the operation and the place.
 
     `at`: the keys and indexes from the document's root to what is wrong, where that is known.
+    `spot`: where the mistake stands if that is no part of the document: in text that is no YAML, or
+    in a handler.
     """
 
-    def __init__(self, message: str, at: Sequence[str | int] = ()) -> None:
+    def __init__(
+        self, message: str, at: Sequence[str | int] = (), *, spot: Spot | None = None
+    ) -> None:
         super().__init__(message)
         self.at = tuple(at)
+        self.spot = spot
 
 
 class DocumentErrors(DocumentError):

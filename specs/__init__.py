@@ -3,16 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-from server.openapi.loading import load_cached
+from server.document.checking import read
 from server.openapi.union import Document
 
 HERE = Path(__file__).parent
 
 
 def document(name: str) -> Document:
-    """Return a document, with what it takes of others, as the engine serves it."""
+    """Return a document, with what it takes of others, as the engine serves it. Raise `Mistakes`
+    for one that cannot be read.
+    """
     path = HERE / f"{name}.yaml"
-    loaded = load_cached(path)
+    loaded = read(path)
     return Document(name, loaded.content, loaded.text, path)
 
 

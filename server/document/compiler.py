@@ -10,6 +10,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from connexion.exceptions import ResolverError
@@ -28,8 +29,10 @@ from server.document.responses import Responses
 from server.document.routing import Router
 from server.document.schemas import Schemas, is_3_0
 from server.document.security import compile_security, query_keys
+from server.document.signatures import spot_of, wanted
 from server.errors import DocumentError, DocumentErrors
 from server.openapi.naming import handler_of
+from server.openapi.wording import did_you_mean
 from server.phases import preparation_of
 from server.service import Service
 
@@ -68,17 +71,51 @@ def skeleton(service: Service) -> dict[str, Any]:
     }
 
 
-class FoundHandlers(Resolver):
-    """Finds handlers by the service's `find_handler`."""
+class _Handlers(Resolver):
+    """Finds handlers, by `find_handler` if there is one. For one that cannot be found there is an
+    `_Absent` function, so that the rest of its operation is compiled, which says what the handler
+    has to look like.
+    """
 
-    def __init__(self, find_handler: Callable[[str, str], Callable[..., Any]]) -> None:
+    def __init__(self, find_handler: Callable[[str, str], Callable[..., Any]] | None) -> None:
         super().__init__()
         self._find_handler = find_handler
 
     def resolve(self, operation: AbstractOperation) -> Resolution:
         """Return the function of an operation."""
+        if self._find_handler is None:
+            return super().resolve(operation)
         function = self._find_handler(operation.path, operation.method)
         return Resolution(function, operation.operation_id)
+
+    def resolve_function_from_operation_id(self, operation_id: str) -> Callable[..., Any]:
+        try:
+            function: Callable[..., Any] = super().resolve_function_from_operation_id(operation_id)
+        except ResolverError as error:
+            return _Absent(operation_id, str(error))
+        return function
+
+
+class _Absent:
+    def __init__(self, dotted: str, reason: str) -> None:
+        self.module, _, self.name = dotted.rpartition(".")
+        self.reason = reason
+
+    def __call__(self, ctx: Any, **_: Any) -> Any:
+        raise NotImplementedError
+
+    def fault(self, operation: Operation, place: str) -> str:
+        """Return the sentence on the missing function of an operation."""
+        with suppress(ImportError):
+            module = importlib.import_module(self.module)
+            handlers = [name for name, it in vars(module).items() if is_handler(it, self.module)]
+            right = did_you_mean(self.name, handlers)
+            if right:
+                return f"{place}: no function {self.module}.{self.name}{right}"
+        return (
+            f"{place}: no function {self.module}.{self.name} ({self.reason}): "
+            f"write `{wanted(operation, self.name)}`"
+        )
 
 
 class CompiledAPI(OperationsOfDocument[Operation]):
@@ -92,8 +129,9 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self.requests = Schemas(self.document, drop="readOnly")
         self.answers = Schemas(self.document, drop="writeOnly")
         self._errors: list[DocumentError] = []
-        found = service.find_handler
-        resolver = Resolver() if found is None else FoundHandlers(found)
+        self._named: set[Callable[..., Any]] = set()
+        """The functions that operations name, also those that do not fit."""
+        resolver = _Handlers(service.find_handler)
         super().__init__(
             specification, base_path=service.base_path, resolver=resolver, pythonic_params=True
         )
@@ -109,6 +147,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
     def make_operation(self, operation: AbstractOperation) -> Operation:
         """Compile one operation. Raise `DocumentError`."""
         path, method = operation.path, operation.method
+        self._named.add(operation.function)
         raw = self.document["paths"][path][method]
         operation_id = str(raw["operationId"])
         place = f"{self.service.name}: {operation_id} ({method.upper()} {path})"
@@ -145,6 +184,8 @@ class CompiledAPI(OperationsOfDocument[Operation]):
                 with_headers=self.service.validate_responses,
             ),
         )
+        if isinstance(operation.function, _Absent):
+            raise DocumentError(operation.function.fault(compiled, place))
         check_parameters(compiled, path, place)
         check_signature(compiled, operation.function, place)
         self.operations[operation_id] = compiled
@@ -217,30 +258,23 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         at = ("paths", path, method)
         place = f"{self.service.name}: {method.upper()} {path}"
         if isinstance(error, DocumentError):
-            self._errors.append(DocumentError(str(error), error.at or at))
-        elif isinstance(error, ResolverError):
-            raw = self.document["paths"][path][method]
-            name = handler_of(self.service.handlers, path, method, raw)
-            message = f"{place}: no function {name}: {error}"
-            self._errors.append(DocumentError(message, at))
+            self._errors.append(DocumentError(str(error), error.at or at, spot=error.spot))
         else:
             message = f"{place}: {error.__class__.__name__}: {error}"
             self._errors.append(DocumentError(message, at))
 
     def _find_dead_handlers(self) -> None:
         """Note the handler functions that no document names, in modules that one names."""
-        bound = {operation.function for operation in self.operations.values()}
-        for name in sorted(
-            {operation.function.__module__ for operation in self.operations.values()}
-        ):
+        for name in sorted({function.__module__ for function in self._named}):
             if not name.startswith(f"{self.service.handlers}."):
                 continue
             for attribute, function in vars(importlib.import_module(name)).items():
-                if is_handler(function, name) and function not in bound:
+                if is_handler(function, name) and function not in self._named:
                     self._errors.append(
                         DocumentError(
                             f"{self.service.name}: {name}.{attribute} is a handler, "
-                            "but no operation of the document names it"
+                            "but no operation of the document names it",
+                            spot=spot_of(function),
                         )
                     )
 
@@ -266,6 +300,15 @@ def check_signature(operation: Operation, function: Callable[..., Any], place: s
     """Raise `DocumentError` unless the handler takes just what the document lets a client send;
     where it has two phases, both together.
     """
+    try:
+        _check_phases(operation, function, place)
+    except DocumentError as error:
+        right = wanted(operation, getattr(function, "__name__", "handler"))
+        message = f"{error}; the document wants `{right}`"
+        raise DocumentError(message, spot=spot_of(function)) from None
+
+
+def _check_phases(operation: Operation, function: Callable[..., Any], place: str) -> None:
     first = preparation_of(function)
     if first is None:
         taken = check_phase(operation, function, 1, place)

@@ -460,25 +460,3 @@ _SENTENCES = {
     "unevaluatedProperties": "has properties the document does not know: {unexpected}",
     "unevaluatedItems": "has more items than the document knows",
 }
-
-
-def check_references(document: Mapping[str, Any], name: str) -> None:
-    """Raise `DocumentError` naming the place of a local `$ref` that points nowhere."""
-
-    def visit(node: Any, place: str) -> None:
-        if isinstance(node, Mapping):
-            reference = node.get("$ref")
-            if isinstance(reference, str) and reference.startswith("#/"):
-                try:
-                    lookup(document, reference)
-                except (LookupError, TypeError):
-                    raise DocumentError(
-                        f"{name}: invalid document at {place}: {reference} points nowhere"
-                    ) from None
-            for key, item in node.items():
-                visit(item, f"{place}/{key}" if place else str(key))
-        elif isinstance(node, list):
-            for index, item in enumerate(node):
-                visit(item, f"{place}/{index}")
-
-    visit(document, "")

@@ -26,8 +26,9 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from server.errors import DocumentError
+from server.errors import DocumentError, Spot
 from server.openapi.structure import OBJECTS, SECTIONS, Steps, children, steps_of
+from server.openapi.wording import did_you_mean, points_nowhere
 
 SHARED = "x-shared"
 REPLACES = "x-replaces"
@@ -46,11 +47,14 @@ class Loaded:
 
 
 def load(path: Path) -> Loaded:
-    """Return a document with all that it refers to. Raise `DocumentError`.
+    """Return a document with all that it refers to. Raise `DocumentError`; `checking.read` names
+    every mistake of the document.
 
     The text is the file's own where that stands alone, else YAML made from the content.
     """
     bundle = Bundle(path)
+    if bundle.faults:
+        raise bundle.faults[0]
     content = bundle.content
     text = path.read_bytes()
     if bundle.source(path) != content or _has_aliases(text):
@@ -120,21 +124,25 @@ class Bundle:
     """The documents of several files as one, with where each part is from.
 
     `content` is the document. `origins` has the steps to each part of it that another file holds,
-    with that file and the steps there.
+    with that file and the steps there. `faults` are keys that come twice, and references that point
+    nowhere; these stand in the content as they are written. Raise `DocumentError` for a file that
+    holds no object.
     """
 
     def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.faults: list[DocumentError] = []
         self._sources: dict[Path, Any] = {}
         self.origins: dict[Steps, tuple[Path, Steps]] = {}
         self._registry: Registry[Any] = Registry(retrieve=self._retrieve)  # type: ignore[call-arg]
-        self._root = path.resolve().as_uri()
+        self._root = self.path.as_uri()
         self.content = self._plain(self.source(path), "")
         if not isinstance(self.content, dict):
-            raise DocumentError(f"{path}:1:1: a document is an object")
+            raise DocumentError(f"{path}:1:1: a document is an object", spot=Spot(path, 1, 1))
         self._has_shared = SHARED in self.content
         self._names: dict[str, str] = {}
         """The absolute reference of what another file holds -> the reference in this document."""
-        self._waiting: list[tuple[str, str, str]] = []
+        self._waiting: list[tuple[str, str, str, Any]] = []
         self._inlined: list[str] = []
         self._adopt()
         self._point_here(self.content, "document", self._root, ())
@@ -148,7 +156,8 @@ class Bundle:
         """Return what a file holds. Raise `DocumentError`."""
         path = path.resolve()
         if path not in self._sources:
-            self._sources[path] = parse(path)
+            self._sources[path], repeated = parse(path)
+            self.faults += repeated
         return self._sources[path]
 
     def _retrieve(self, uri: str) -> Resource[Any]:
@@ -156,16 +165,25 @@ class Bundle:
             raise DocumentError(f"{uri}: references point into files, not to other machines")
         return DRAFT202012.create_resource(self.source(_path_of(uri)))
 
-    def _lookup(self, absolute: str) -> tuple[Any, str]:
-        """Return a copy of what a reference points to, and the file that this is in."""
+    def _lookup(self, absolute: str, at: Steps) -> Any:
+        """Return a copy of what a reference points to. Raise `DocumentError`; `at` is where the
+        reference stands.
+        """
         try:
             found = self._registry.resolver().lookup(absolute)
         except (Unresolvable, DocumentError) as error:
             cause: BaseException = error
-            while cause.__cause__ is not None:
+            while cause.__cause__ is not None and not isinstance(cause, DocumentError):
                 cause = cause.__cause__
-            raise DocumentError(f"{absolute}: points nowhere: {cause}") from error
-        return self._plain(found.contents, absolute), urldefrag(absolute)[0]
+            if isinstance(cause, DocumentError):  # of the other file itself
+                raise DocumentError(str(cause), at=(*at, "$ref"), spot=cause.spot) from error
+            file, fragment = urldefrag(absolute)
+            name = os.path.relpath(_path_of(file), self.path.parent)
+            reference = f"{'' if file == self._root else name}#{fragment}"
+            raise DocumentError(
+                points_nowhere(reference, self.source(_path_of(file)), fragment), at=(*at, "$ref")
+            ) from error
+        return self._plain(found.contents, absolute)
 
     def _plain(self, node: Any, place: str) -> Any:
         """Return a copy as JSON has it: keys are text, and no two parts are one."""
@@ -182,12 +200,16 @@ class Bundle:
             if not isinstance(component, dict):
                 continue
             replaced = component.pop(REPLACES, None)
-            absolute = urljoin(self._root, replaced or component.get("$ref", ""))
+            absolute = urljoin(self._root, str(replaced or component.get("$ref", "")))
             if self._is_elsewhere(absolute) and absolute not in self._names:
                 section, name = map(str, steps)
-                self._names[absolute] = f"#/components/{section}/{name}"
                 if not replaced:
-                    self._waiting.append((absolute, section, name))
+                    try:
+                        node = self._lookup(absolute, ("components", *steps))
+                    except DocumentError:
+                        continue  # a fault where references are followed
+                    self._waiting.append((absolute, section, name, node))
+                self._names[absolute] = f"#/components/{section}/{name}"
 
     def _is_elsewhere(self, absolute: str) -> bool:
         return urldefrag(absolute)[0] != self._root
@@ -200,17 +222,18 @@ class Bundle:
             if (kind == "example" and self._has_shared) or (
                 kind == "pathItem" and self._is_elsewhere(absolute)
             ):
-                if absolute in self._inlined:
-                    raise DocumentError(f"{absolute}: refers to itself")
-                del node["$ref"]
-                found, base = self._lookup(absolute)
-                self._note_origin(at, absolute)
-                self._inlined.append(absolute)
-                node = self._point_here({**found, **node}, kind, base, at)
-                self._inlined.pop()
-                return node
+                try:
+                    return self._inline(node, kind, absolute, at)
+                except DocumentError as error:
+                    self.faults.append(error)
+                    node["$ref"] = absolute
+                    return node
             if self._is_elsewhere(absolute):
-                node["$ref"] = self._name(absolute, kind)
+                try:
+                    node["$ref"] = self._name(absolute, kind, at)
+                except DocumentError as error:
+                    self.faults.append(error)
+                    node["$ref"] = absolute
             else:
                 node["$ref"] = "#" + urldefrag(absolute)[1]
         for steps, child, kind_of_child in list(children(node, kind)):
@@ -218,33 +241,51 @@ class Bundle:
             holder[steps[-1]] = self._point_here(child, kind_of_child, base, at + steps)
         return node
 
-    def _name(self, absolute: str, kind: str) -> str:
-        """Return the reference to a component for what another file holds."""
+    def _inline(self, node: dict[str, Any], kind: str, absolute: str, at: Steps) -> Any:
+        """Return what a reference points to in its place. Raise `DocumentError`."""
+        if absolute in self._inlined:
+            raise DocumentError(f'"{node["$ref"]}" refers to itself', at=(*at, "$ref"))
+        found = self._lookup(absolute, at)
+        if not isinstance(found, dict):
+            raise DocumentError(f'"{node["$ref"]}" does not point to an object', at=(*at, "$ref"))
+        self._note_origin(at, absolute)
+        self._inlined.append(absolute)
+        whole = {**found, **{key: value for key, value in node.items() if key != "$ref"}}
+        whole = self._point_here(whole, kind, urldefrag(absolute)[0], at)
+        self._inlined.pop()
+        return whole
+
+    def _name(self, absolute: str, kind: str, at: Steps) -> str:
+        """Return the reference to a component for what another file holds. Raise `DocumentError`;
+        `at` is where it is referred to.
+        """
         if absolute not in self._names:
+            found = self._lookup(absolute, at)
+            if kind not in SECTIONS:
+                raise DocumentError('a "$ref" cannot stand here: write it out', at=(*at, "$ref"))
             section = SECTIONS[kind]
             file, fragment = urldefrag(absolute)
             own_name = str(steps_of(fragment)[-1]) if fragment else _path_of(file).stem
             first = _NO_NAME.sub("_", own_name)
             name, number = first, 2
             taken = self.content.get("components", {}).get(section, {}).keys() | {
-                other for _, section_, other in self._waiting if section_ == section
+                other for _, section_, other, _ in self._waiting if section_ == section
             }
             while name in taken:
                 name, number = f"{first}_{number}", number + 1
             self._names[absolute] = f"#/components/{section}/{name}"
-            self._waiting.append((absolute, section, name))
+            self._waiting.append((absolute, section, name, found))
         return self._names[absolute]
 
     def _add_components(self) -> None:
         components = self.content.setdefault("components", {})
         while self._waiting:
-            absolute, section, name = self._waiting[-1]
-            node, base = self._lookup(absolute)
+            absolute, section, name, node = self._waiting[-1]
             place = ("components", section, name)
             self._note_origin(place, absolute)
             components.setdefault(section, {})[name] = node
             self._waiting.pop()
-            self._point_here(node, _KINDS[section], base, place)
+            self._point_here(node, _KINDS[section], urldefrag(absolute)[0], place)
         if self._has_shared:
             del self.content[SHARED]
             components.pop("examples", None)
@@ -268,14 +309,16 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
+    def __init__(self, text: bytes) -> None:
+        super().__init__(text)
+        self.repeated: list[yaml.ScalarNode] = []
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         keys = set()
         for key, _ in node.value:
-            if key.tag != _MERGE and key.value in keys:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key.value} comes twice", key.start_mark
-                )
-            if isinstance(key, yaml.ScalarNode):
+            if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
+                if key.value in keys:
+                    self.repeated.append(key)
                 keys.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -302,18 +345,57 @@ for _tag, _pattern, _first in (
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
 
 
-def parse(path: Path) -> Any:
-    """Return what a YAML or JSON file holds. Raise `DocumentError` with the place of a mistake."""
+def parse(path: Path) -> tuple[Any, list[DocumentError]]:
+    """Return what a YAML or JSON file holds, and an error for each key that comes twice. Raise
+    `DocumentError` with the spot of a mistake of syntax.
+    """
     try:
-        return yaml.load(path.read_bytes(), Loader=_Loader)
+        loader = _Loader(path.read_bytes())
+        try:
+            content = loader.get_single_data()
+        finally:
+            loader.dispose()
     except OSError as error:
-        raise DocumentError(f"{path}: {error.strerror}") from error
+        siblings = [each.name for each in path.parent.glob("*")]
+        right = did_you_mean(path.name, siblings)
+        raise DocumentError(f"{path}: {error.strerror}{right}") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else f"{path}"
-        raise DocumentError(f"{place}: {error.problem}") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(f"{path}: {error}") from error
+        raise _error_at(
+            path, mark, _REMEDIES.get(str(error.problem), str(error.problem))
+        ) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DocumentError(f"{path}: {error}", spot=Spot(path, 1, 1)) from error
+    return content, [
+        _error_at(path, key.start_mark, f"the key {key.value} comes twice: remove one of them")
+        for key in loader.repeated
+    ]
+
+
+_REMEDIES = {
+    "mapping values are not allowed in this context": (
+        "mapping values are not allowed here: this line is indented too far, or its text has a "
+        "colon and needs quotes"
+    ),
+    "did not find expected key": (
+        "this is no key of the object above: indent it as the object's other keys are, and quote "
+        "a text that goes on after a closing quote or begins with a special character"
+    ),
+    "did not find expected '-' indicator": (
+        "this is no item of the list above: begin it with a dash, or indent it otherwise"
+    ),
+    "could not find expected ':'": "a key needs a colon and a space after it",
+    "found character that cannot start any token": (
+        "a text cannot begin with this character: indent by spaces, not by tabs, and quote a text "
+        "that begins with @ or `"
+    ),
+}
+"""What libyaml says -> what to do about it."""
+
+
+def _error_at(path: Path, mark: Any, problem: str) -> DocumentError:
+    spot = Spot(path, mark.line + 1, mark.column + 1) if mark else Spot(path, 1, 1)
+    return DocumentError(f"{path}:{spot.line}:{spot.column}: {problem}", spot=spot)
 
 
 def _has_aliases(text: bytes) -> bool:

@@ -109,7 +109,7 @@ def children(node: Any, kind: str) -> Iterator[tuple[Steps, Any, str]]:
                 for name, item in value.items():
                     if kind == "schema" or not str(name).startswith("x-"):
                         yield (key, name), item, child[1:-1]
-        elif isinstance(value, list):  # `items` of earlier drafts
+        elif key == "items" and isinstance(value, list):  # of earlier drafts
             yield from (((key, at), item, child) for at, item in enumerate(value))
         else:
             yield (key,), value, child
@@ -120,9 +120,12 @@ def walk(node: Any, kind: str = "document", at: Steps = ()) -> Iterator[tuple[St
 
     References are not followed.
     """
-    yield at, node, kind
-    for steps, child, kind_of_child in children(node, kind):
-        yield from walk(child, kind_of_child, at + steps)
+    waiting = [(at, node, kind)]
+    while waiting:
+        yield (found := waiting.pop())
+        at, node, kind = found
+        inside = [(at + steps, child, kind) for steps, child, kind in children(node, kind)]
+        waiting.extend(reversed(inside))
 
 
 def steps_of(fragment: str) -> tuple[str, ...]:

@@ -11,17 +11,15 @@ from typing import Any
 import structlog
 from a2wsgi import WSGIMiddleware
 from connexion import ConnexionMiddleware
-from connexion.exceptions import InvalidSpecification
-from connexion.json_schema import RefResolutionError
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seams import require_seams
+from server.document.checking import find_mistakes, locate
 from server.document.compiler import skeleton
 from server.document.connexion_seams import build, nothing_validated
-from server.document.schemas import check_references
-from server.document.validity import check_validity
 from server.errors import DocumentError
+from server.openapi.mistakes import Mistakes
 from server.service import Chore, Service
 from server.serving.engine import Engine
 from server.serving.health import Probes
@@ -41,7 +39,8 @@ def build_app(
 
     `trusted_proxies`: addresses and networks whose `X-Forwarded-For` is believed; `unix`.
 
-    Documents are compiled here and now: raises `DocumentError` naming operation and place.
+    Documents are checked and compiled here and now. Raise `Mistakes` with all that is wrong in them
+    and their handlers.
     """
     require_seams("connexion", "uvicorn")
     services = tuple(services)
@@ -55,23 +54,23 @@ def build_app(
         middlewares=[engine, LifespanMiddleware],
         lifespan=lambda _: _lifespan(app, services),
     )
+    documents = [document for service in services for document in service.documents]
+    found = [mistake for document in documents for mistake in find_mistakes(document)]
+    if found:
+        raise Mistakes(found)
     for service in services:
-        for document in service.documents:
-            check_references(document.content, document.name)
         try:
-            for document in service.documents:
-                check_validity(document.content)
             with nothing_validated():
                 app.add_api(skeleton(service), base_path=service.base_path, service=service)
-        except InvalidSpecification as error:
-            place = "/".join(str(step) for step in error.absolute_path)
-            raise DocumentError(
-                f"{service.name}: invalid document at {place or '/'}: {error.message}"
-            ) from error
-        except RefResolutionError as error:
-            raise DocumentError(f"{service.name}: invalid document: {error}") from error
+        except DocumentError as error:
+            found += locate(service.documents, [error])
     # connexion would build on the first request; a document that cannot be served must not start.
     build(app)
+    built = engine_of(app)
+    assert built is not None
+    found += built.mistakes
+    if found:
+        raise Mistakes(found)
     return app
 
 

@@ -34,8 +34,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import security_events
 from server.document.arrivals import arriving
 from server.document.bodies import Disconnected
+from server.document.checking import locate
 from server.document.compiler import CompiledAPI
 from server.document.media import URLENCODED
+from server.errors import DocumentError
+from server.openapi.mistakes import Mistake
 from server.response import Response, Stream, standing_headers
 from server.service import Service
 from server.serving.exchange import Exchange, ServedAPI, deliver
@@ -67,12 +70,17 @@ class Engine(SpecMiddleware):
         self.proxies = proxies
         probes.flush_metrics = self.flush_metrics
         self.apis: list[ServedAPI] = []
+        self.mistakes: list[Mistake] = []
         self.waiting = Waiting()
         self._ids = _request_ids()
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
-        """Compile one document. Raise `DocumentError`."""
-        compiled = CompiledAPI(specification, service=service)
+        """Compile one service, or note the mistakes for which it cannot be served."""
+        try:
+            compiled = CompiledAPI(specification, service=service)
+        except DocumentError as error:
+            self.mistakes += locate(service.documents, [error])
+            return
         self.apis.append(ServedAPI(compiled, service))
         self.probes.watch(service)
 

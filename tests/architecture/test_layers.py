@@ -17,7 +17,7 @@ ALLOWED = {
     "logs": set(),
     "seams": set(),
     "security_events": set(),
-    "specs": {"server.openapi"},
+    "specs": {"server.document.checking", "server.openapi"},
     "server": {"logs", "seams", "security_events"},
     "models": {"seams", "security_events", "settings"},
     "adapters": {"models", "settings"},

@@ -420,7 +420,7 @@ class TestJson:
 @pytest.mark.parametrize(
     ("media", "words"),
     [
-        ({JSON: {"schema": {"type": "string", "pattern": "("}}}, "cannot be compiled"),
+        ({JSON: {"schema": {"type": "string", "pattern": "("}}}, "is no regular expression"),
         (
             {
                 URLENCODED: {
@@ -433,7 +433,7 @@ class TestJson:
     ],
 )
 def test_start_up_refuses_bodies_it_cannot_serve(media: dict[str, Any], words: str) -> None:
-    with pytest.raises(DocumentError, match=f"make_thing.*{words}"):
+    with pytest.raises(DocumentError, match=f"(make_thing|post.requestBody).*{words}"):
         post(media, lambda ctx, *, body=None: {})
 
 

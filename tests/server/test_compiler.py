@@ -2,12 +2,14 @@
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from server.context import Context
-from server.errors import DocumentError, DocumentErrors
+from server.errors import DocumentError
+from server.openapi.mistakes import Mistakes
 from server.openapi.union import Document
 from server.response import Response
 from server.service import Service
@@ -147,29 +149,31 @@ class TestDocuments:
 
     def test_all_mistakes_are_named_at_once(self) -> None:
         paths = {f"/{name}": {"get": operation(f"read_{name}")} for name in "abc"}
-        with pytest.raises(DocumentErrors) as error:
+        with pytest.raises(Mistakes) as error:
             serve(paths, {"read_b": ok, "dead": lambda ctx: {}})
-        messages = str(error.value).splitlines()
-        assert [message.split(": ")[1] for message in messages[:2]] == ["GET /a", "GET /c"]
-        assert "made_things.things.dead is a handler" in messages[2]
-        assert [each.at for each in error.value.errors[:1]] == [("paths", "/a", "get")]
+        absent, other, dead = error.value.found
+        assert [absent.place, other.place] == ["paths./a.get", "paths./c.get"]
+        assert "GET /a" in absent.message
+        assert "GET /c" in other.message
+        assert "made_things.things.dead is a handler" in dead.message
+        assert dead.file == str(Path(__file__).relative_to(Path.cwd()))
 
     def test_an_operation_id_used_twice(self) -> None:
         said = refused(
             {"/a": {"get": operation("read_a")}, "/b": {"get": operation("read_a")}}, {"read_a": ok}
         )
-        assert "read_a (GET /b): this operationId is used twice" in said
+        assert 'paths./b.get.operationId: "read_a" is the operationId of GET /a too' in said
 
     def test_a_path_parameter_that_is_not_declared(self) -> None:
         said = refused({"/a/{id}": {"get": operation("read_a")}}, {"read_a": ok})
-        assert "read_a (GET /a/{id}): path parameter id is not declared" in said
+        assert "paths./a/{id}.get: the path has {id}, but no parameter" in said
 
     def test_a_path_parameter_that_is_not_in_the_path(self) -> None:
         said = refused(
             {"/a": {"get": operation("read_a", parameters=[ID])}},
             {"read_a": lambda ctx, *, id_: {}},
         )
-        assert "path parameter id is not in the path" in said
+        assert 'paths./a.get.parameters[0]: "id" is not in the path "/a"' in said
 
     def test_two_templates_of_one_shape(self) -> None:
         said = refused(
@@ -179,15 +183,14 @@ class TestDocuments:
             },
             {"read_a": lambda ctx, *, id_: {}, "read_b": lambda ctx, *, x: {}},
         )
-        assert "/a/{x}" in said
-        assert "cannot be told from" in said
+        assert 'paths./a/{x}: has the same shape as "/a/{id}"' in said
 
     @pytest.mark.parametrize(
         ("where", "place"),
         [
-            ("parameter", "read_a (GET /a) query parameters"),
-            ("body", "read_a (GET /a) request body application/json"),
-            ("response", "read_a (GET /a) response 200 application/json"),
+            ("parameter", "parameters[0].schema"),
+            ("body", "requestBody.content.application/json.schema"),
+            ("response", "responses.200.content.application/json.schema"),
         ],
     )
     def test_a_bad_pattern(self, where: str, place: str) -> None:
@@ -202,13 +205,12 @@ class TestDocuments:
             {"/a": {"get": {**operation("read_a"), **facts}}},
             {"read_a": lambda ctx, *, limit=1, body=None: {}},
         )
-        assert place in said
-        assert "cannot be compiled" in said
+        assert f'paths./a.get.{place}.pattern: "(" is no regular expression' in said
 
     def test_a_reference_that_points_nowhere(self) -> None:
         lost = {**LIMIT, "schema": {"$ref": "#/components/schemas/Lost"}}
         said = refused({"/a": {"get": operation("read_a", parameters=[lost])}}, {"read_a": ok})
-        assert "paths//a/get/parameters/0/schema" in said
+        assert "paths./a.get.parameters[0].schema.$ref" in said
 
     @pytest.mark.parametrize(
         ("change", "words"),
@@ -314,25 +316,27 @@ class TestNewerVersions:
                                 "schema": {"$ref": "#/components/schemas/Size", "default": 4},
                             }
                         ],
-                        "responses": {"200": {"content": {"application/json": {}}}},
+                        "responses": ANYTHING,
                     },
-                    "head": {"operationId": "look", "responses": {}},
-                    "query": {
-                        "operationId": "search",
-                        "requestBody": {"content": {"application/json": {"schema": True}}},
-                    },
+                    "head": {"operationId": "look", "responses": ANYTHING},
                 }
             },
             schemas={"Size": {"type": ["integer", "null"], "exclusiveMaximum": 5}},
             parameters={"Id": {**ID, "schema": {"type": "integer", "const": 7}}},
         )
         made["openapi"] = version
-        made["webhooks"] = {"paid": {"post": {"responses": {}}}}
+        made["webhooks"] = {"paid": {"post": {"responses": ANYTHING}}}
+        if version == "3.2.0":
+            made["paths"]["/things/{id}.json"]["query"] = {
+                "operationId": "search",
+                "requestBody": {"content": {"application/json": {"schema": True}}},
+            }
         functions = {
             "get_things_id_json": lambda ctx, *, id_, size=4: {"id": id_, "size": size},
             "look": lambda ctx, *, id_: Response(202, b""),
-            "search": lambda ctx, *, id_, body=None: {"found": body},
         }
+        if version == "3.2.0":
+            functions["search"] = lambda ctx, *, id_, body=None: {"found": body}
         service = Service(
             name="made",
             documents=[Document("made", made)],
@@ -346,4 +350,6 @@ class TestNewerVersions:
         for wrong in ("/things/7.json?size=5", "/things/8.json"):
             assert client.get(wrong).status == 422
         assert client.send("HEAD", "/things/7.json").status == 202
-        assert client.send("QUERY", "/things/7.json", value={"a": 1}).json == {"found": {"a": 1}}
+        if version == "3.2.0":
+            found = client.send("QUERY", "/things/7.json", value={"a": 1})
+            assert found.json == {"found": {"a": 1}}

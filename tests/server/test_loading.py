@@ -251,7 +251,7 @@ class TestCache:
         if name == "own.yaml":
             assert "Y" in load_cached(path).content["components"]["schemas"]
         else:
-            with pytest.raises(DocumentError, match="'B'"):
+            with pytest.raises(DocumentError, match='"B"'):
                 load_cached(path)
 
     @pytest.mark.parametrize("damage", [b"", b"\n\n", b"nonsense", b"\xff\n-1\nx\n", b"{}\n{}"])

@@ -267,7 +267,7 @@ async def waits(token: str) -> str:
 
 
 BAD: dict[str, tuple[list[dict[str, list[str]]], dict[str, Any], str]] = {
-    "unknown scheme": ([{"nowhere": []}], SCHEMES, "no security scheme nowhere"),
+    "unknown scheme": ([{"nowhere": []}], SCHEMES, 'no security scheme "nowhere"'),
     "no function": ([{"a": []}], {"a": {"type": "http", "scheme": "bearer"}}, "names no function"),
     "missing function": (
         [{"a": []}],
@@ -314,4 +314,4 @@ def test_start_up_refuses(
 ) -> None:
     with pytest.raises(DocumentError, match=words) as refused:
         secured(security, schemes=schemes)
-    assert "who (GET /who)" in str(refused.value)
+    assert "paths./who.get" in str(refused.value)

@@ -1,0 +1,100 @@
+"""`specd check`: every mistake of documents and handlers, each with its file and line."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+import services
+import specs
+from server.document.checking import check_file
+from server.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report
+from server.serving.app import build_app
+from settings import Settings
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=FILE)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "github")),
+    default="text",
+    help="`text` is file:line:column: place: message, `github` is annotations of GitHub Actions.",
+)
+@click.pass_context
+def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
+    """Check OpenAPI documents, or without FILE the services' with their handlers.
+
+    Exit 1 if one has a mistake. The report names each mistake by file and line.
+    """
+    documents = files or tuple(specs.HERE / f"{name}.yaml" for name in services.DOCUMENTS)
+    found = [mistake for file in documents for mistake in check_file(file)]
+    if not files:
+        found += _check_handlers()
+    mistakes = in_order(found)
+    checked = ", ".join(file.name for file in documents) + ("" if files else " and their handlers")
+    click.echo(FORMATS[form](mistakes, checked))
+    context.exit(1 if mistakes else 0)
+
+
+def _check_handlers() -> Sequence[Mistake]:
+    """Return what stops the start of the services, which are put together without settings."""
+    with TemporaryDirectory() as folder:
+        settings = replace(Settings(), data_dir=Path(folder))
+        try:
+            build_app(
+                [import_module(entry.wiring).compose(settings) for entry in services.SERVICES]
+            )
+        except Mistakes as error:
+            return error.found
+    return ()
+
+
+def _as_text(mistakes: Sequence[Mistake], checked: str) -> str:
+    """Return a line for each mistake, as editors and compilers write them, and what was checked."""
+    return "\n".join(filter(None, (report(mistakes), f"Checked {checked}: {_count(mistakes)}.")))
+
+
+def _as_json(mistakes: Sequence[Mistake], checked: str) -> str:
+    return json.dumps({"checked": checked, "mistakes": [asdict(each) for each in mistakes]})
+
+
+def _as_github(mistakes: Sequence[Mistake], checked: str) -> str:
+    """Return workflow commands: GitHub shows each beside the line that is wrong."""
+    lines = [
+        f"::error file={_property(each.file)},line={each.line},col={each.column}::"
+        + _escaped(": ".join(filter(None, (each.place, each.message))))
+        for each in mistakes[:MOST]
+    ]
+    return "\n".join((*lines, f"Checked {checked}: {_count(mistakes)}."))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _count(mistakes: Sequence[Mistake]) -> str:
+    match len(mistakes):
+        case 0:
+            return "no mistakes"
+        case 1:
+            return "1 mistake"
+    return f"{len(mistakes)} mistakes"
+
+
+FORMATS: dict[str, Callable[[Sequence[Mistake], str], str]] = {
+    "text": _as_text,
+    "json": _as_json,
+    "github": _as_github,
+}

@@ -1,0 +1,197 @@
+"""Whether the defaults and examples of a document fit their schemas.
+
+All are checked at once, as the properties of one object. Only when they do not fit, each is checked
+alone, for what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from server.document.schemas import Schemas, Validate
+from server.errors import DocumentError, Violation
+from server.openapi.rules import Checked
+from server.openapi.structure import Steps, steps_of
+from server.openapi.wording import child, did_you_mean
+
+Node = Mapping[str, Any]
+_REQUEST, _ANSWER, _EITHER = ("readOnly",), ("writeOnly",), ("", "readOnly", "writeOnly")
+"""What `Schemas` drops for a value of a request, of an answer, or of one or the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value of a document and the schema that it is for."""
+
+    noun: str
+    at: Steps
+    value: Any
+    schema: Node
+    drops: tuple[str, ...]
+
+
+def find_faults(checked: Checked, *, has_examples: bool) -> Iterator[DocumentError]:
+    """Yield what is wrong with the defaults, and with `has_examples` with the examples too.
+
+    OpenAPI 3.0 demands that a default fits its schema, JSON Schema 2020-12 recommends it: the
+    defaults of a document of 3.1 are checked as its examples are. A value whose schema is wrong
+    itself is passed over.
+    """
+    values = list(_defaults(checked)) if has_examples or checked.version == "3.0" else []
+    if has_examples:
+        values += _examples(checked)
+    compilers = _Compilers(checked.content)
+    for drop in ("", *_REQUEST, *_ANSWER):
+        chosen = [value for value in values if value.drops[0] == drop]
+        if chosen and not compilers.fit_together(chosen, drop):
+            for value in chosen:
+                yield from compilers.faults(value)
+
+
+def _defaults(checked: Checked) -> Iterator[_Value]:
+    for at, schema in checked.of("schema"):
+        if "default" in schema and "$ref" not in schema:
+            drops = _drops_at(at)
+            yield _Value("default", (*at, "default"), schema["default"], schema, drops)
+
+
+def _examples(checked: Checked) -> Iterator[_Value]:
+    for at, schema in checked.of("schema"):
+        if "$ref" in schema and checked.version == "3.0":
+            continue
+        drops = _drops_at(at)
+        if "example" in schema:
+            yield _Value("example", (*at, "example"), schema["example"], schema, drops)
+        written = schema.get("examples")
+        for number, value in enumerate(written if isinstance(written, list) else ()):
+            yield _Value("example", (*at, "examples", number), value, schema, drops)
+    for kind in ("media", "parameter", "header"):
+        for at, node in checked.of(kind):
+            own = node.get("schema")
+            for place, value in _examples_of(checked, at, node):
+                if not isinstance(own, Mapping):
+                    break
+                if kind != "media" or not _is_text_of(str(at[-1]), value):
+                    yield _Value("example", place, value, own, _drops_at(at))
+
+
+def _examples_of(checked: Checked, at: Steps, node: Node) -> Iterator[tuple[Steps, Any]]:
+    if "example" in node:
+        yield (*at, "example"), node["example"]
+    examples = node.get("examples")
+    for name, written in examples.items() if isinstance(examples, Mapping) else ():
+        place: Steps = (*at, "examples", name)
+        if isinstance(written, Mapping) and isinstance(written.get("$ref"), str):
+            place = steps_of(written["$ref"][1:])
+        example: Node = checked.resolve(written)
+        for key in ("value", "dataValue"):
+            if key in example:
+                yield (*place, key), example[key]
+
+
+def _is_text_of(media_type: str, value: Any) -> bool:
+    """Return whether an example is the text of a body that is no JSON, such as XML."""
+    return isinstance(value, str) and "json" not in media_type and not media_type.startswith("text")
+
+
+def _drops_at(at: Steps) -> tuple[str, ...]:
+    """Return what is dropped for a value at a place: the properties of the other direction."""
+    if at[0] == "components":
+        where, start = at[1], 1
+    else:
+        where, start = (at[3] if len(at) > 3 else ""), 3
+        if at[0] == "paths" and at[2:3] == ("parameters",):
+            return _REQUEST
+    if at[0] == "webhooks" or "callbacks" in at[start : start + 1]:
+        return _EITHER
+    if where in ("requestBody", "requestBodies", "parameters"):
+        return _REQUEST
+    return _ANSWER if where in ("responses", "headers") else _EITHER
+
+
+class _Compilers:
+    """Compiles the schemas of values, for each direction when it is first needed."""
+
+    def __init__(self, content: Node) -> None:
+        self._content = content
+        self._schemas: dict[str, Schemas] = {}
+
+    @cached_property
+    def _sound(self) -> Node:
+        """The document without the shared schemas that are wrong themselves."""
+        components = self._content.get("components")
+        shared = components.get("schemas") if isinstance(components, Mapping) else None
+        sound = {}
+        for name, schema in shared.items() if isinstance(shared, Mapping) else ():
+            with suppress(*_FAILURES):
+                Schemas({"components": {"schemas": {name: schema}}}, drop="readOnly")
+                sound[name] = schema
+        return {**self._content, "components": {"schemas": sound}}
+
+    def _compile(self, schema: Any, drop: str) -> Validate | None:
+        """Return the validator, or None for a schema that cannot be compiled."""
+        with suppress(*_FAILURES):
+            if drop not in self._schemas:
+                self._schemas[drop] = self._all(drop)
+            validate = self._schemas[drop].compile(schema, "")
+            self._schemas[drop].finish()
+            return validate
+        return None
+
+    def _all(self, drop: str) -> Schemas:
+        with suppress(*_FAILURES):
+            return Schemas(self._content, drop=drop)
+        return Schemas(self._sound, drop=drop)
+
+    def fit_together(self, values: list[_Value], drop: str) -> bool:
+        schemas = {str(number): value.schema for number, value in enumerate(values)}
+        validate = self._compile({"properties": schemas}, drop)
+        together = {str(number): value.value for number, value in enumerate(values)}
+        return validate is not None and not validate(together, "")
+
+    def faults(self, value: _Value) -> list[DocumentError]:
+        """Return what is wrong with one value in the direction in which least is."""
+        least: list[DocumentError] | None = None
+        for drop in value.drops:
+            validate = self._compile(value.schema, drop)
+            if validate is None:
+                return []
+            found = [_fault_of(value, violation) for violation in validate(value.value, "")]
+            if least is None or len(found) < len(least):
+                least = found
+        return least or []
+
+
+_FAILURES = (DocumentError, AttributeError, TypeError, ValueError, LookupError, RecursionError)
+"""What the compilation of a schema with a mistake may raise."""
+
+
+def _fault_of(value: _Value, violation: Violation) -> DocumentError:
+    violation = _nearest(violation)
+    message, facts = violation.message, violation.facts
+    if violation.rule == "not" and facts.get("schema") == {}:
+        message = "a request has nothing readOnly, and an answer nothing writeOnly"
+    node, at = value.value, value.at
+    for step in steps_of(violation.path):
+        at = (*at, int(step) if isinstance(node, list) else step)
+        node = child(node, step)
+    right = did_you_mean(node, map(str, facts["options"])) if "options" in facts else ""
+    shown = f" {node!r}" if isinstance(node, str) and len(node) < 40 else ""
+    return DocumentError(f"the {value.noun}{shown} does not fit its schema: {message}{right}", at)
+
+
+def _nearest(violation: Violation) -> Violation:
+    """Return the violation itself, or that of the branch that is nearest to the value: furthest is
+    one of another type, nearest one that fits but for something deep inside.
+    """
+    branches = [_nearest(branch) for branch in violation.facts.get("context", ())]
+    depth = violation.path.count("/")
+    return min(
+        branches,
+        key=lambda it: (it.rule == "type" and it.path.count("/") == depth, -it.path.count("/")),
+        default=violation,
+    )

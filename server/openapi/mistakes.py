@@ -1,0 +1,158 @@
+"""Mistakes in documents and handlers: where each stands, and one report of them all.
+
+A line is looked up only for a mistake: files are composed once more, with marks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from server.errors import DocumentError, Spot
+from server.openapi.loading import Bundle
+from server.openapi.structure import Steps
+
+MOST = 50
+"""The mistakes that a report writes out."""
+_MERGE = "<<"
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One mistake. `place` is the way through the document, such as `paths./tasks.get.tags[0]`;
+    empty for what is wrong with the file itself or a handler. Without a file, `file` is the
+    document's name, and `line` and `column` are 0; else they count from 1.
+    """
+
+    file: str
+    line: int
+    column: int
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        spot = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return ": ".join(part for part in (spot, self.place, self.message) if part)
+
+
+class Mistakes(DocumentError):
+    """All mistakes of documents and their handlers; its text is the report."""
+
+    def __init__(self, found: Iterable[Mistake]) -> None:
+        self.found = in_order(found)
+        super().__init__(report(self.found))
+
+
+def in_order(found: Iterable[Mistake]) -> tuple[Mistake, ...]:
+    """Return each mistake once, by files as they first come, then by lines."""
+    once = dict.fromkeys(found)
+    files = {file: number for number, file in enumerate(dict.fromkeys(m.file for m in once))}
+    return tuple(sorted(once, key=lambda m: (files[m.file], m.line, m.column)))
+
+
+def report(found: Sequence[Mistake]) -> str:
+    """Return a line for each of the first `MOST` mistakes, and how many more there are."""
+    lines = [str(mistake) for mistake in found[:MOST]]
+    if len(found) > MOST:
+        lines.append(f"... and {len(found) - MOST} more")
+    return "\n".join(lines)
+
+
+def place_of(steps: Steps) -> str:
+    """Return steps as people write them: `paths./tasks.get.parameters[0].schema`."""
+    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return "".join(parts).removeprefix(".")
+
+
+def shown(file: Path) -> str:
+    """Return the name of a file as seen from the working directory, if it is in there."""
+    name = os.path.relpath(file)
+    return str(file) if name.startswith("..") else name
+
+
+def of_spot(spot: Spot, message: str, place: str = "") -> Mistake:
+    """Return the mistake at a spot of a file, whose name the message need not repeat."""
+    for start in (f"{spot.file}:{spot.line}:{spot.column}: ", f"{spot.file}: "):
+        message = message.removeprefix(start)
+    return Mistake(shown(spot.file), spot.line, spot.column, place, message)
+
+
+class Locator:
+    """Finds the lines of the parts of a document, in whichever of its files they are."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        self._roots: dict[Path, Any] = {}
+
+    def mistake(self, error: DocumentError) -> Mistake:
+        """Return an error with the file and line of its place."""
+        place = place_of(error.at)
+        spot = error.spot or self.spot(error.at)
+        return of_spot(spot, str(error), place)
+
+    def spot(self, steps: Steps) -> Spot:
+        """Return where a part is: its key, or the item of its list. For a part that is not there,
+        the nearest around it.
+        """
+        best = None
+        for file, own in self._candidates(steps):
+            mark, left = _mark_of(self._root(file), own)
+            if best is None or not left:
+                best = Spot(file, mark.line + 1, mark.column + 1)
+            if not left:
+                break
+        assert best is not None  # the document's own file is always a candidate
+        return best
+
+    def _candidates(self, steps: Steps) -> Iterator[tuple[Path, Steps]]:
+        """Yield the files that may hold a part, with the steps there, the likeliest first."""
+        for length in range(len(steps), 0, -1):
+            origin = self._bundle.origins.get(steps[:length])
+            if origin is not None:
+                yield origin[0], (*origin[1], *steps[length:])
+        yield self._bundle.path, steps
+
+    def _root(self, file: Path) -> Any:
+        if file not in self._roots:
+            loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+            self._roots[file] = yaml.compose(file.read_bytes(), Loader=loader)
+        return self._roots[file]
+
+
+def _mark_of(node: Any, steps: Steps) -> tuple[Any, int]:
+    """Return the mark of the part at the end of the steps, or as far as they lead, and the number
+    of steps that lead nowhere.
+    """
+    mark = node.start_mark
+    for number, step in enumerate(steps):
+        if isinstance(node, yaml.SequenceNode) and str(step).isdecimal():
+            items = node.value
+            found = (items[int(step)],) * 2 if int(step) < len(items) else None
+        else:
+            found = _member(node, str(step))
+        if found is None:
+            return mark, len(steps) - number
+        mark, node = found[0].start_mark, found[1]
+    return mark, 0
+
+
+def _member(node: Any, name: str) -> tuple[Any, Any] | None:
+    """Return the nodes of a key and its value, also of what is merged into an object."""
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    for key, value in reversed(node.value):
+        if key.value == name and name != _MERGE:
+            return key, value
+    for key, value in node.value:
+        if key.value == _MERGE:
+            parts = value.value if isinstance(value, yaml.SequenceNode) else (value,)
+            for part in parts:
+                found = _member(part, name)
+                if found is not None:
+                    return found
+    return None

@@ -1,0 +1,547 @@
+"""What OpenAPI demands of a document beyond its structure, and what is surely meant otherwise.
+
+Each rule yields the mistakes that it finds and takes any content: where the structure is wrong, it
+says nothing. `MUST` are the specification's own demands, without which a document is not served;
+`ADVICE` is what means nothing or something else than it seems to mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import jsonschema_rs
+
+from server.errors import DocumentError
+from server.openapi.shapes import a, known_words, version_of, vocabulary
+from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of, walk
+from server.openapi.wording import (
+    NOTHING,
+    did_you_mean,
+    nearest,
+    points_nowhere,
+    reach,
+)
+
+Node = Mapping[str, Any]
+Faults = Iterator[DocumentError]
+_MOST_HOPS = 100
+_TEMPLATE = re.compile(r"{([^{}]*)}")
+_BOUNDS = (
+    ("minimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minContains", "maxContains"),
+)
+_BOUNDED = frozenset(low for low, _ in _BOUNDS)
+_KEYWORDS = "discriminator", "xml", "externalDocs", "example", "definitions", "$recursiveRef"
+"""The keywords of schemas in OpenAPI 3.1 beside those of JSON Schema 2020-12."""
+_FORMATS = (
+    *("date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"),
+    *("uri-reference", "uri-template", "json-pointer", "regex", "int32", "int64", "float"),
+    *("double", "byte", "binary", "password"),
+)
+_IGNORED_HEADERS = ("accept", "content-type", "authorization")
+"""Headers that are described elsewhere than among the parameters."""
+_HARMLESS = ("$ref", "description", "summary", "title", "deprecated", "example")
+"""Keys beside a `$ref` of OpenAPI 3.0 that nobody misses, though they are ignored."""
+
+
+class Checked:
+    """A document that is checked: its content, its objects, and the version it is of."""
+
+    def __init__(self, content: Node) -> None:
+        self.content = content
+        self.version = version_of(content)
+        self.objects = list(walk(content))
+        self._of: dict[str, list[tuple[Steps, Node]]] = {}
+        for at, node, kind in self.objects:
+            if isinstance(node, Mapping):
+                self._of.setdefault(kind, []).append((at, node))
+
+    def of(self, kind: str) -> list[tuple[Steps, Node]]:
+        """Return the objects of a kind, with the steps to each."""
+        return self._of.get(kind, [])
+
+    def operations(self) -> Iterator[tuple[Steps, Node, Steps, Node]]:
+        """Yield the paths' operations, each with its path: the steps and the object of both."""
+        for path, written in _mapping(self.content.get("paths")).items():
+            item = self.resolve(written)
+            for method in METHODS:
+                if isinstance(item.get(method), Mapping):
+                    yield ("paths", path, method), item[method], ("paths", path), item
+
+    def parameters(self, node: Node, at: Steps) -> list[tuple[Steps, Node]]:
+        """Return the parameters of a path or an operation, and where each stands in its list."""
+        items = _list(node.get("parameters"))
+        return [((*at, "parameters", i), self.resolve(item)) for i, item in enumerate(items)]
+
+    def resolve(self, node: Any) -> Node:
+        """Return what a local reference points to, else the object itself; `{}` if it is none."""
+        for _ in range(_MOST_HOPS):
+            if not isinstance(node, Mapping):
+                break
+            reference = node.get("$ref")
+            if not isinstance(reference, str):
+                return node
+            node = self.reach(reference)
+        return {}
+
+    def reach(self, reference: str) -> Any:
+        """Return what a local reference points to, or `NOTHING`."""
+        fragment = reference.removeprefix("#")
+        if fragment and not fragment.startswith("/"):
+            return self.content if fragment in self._anchors else NOTHING
+        return reach(self.content, steps_of(fragment))
+
+    def leads_nowhere(self, reference: str) -> bool:
+        return reference.startswith("#") and self.reach(reference) is NOTHING
+
+    @cached_property
+    def _anchors(self) -> frozenset[Any]:
+        return frozenset(
+            node[key]
+            for _, node in self.of("schema")
+            for key in ("$anchor", "$dynamicAnchor")
+            if isinstance(node.get(key), str)
+        )
+
+    @cached_property
+    def _kinds(self) -> dict[tuple[str, ...], str]:
+        return {tuple(map(str, at)): kind for at, _, kind in self.objects}
+
+    def kind_of(self, reference: str) -> str | None:
+        """Return the kind of the object that a local reference points to, if that is known."""
+        if not reference.startswith("#/"):
+            return None
+        steps = tuple(map(str, steps_of(reference[1:])))
+        if len(steps) == 3 and steps[0] == "components" and steps[1] in OBJECTS["components"]:
+            return OBJECTS["components"][steps[1]][1:-1]
+        return self._kinds.get(steps)
+
+    @cached_property
+    def operation_ids(self) -> dict[str, Steps]:
+        """The operationIds, each with the first operation that has it."""
+        found: dict[str, Steps] = {}
+        for at, operation in self.of("operation"):
+            found.setdefault(str(operation.get("operationId")), at)
+        return found
+
+    @cached_property
+    def schemes(self) -> Node:
+        return _mapping(_mapping(self.content.get("components")).get("securitySchemes"))
+
+
+def references(checked: Checked) -> Faults:
+    """A reference points to an object of the kind that is wanted."""
+    known: dict[tuple[str, str], tuple[str | None, set[tuple[str, ...]]]] = {}
+    with_ids = [at for at, schema in checked.of("schema") if "$id" in schema]
+    for at, node, kind in checked.objects:
+        reference = node.get("$ref") if isinstance(node, Mapping) else None
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            continue
+        if any(at[: len(base)] == base for base in with_ids):
+            continue  # it is meant from there
+        if (reference, kind) not in known:
+            fault = _fault_of(reference, kind, checked)
+            known[reference, kind] = fault, _followed(checked, reference)
+        fault, followed = known[reference, kind]
+        if fault is not None:
+            yield DocumentError(fault, (*at, "$ref"))
+        elif followed and tuple(map(str, at)) in followed:
+            yield DocumentError(f'"{reference}" leads back to itself', (*at, "$ref"))
+
+
+def _fault_of(reference: str, kind: str, checked: Checked) -> str | None:
+    """Return what is wrong with a reference in the place of an object of a kind, or None."""
+    if checked.leads_nowhere(reference):
+        return points_nowhere(reference, checked.content, reference[1:])
+    other = checked.kind_of(reference)
+    if other is None or other == kind:
+        return None
+    section = SECTIONS.get(kind)
+    names = _mapping(_mapping(checked.content.get("components")).get(section or ""))
+    right = nearest(reference.rpartition("/")[2], names)
+    hint = f'; did you mean "#/components/{section}/{right}"?' if right else ""
+    return f'"{reference}" is {a(other)}, not {a(kind)}{hint}'
+
+
+def _followed(checked: Checked, reference: str) -> set[tuple[str, ...]]:
+    """Return the steps to each object on the way from a reference to one that is written out."""
+    passed: set[tuple[str, ...]] = set()
+    while len(passed) < _MOST_HOPS:
+        steps = tuple(map(str, steps_of(reference[1:])))
+        node = checked.reach(reference)
+        following = node.get("$ref") if isinstance(node, Mapping) else None
+        if steps in passed or not isinstance(following, str) or not following.startswith("#"):
+            break
+        passed.add(steps)
+        reference = following
+    return passed
+
+
+def operation_ids(checked: Checked) -> Faults:
+    """Each operation has an operationId of its own."""
+    for at, operation in checked.of("operation"):
+        name = operation.get("operationId")
+        if isinstance(name, str) and checked.operation_ids[name] != at:
+            *_, path, method = checked.operation_ids[name]
+            yield DocumentError(
+                f'"{name}" is the operationId of {str(method).upper()} {path} too: write another',
+                at=(*at, "operationId"),
+            )
+
+
+def shapes_of_paths(checked: Checked) -> Faults:
+    """No two paths take the same requests."""
+    known: dict[Any, str] = {}
+    for path, written in _mapping(checked.content.get("paths")).items():
+        if path.startswith("x-"):
+            continue
+        at = ("paths", path)
+        if path.count("{") != path.count("}") or "{" in _TEMPLATE.sub("", path):
+            yield DocumentError(f'"{path}" has a brace too many or too few', at=at)
+        item = checked.resolve(written)
+        nodes = [item, *(item[m] for m in METHODS if isinstance(item.get(m), Mapping))]
+        declared = [p for node in nodes for _, p in checked.parameters(node, ())]
+        integers = {
+            str(p.get("name"))
+            for p in declared
+            if checked.resolve(p.get("schema")).get("type") == "integer"
+        }
+        kinds = tuple(name in integers for name in _TEMPLATE.findall(path))
+        first = known.setdefault((_TEMPLATE.sub("{}", path), kinds), path)
+        if first != path:
+            yield DocumentError(
+                f'has the same shape as "{first}": no request could say which is meant', at=at
+            )
+
+
+def path_parameters(checked: Checked) -> Faults:
+    """The parameters of a path's template are those that are declared."""
+    for at, operation, path_at, item in checked.operations():
+        path = str(path_at[-1])
+        template = _TEMPLATE.findall(path)
+        parameters = [*checked.parameters(item, path_at), *checked.parameters(operation, at)]
+        declared = {str(p.get("name")): place for place, p in parameters if p.get("in") == "path"}
+        strange = [name for name in declared if name not in template]
+        for name in strange:
+            missing = [each for each in template if each not in declared]
+            right = did_you_mean(name, missing) or ": write {" + name + "} there, or remove it"
+            yield DocumentError(f'"{name}" is not in the path "{path}"{right}', at=declared[name])
+        for name in dict.fromkeys(template):
+            if name not in declared and nearest(name, strange) is None:
+                yield DocumentError(
+                    f'the path has {{{name}}}, but no parameter "{name}" is declared: write '
+                    f"`{{name: {name}, in: path, required: true, schema: ...}}`",
+                    at=at,
+                )
+
+
+def repeated_parameters(checked: Checked) -> Faults:
+    """No list has a parameter twice."""
+    for kind in ("pathItem", "operation"):
+        for at, node in checked.of(kind):
+            known: set[tuple[str, str]] = set()
+            for place, parameter in checked.parameters(node, at):
+                where, name = str(parameter.get("in")), str(parameter.get("name"))
+                if where == "header":
+                    name = name.lower()
+                if (where, name) in known and parameter:
+                    yield DocumentError(
+                        f'the {where} parameter "{parameter.get("name")}" is there already: '
+                        "remove one of them",
+                        at=place,
+                    )
+                known.add((where, name))
+
+
+def security(checked: Checked) -> Faults:
+    """A requirement names security schemes that there are."""
+    for at, name, _ in _requirements(checked):
+        if name not in checked.schemes and not (checked.version == "3.2" and "/" in name):
+            right = did_you_mean(name, checked.schemes)
+            yield DocumentError(
+                f'there is no security scheme "{name}"'
+                + (right or ": write it into components/securitySchemes"),
+                at=at,
+            )
+
+
+def repeated_tags(checked: Checked) -> Faults:
+    """Each tag is described once."""
+    known: set[str] = set()
+    for number, name in _tags(checked):
+        if name in known:
+            yield DocumentError(f'the tag "{name}" is there already', at=("tags", number))
+        known.add(name)
+
+
+def servers(checked: Checked) -> Faults:
+    """The default of a server's variable is one of the values that it may have."""
+    for at, server in _servers(checked):
+        for name, variable in _mapping(server.get("variables")).items():
+            variable = _mapping(variable)
+            options, default = variable.get("enum"), variable.get("default")
+            if isinstance(options, list) and options and default not in options:
+                yield DocumentError(
+                    f'"{default}" is none of its values{did_you_mean(default, map(str, options))}',
+                    at=(*at, "variables", name, "default"),
+                )
+
+
+def patterns(checked: Checked) -> Faults:
+    """A pattern is a regular expression."""
+    known: dict[str, bool] = {}
+    for at, schema in checked.of("schema"):
+        written: list[tuple[Steps, Any]] = [(("pattern",), schema.get("pattern"))]
+        names = _mapping(schema.get("patternProperties"))
+        for steps, pattern in [*written, *((("patternProperties", name), name) for name in names)]:
+            if not isinstance(pattern, str):
+                continue
+            if pattern not in known:
+                known[pattern] = _is_pattern(pattern)
+            if not known[pattern]:
+                yield DocumentError(
+                    f'"{pattern}" is no regular expression{_why(pattern)}', at=(*at, *steps)
+                )
+
+
+def _is_pattern(pattern: str) -> bool:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+    except ValueError:
+        return False
+    return True
+
+
+def _why(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        place = "" if error.pos is None else f" at character {error.pos + 1}"
+        return f": {error.msg}{place}"
+    return " as ECMA-262 has them"
+
+
+def bounds(checked: Checked) -> Faults:
+    """A lower bound is not above the upper one."""
+    for at, schema in checked.of("schema"):
+        if _BOUNDED.isdisjoint(schema):
+            continue
+        for low, high in _BOUNDS:
+            least, most = _number(schema.get(low)), _number(schema.get(high))
+            if least is not None and most is not None and least > most:
+                yield DocumentError(
+                    f"{low} {least} is above {high} {most}, so nothing fits", at=(*at, low)
+                )
+
+
+def discriminators(checked: Checked) -> Faults:
+    """A discriminator's mapping leads to schemas."""
+    schemas = _mapping(_mapping(checked.content.get("components")).get("schemas"))
+    for at, schema in checked.of("schema"):
+        mapping = _mapping(_mapping(schema.get("discriminator")).get("mapping"))
+        for name, target in mapping.items():
+            place = (*at, "discriminator", "mapping", name)
+            if not isinstance(target, str):
+                continue
+            if checked.leads_nowhere(target):
+                words = points_nowhere(target, checked.content, target[1:])
+                yield DocumentError(words, at=place)
+            elif target not in schemas and not re.search(r"[./:]", target):
+                right = did_you_mean(target, schemas)
+                yield DocumentError(f'there is no schema "{target}"{right}', at=place)
+
+
+def links(checked: Checked) -> Faults:
+    """A link leads to an operation of the document."""
+    for at, link in checked.of("link"):
+        name, reference = link.get("operationId"), link.get("operationRef")
+        if isinstance(name, str) and name not in checked.operation_ids:
+            right = did_you_mean(name, checked.operation_ids)
+            yield DocumentError(f'there is no operation "{name}"{right}', at=(*at, "operationId"))
+        if isinstance(reference, str) and checked.leads_nowhere(reference):
+            words = points_nowhere(reference, checked.content, reference[1:])
+            yield DocumentError(words, at=(*at, "operationRef"))
+
+
+def answers(checked: Checked) -> Faults:
+    """An operation says how it answers, also where OpenAPI 3.1 does not demand it."""
+    for at, operation, _, _ in checked.operations():
+        if "responses" not in operation and checked.version != "3.0":
+            yield DocumentError('an operation needs "responses"', at=at)
+
+
+def keywords(checked: Checked) -> Faults:
+    """A schema of OpenAPI 3.1 has no keyword of 3.0, and none that is nearly one of its own."""
+    if checked.version == "3.0":
+        return
+    rules = vocabulary()
+    known = known_words(rules, rules).union(_KEYWORDS)
+    for at, schema in checked.of("schema"):
+        for key in schema:
+            if key in known or key.startswith("x-"):
+                continue
+            if key == "nullable":
+                kind = schema.get("type")
+                example = kind if isinstance(kind, str) else "string"
+                yield DocumentError(
+                    f'"nullable" is of OpenAPI 3.0 and does nothing here: write '
+                    f'`type: [{example}, "null"]`',
+                    at=(*at, key),
+                )
+            elif nearest(key, known, very=True):
+                right = did_you_mean(key, known)
+                yield DocumentError(f'"{key}" is no keyword of a schema{right}', at=(*at, key))
+
+
+def beside_references(checked: Checked) -> Faults:
+    """Nothing that has a meaning stands beside a reference of OpenAPI 3.0, where it is ignored."""
+    if checked.version != "3.0":
+        return
+    for at, schema in checked.of("schema"):
+        if "$ref" in schema:
+            for key in schema:
+                if key not in _HARMLESS and not key.startswith("x-"):
+                    yield DocumentError(
+                        f'"{key}" beside "$ref" is ignored in OpenAPI 3.0: write '
+                        "`allOf: [{$ref: ...}]` instead of the reference",
+                        at=(*at, key),
+                    )
+
+
+def words_of_schemas(checked: Checked) -> Faults:
+    """What a schema says has a meaning."""
+    for at, schema in checked.of("schema"):
+        kind = schema.get("type")
+        if kind == "array" and checked.version == "3.0" and "items" not in schema:
+            yield DocumentError('a list needs "items": the schema of its items', at=at)
+        if schema.get("readOnly") is True and schema.get("writeOnly") is True:
+            yield DocumentError('"readOnly" and "writeOnly" exclude each other', at=at)
+        word = schema.get("format")
+        if isinstance(word, str) and word not in _FORMATS and nearest(word, _FORMATS, very=True):
+            right = did_you_mean(word, _FORMATS)
+            yield DocumentError(f'"{word}" is no known format{right}', at=(*at, "format"))
+        properties, needed = schema.get("properties"), schema.get("required")
+        if isinstance(properties, Mapping) and isinstance(needed, list):
+            for number, name in enumerate(needed):
+                if str(name) not in properties and nearest(name, properties, very=True):
+                    right = did_you_mean(name, properties)
+                    yield DocumentError(
+                        f'"{name}" is none of the properties{right}', at=(*at, "required", number)
+                    )
+
+
+def tags(checked: Checked) -> Faults:
+    """A tag that an operation has is not nearly one of those that are described."""
+    described = {name for _, name in _tags(checked)}
+    for at, operation in checked.of("operation"):
+        for number, name in enumerate(_list(operation.get("tags"))):
+            if str(name) not in described and nearest(name, described, very=True):
+                right = did_you_mean(name, described)
+                yield DocumentError(
+                    f'the tag "{name}" is not described{right}', at=(*at, "tags", number)
+                )
+
+
+def scopes(checked: Checked) -> Faults:
+    """A requirement names scopes that its scheme has."""
+    for at, name, needed in _requirements(checked):
+        scheme = checked.resolve(checked.schemes.get(name))
+        if scheme.get("type") != "oauth2":
+            continue
+        flows = _mapping(scheme.get("flows")).values()
+        known = {scope for flow in flows for scope in _mapping(_mapping(flow).get("scopes"))}
+        for number, scope in enumerate(needed):
+            if str(scope) not in known:
+                yield DocumentError(
+                    f'"{name}" has no scope "{scope}"{did_you_mean(scope, known)}',
+                    at=(*at, number),
+                )
+
+
+def addresses(checked: Checked) -> Faults:
+    """The variables of a server's address are described."""
+    for at, server in _servers(checked):
+        known = _mapping(server.get("variables"))
+        for name in _TEMPLATE.findall(str(server.get("url"))):
+            if name not in known:
+                yield DocumentError(
+                    f'the address has {{{name}}}, which "variables" does not describe'
+                    f"{did_you_mean(name, known)}",
+                    at=(*at, "url"),
+                )
+
+
+def media_types(checked: Checked) -> Faults:
+    """A media type has a slash."""
+    for at, _ in checked.of("media"):
+        if at[-2:-1] == ("content",) and "/" not in str(at[-1]):
+            yield DocumentError(
+                f'"{at[-1]}" is no media type: write it like "application/json"', at=at
+            )
+
+
+def headers(checked: Checked) -> Faults:
+    """No parameter describes a header whose description has another place."""
+    for at, parameter in checked.of("parameter"):
+        name = str(parameter.get("name"))
+        if parameter.get("in") == "header" and name.lower() in _IGNORED_HEADERS:
+            yield DocumentError(
+                f'a parameter "{name}" is ignored: media types and security schemes describe it',
+                at=at,
+            )
+
+
+MUST: tuple[Callable[[Checked], Faults], ...] = (
+    *(references, operation_ids, shapes_of_paths, path_parameters, repeated_parameters, security),
+    *(repeated_tags, servers, patterns, bounds, discriminators, links),
+)
+ADVICE: tuple[Callable[[Checked], Faults], ...] = (
+    *(answers, keywords, beside_references, words_of_schemas, tags, scopes, addresses),
+    *(media_types, headers),
+)
+
+
+def find_faults(checked: Checked, rules: Iterable[Callable[[Checked], Faults]]) -> Faults:
+    """Yield what the rules find."""
+    for rule in rules:
+        yield from rule(checked)
+
+
+def _mapping(node: Any) -> Node:
+    return node if isinstance(node, Mapping) else {}
+
+
+def _list(node: Any) -> list[Any]:
+    return node if isinstance(node, list) else []
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _tags(checked: Checked) -> Iterator[tuple[int, str]]:
+    for number, tag in enumerate(_list(checked.content.get("tags"))):
+        if isinstance(_mapping(tag).get("name"), str):
+            yield number, tag["name"]
+
+
+def _servers(checked: Checked) -> Iterator[tuple[Steps, Node]]:
+    for at, node in [((), checked.content), *checked.of("pathItem"), *checked.of("operation")]:
+        for number, server in enumerate(_list(node.get("servers"))):
+            if isinstance(server, Mapping):
+                yield (*at, "servers", number), server
+
+
+def _requirements(checked: Checked) -> Iterator[tuple[Steps, str, list[Any]]]:
+    """Yield the security schemes that are required, with the scopes."""
+    for at, node in [((), checked.content), *checked.of("operation")]:
+        for number, requirement in enumerate(_list(node.get("security"))):
+            for name, needed in _mapping(requirement).items():
+                yield (*at, "security", number, name), name, _list(needed)

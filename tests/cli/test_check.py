@@ -1,0 +1,101 @@
+"""`specd check`: the report of mistakes, for people, editors and GitHub."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import services
+import specs
+from tests.cli.runner import Specd
+
+
+@pytest.fixture
+def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a document with two mistakes in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "todo.yaml").write_text(
+        "openapi: 3.0.3\n"
+        "info: {title: To do, version: '1', licence: {name: 100% free}}\n"
+        "paths:\n"
+        "  /tasks:\n"
+        "    get: {responses: {200: {description: ok, content: {text/plain: {schema:\n"
+        "      {type: strin, pattern: '(,:%'}}}}}}\n"
+    )
+    return "todo.yaml"
+
+
+def test_the_services_have_no_mistakes(specd: Specd, tmp_path: Path) -> None:
+    names = ", ".join(f"{name}.yaml" for name in services.DOCUMENTS)
+    assert specd("check") == (0, f"Checked {names} and their handlers: no mistakes.\n", "")
+    assert not (tmp_path / "var").exists()
+
+
+def test_a_file_without_mistakes(specd: Specd) -> None:
+    file = specs.HERE / "payment.yaml"
+    assert specd("check", str(file)) == (0, "Checked payment.yaml: no mistakes.\n", "")
+
+
+def test_mistakes_as_editors_read_them(specd: Specd, wrong: str) -> None:
+    status, out, err = specd("check", wrong)
+    assert (status, err) == (1, "")
+    licence, kind, pattern, checked = out.splitlines()
+    assert licence == (
+        'todo.yaml:2:36: info.licence: "licence" is no key of "info"; did you mean "license"?'
+    )
+    place = "paths./tasks.get.responses.200.content.text/plain.schema"
+    assert kind == (f'todo.yaml:6:8: {place}.type: "strin" is no type; did you mean "string"?')
+    assert pattern.startswith(f"todo.yaml:6:21: {place}.pattern: ")
+    assert checked == "Checked todo.yaml: 3 mistakes."
+
+
+def test_mistakes_as_json(specd: Specd, wrong: str) -> None:
+    status, out, _ = specd("check", wrong, "--format", "json")
+    assert status == 1
+    found = json.loads(out)
+    assert found["checked"] == wrong
+    assert found["mistakes"][0] == {
+        "file": wrong,
+        "line": 2,
+        "column": 36,
+        "place": "info.licence",
+        "message": '"licence" is no key of "info"; did you mean "license"?',
+    }
+
+
+def test_mistakes_as_annotations_of_github(specd: Specd, wrong: str) -> None:
+    status, out, _ = specd("check", wrong, "--format", "github")
+    assert status == 1
+    first, _, pattern, _ = out.splitlines()
+    assert first.startswith("::error file=todo.yaml,line=2,col=36::info.licence: ")
+    assert '"(,:%25" is no regular expression' in pattern
+
+
+def test_several_files_are_one_report(specd: Specd, wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('{"openapi": "3.1.0"}')
+    status, out, _ = specd("check", wrong, "other.json")
+    assert status == 1
+    files = [line.partition(":")[0] for line in out.splitlines()]
+    assert files[:3] == ["todo.yaml"] * 3
+    assert set(files[3:-1]) == {"other.json"}
+    assert files[-1] == "Checked todo.yaml, other.json"
+
+
+def test_a_file_that_is_not_there(specd: Specd) -> None:
+    assert "does not exist" in specd.refusal("check", "absent.yaml")
+
+
+def test_a_handler_that_is_missing(specd: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("handlers.payment.invoices.cancel_invoice")
+    status, out, _ = specd("check")
+    assert status == 1
+    mistake, checked = out.splitlines()
+    assert mistake.startswith(f"{_seen('payment')}:")
+    assert "paths./v1/invoices/{id}/cancel.post: " in mistake
+    assert "no function handlers.payment.invoices.cancel_invoice" in mistake
+    assert checked.endswith("and their handlers: 1 mistake.")
+
+
+def _seen(name: str) -> str:
+    """Return a document's file as it is shown in the working directory."""
+    return str((specs.HERE / f"{name}.yaml").relative_to(Path.cwd()))
