@@ -187,7 +187,12 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         if isinstance(operation.function, _Absent):
             raise DocumentError(operation.function.fault(compiled, place))
         check_parameters(compiled, path, place)
-        check_signature(compiled, operation.function, place)
+        try:
+            check_signature(compiled, operation.function, place)
+        except DocumentError as error:
+            right = wanted(compiled, getattr(operation.function, "__name__", "handler"))
+            message = f"{error}; the document wants `{right}`"
+            raise DocumentError(message, spot=spot_of(operation.function)) from None
         self.operations[operation_id] = compiled
         return compiled
 
@@ -300,15 +305,6 @@ def check_signature(operation: Operation, function: Callable[..., Any], place: s
     """Raise `DocumentError` unless the handler takes just what the document lets a client send;
     where it has two phases, both together.
     """
-    try:
-        _check_phases(operation, function, place)
-    except DocumentError as error:
-        right = wanted(operation, getattr(function, "__name__", "handler"))
-        message = f"{error}; the document wants `{right}`"
-        raise DocumentError(message, spot=spot_of(function)) from None
-
-
-def _check_phases(operation: Operation, function: Callable[..., Any], place: str) -> None:
     first = preparation_of(function)
     if first is None:
         taken = check_phase(operation, function, 1, place)

@@ -371,6 +371,8 @@ class _Rules:
             case "minimum" | "exclusiveMinimum":
                 more = "more than" if leaf.rule == "exclusiveMinimum" else "at least"
                 return f"must be {more} {facts['limit']}"
+        if leaf.at[-1:] == ("parameters",):
+            return "a parameter `in: querystring` comes once, with no other parameter of a query"
         return "has a form that OpenAPI does not know"
 
     def _noun(self, leaf: _Leaf) -> str:

@@ -48,7 +48,7 @@ def test_says_what_is_wrong_with_a_document(specd: Specd, tmp_path: Path) -> Non
     document.write_text(DOCUMENT.replace("type: object", "type: objekt"))
     status, out, err = specd("mock", str(document))
     assert (status, out) == (1, "")
-    assert "GET /greeting" in err
+    assert "paths./greeting.get" in err
     assert "Traceback" not in err
 
 

@@ -216,7 +216,7 @@ def test_a_document_that_cannot_be_served_changes_nothing(tree: CopiedTree) -> N
     document.write_text(ODD.replace("type: integer", "type: integr", 1))
     refused = tree.run("cli.main", "new", "bad", "--document", str(document))
     assert refused.returncode == 1
-    assert "GET /pets/{id}" in refused.stderr
+    assert "paths./pets/{id}" in refused.stderr
     assert not list(tree.path.rglob("bad"))
     assert '"bad"' not in (tree.path / "services.py").read_text()
 
