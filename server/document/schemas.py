@@ -223,7 +223,7 @@ class Schemas:
         root = {**_as_properties(several, ()), **self._shared_parts(several)}
         try:
             validator = several[0].dialect(
-                root, validate_formats=True, formats=_FORMATS, mask="the value"
+                root, validate_formats=True, formats=_FORMATS, mask="the value", offline=True
             )
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             place = several[0].place

@@ -27,7 +27,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from server.errors import DocumentError, Spot
-from server.openapi.structure import OBJECTS, SECTIONS, Steps, children, steps_of
+from server.openapi.structure import OBJECTS, SECTIONS, Steps, children, steps_of, walk
 from server.openapi.wording import did_you_mean, points_nowhere
 
 SHARED = "x-shared"
@@ -144,6 +144,11 @@ class Bundle:
         """The absolute reference of what another file holds -> the reference in this document."""
         self._waiting: list[tuple[str, str, str, Any]] = []
         self._inlined: list[str] = []
+        self._ids = {
+            urljoin(self._root, str(node["$id"]))
+            for _, node, kind in walk(self.content)
+            if kind == "schema" and isinstance(node, dict) and "$id" in node
+        }
         self._adopt()
         self._point_here(self.content, "document", self._root, ())
         self._add_components()
@@ -215,10 +220,16 @@ class Bundle:
         return urldefrag(absolute)[0] != self._root
 
     def _point_here(self, node: Any, kind: str, base: str, at: Steps) -> Any:
-        """Return an object of the file `base` with references that hold in this document."""
+        """Return an object of the file `base` with references that hold in this document. Those to
+        a schema's `$id` do already, and so do all in such a schema.
+        """
+        if kind == "schema" and isinstance(node, dict) and "$id" in node:
+            return node
         reference = node.get("$ref") if isinstance(node, dict) else None
         if isinstance(reference, str):
             absolute = urljoin(base, reference)
+            if urldefrag(absolute)[0] in self._ids:
+                return node
             if (kind == "example" and self._has_shared) or (
                 kind == "pathItem" and self._is_elsewhere(absolute)
             ):

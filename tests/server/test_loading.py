@@ -145,6 +145,22 @@ class TestOtherFiles:
         with pytest.raises(DocumentError, match=fault):
             load(write(OWN.replace("other.yaml#/components/schemas/A", reference)))
 
+    def test_schemas_may_have_names_of_their_own(self, write: Write) -> None:
+        own = """
+        openapi: 3.1.0
+        paths: {/a: {$ref: paths.yaml}}
+        components:
+          schemas:
+            Node:
+              $id: https://example.com/node
+              properties: {next: {$ref: "#"}, leaf: {$ref: leaf}, size: {$ref: "#/$defs/size"}}
+              $defs: {size: {type: integer}}
+            Leaf: {$id: "https://example.com/leaf"}
+            Tree: {$ref: "https://example.com/node"}
+        """
+        made = load(write(own, **{"paths.yaml": "get: {}"})).content
+        assert made["components"] == yaml.safe_load(own)["components"]
+
     def test_paths_in_a_circle(self, write: Write) -> None:
         own = "paths: {/a: {$ref: circle.yaml}}"
         with pytest.raises(DocumentError, match="refers to itself"):
