@@ -10,7 +10,8 @@ import pytest
 
 import specs
 from server.document.forms import Form
-from server.document.parameters import Parameters, item_kinds_of, kinds_of
+from server.document.kinds import item_kinds_of, kinds_of
+from server.document.parameters import Parameters
 from server.document.schemas import Schemas
 from server.errors import InvalidRequest
 
@@ -54,9 +55,9 @@ def taken_by_forms() -> Iterator[str]:
         for media_type, media in operation.get("requestBody", {}).get("content", {}).items():
             if media_type not in FORM_TYPES:
                 continue
-            form = Form(media, SCHEMAS, place, in_query=False)
+            form = Form(media_type, media, SCHEMAS, place)
             for name, encoding in media.get("encoding", {}).items():
-                schema = SCHEMAS.resolve(form.schema["properties"][name])
+                schema = SCHEMAS.resolve(SCHEMAS.resolve(media["schema"])["properties"][name])
                 if encoding.get("contentType") != JSON or name not in form.fields:
                     continue
                 for text in wrong_texts(schema):
