@@ -73,7 +73,7 @@ def test_a_required_one_is_missed() -> None:
     ("media_type", "others", "words"),
     [
         ("application/xml", (), "querystring parameter q: content application/xml is not served"),
-        (JSON, ({"name": "b", "in": "query", "schema": {}},), "parameters"),
+        (JSON, ({"name": "b", "in": "query", "schema": {}},), "with no other parameter of a query"),
     ],
 )
 def test_what_is_refused(media_type: str, others: Any, words: str) -> None:
