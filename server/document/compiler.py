@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -32,6 +31,7 @@ from server.document.security import compile_security, query_keys
 from server.document.signatures import spot_of, wanted
 from server.errors import DocumentError, DocumentErrors
 from server.openapi.naming import handler_of
+from server.openapi.structure import resolved
 from server.openapi.wording import did_you_mean
 from server.phases import preparation_of
 from server.service import Service
@@ -48,7 +48,6 @@ def skeleton(service: Service) -> dict[str, Any]:
     them, and security. The rest is compiled here, from whatever version of OpenAPI.
     """
     document = service.document
-    references = Schemas(document, drop="")
     schemes = document.get("components", {}).get("securitySchemes", {})
     paths: dict[str, dict[str, Any]] = {}
     for path, item in document["paths"].items():
@@ -65,7 +64,7 @@ def skeleton(service: Service) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {
-                name: dict(references.resolve(scheme)) for name, scheme in schemes.items()
+                name: dict(resolved(document, scheme)) for name, scheme in schemes.items()
             }
         },
     }
@@ -186,7 +185,6 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         )
         if isinstance(operation.function, _Absent):
             raise DocumentError(operation.function.fault(compiled, place))
-        check_parameters(compiled, path, place)
         try:
             check_signature(compiled, operation.function, place)
         except DocumentError as error:
@@ -240,8 +238,6 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         chosen = [parameter for parameter in declared if parameter["in"] == "querystring"]
         if not chosen:
             return None
-        if len(chosen) > 1 or any(parameter["in"] == "query" for parameter in declared):
-            raise DocumentError(f"{place}: in: querystring goes with no other parameter of a query")
         return Querystring(chosen[0], self.requests, place, names)
 
     def add(self, path: str, method: str, operation: Operation) -> None:
@@ -290,15 +286,6 @@ def is_handler(function: Any, module: str) -> bool:
         return False
     first = next(iter(inspect.signature(function).parameters), None)
     return first == "ctx" and not function.__name__.startswith("_")
-
-
-def check_parameters(operation: Operation, path: str, place: str) -> None:
-    """Raise `DocumentError` unless the template's parameters are the declared ones."""
-    declared = {parameter.name for parameter in operation.path_parameters.declared}
-    in_template = set(re.findall(r"{([^}]*)}", path))
-    for name in sorted(in_template ^ declared):
-        fault = "is not declared" if name in in_template else "is not in the path"
-        raise DocumentError(f"{place}: path parameter {name} {fault}")
 
 
 def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:

@@ -172,12 +172,6 @@ class Schemas:
                     return part
         raise DocumentError(f"{reference} points nowhere")
 
-    def properties(self, schema: Mapping[str, Any]) -> frozenset[str]:
-        """Return the names that a schema and what it is `allOf` give to properties."""
-        schema = self.resolve(schema)
-        own = frozenset(schema.get("properties", ()))
-        return own.union(*(self.properties(part) for part in schema.get("allOf", ())))
-
     def compile(self, schema: Any, place: str) -> Validate:
         """Return a function from (value, JSON pointer) to what is wrong; empty when nothing is.
 

@@ -24,7 +24,7 @@ from werkzeug.http import parse_accept_header
 from server.context import Context
 from server.errors import InvalidRequest, Unauthenticated
 from server.mocking.values import Impossible, Values
-from server.openapi.structure import lookup
+from server.openapi.structure import resolved
 from server.response import JSON, Response, encode
 
 log = structlog.get_logger("specd.mock")
@@ -104,11 +104,7 @@ class Answers:
         return Response(response.status, response.body, tuple(headers), response.media_type)
 
     def resolved(self, node: Any) -> Mapping[str, Any]:
-        siblings: dict[str, Any] = {}
-        while "$ref" in node:
-            siblings = {**node, **siblings}
-            node = lookup(self._document, node["$ref"])
-        return {**node, **{k: v for k, v in siblings.items() if k != "$ref"}}
+        return resolved(self._document, node)
 
     def named_examples(self, media: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of the named examples of a media type or a header."""

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from server.errors import DocumentError
+
 Steps = tuple[str | int, ...]
 """Where a node stands: the keys and indexes from the root."""
 
@@ -145,3 +147,19 @@ def lookup(document: Mapping[str, Any], reference: str) -> Any:
 def pointer_of(reference: str) -> tuple[str, ...]:
     """Return the steps of a local `$ref`."""
     return steps_of(reference.removeprefix("#"))
+
+
+def resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a local `$ref` points to, with what stands beside it, else the object itself.
+
+    Raise `DocumentError` for references in a circle.
+    """
+    followed: set[str] = set()
+    while "$ref" in node:
+        reference = node["$ref"]
+        if reference in followed:
+            raise DocumentError(f"{reference} refers to itself")
+        followed.add(reference)
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        node = {**lookup(document, reference), **beside}
+    return node

@@ -17,7 +17,7 @@ from typing import Any
 
 from server.errors import DocumentError
 from server.openapi.naming import operation_id_of
-from server.openapi.structure import METHODS, lookup
+from server.openapi.structure import METHODS, resolved
 
 _SHARED = ("openapi", "servers", "security")
 """What the documents of one service must have in common."""
@@ -113,7 +113,10 @@ def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, An
     """Yield the methods and operations of a path, each with its operationId and with the path's own
     parameters, servers aside. Raise `DocumentError` for what cannot be served.
     """
-    item = _resolved(document, path)
+    try:
+        item = resolved(document, document["paths"][path])
+    except DocumentError as error:
+        raise DocumentError(f"{path}: {error}", ("paths", path, "$ref")) from error
     if "additionalOperations" in item:
         raise DocumentError(
             f"{path}: additionalOperations are not served", ("paths", path, "additionalOperations")
@@ -131,20 +134,6 @@ def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, An
                     "operationId": operation_id_of(path, method, operation),
                 },
             )
-
-
-def _resolved(document: Node, path: str) -> Node:
-    """Return the item of a path, which may be a reference to another one."""
-    item: Node = document["paths"][path]
-    references = []
-    while "$ref" in item:
-        reference = item["$ref"]
-        if reference in references:
-            raise DocumentError(f"{path}: {reference} refers to itself", ("paths", path, "$ref"))
-        references.append(reference)
-        own = {key: value for key, value in item.items() if key != "$ref"}
-        item = {**lookup(document, reference), **own}
-    return item
 
 
 def _may_grow(component: Any) -> bool:
