@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from server.document.checking import read
 from server.errors import DocumentError
 from server.openapi.loading import load
 from server.openapi.union import Document
@@ -14,10 +15,13 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def read_documents(files: Sequence[Path]) -> list[Document]:
-    """Return documents, each named like its file. Raise `DocumentError`."""
+    """Return documents, each named like its file. No cache is written beside what is not ours.
+
+    Raise `Mistakes`.
+    """
     found = []
     for path in files:
-        loaded = load(path)
+        loaded = read(path, load)
         found.append(Document(path.stem, loaded.content, loaded.text, path))
     return found
 

@@ -7,7 +7,7 @@ its schema (`check_file`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +52,12 @@ def check_file(path: Path) -> tuple[Mistake, ...]:
     return in_order(sorted(found, key=lambda mistake: files.get(mistake.file, len(files))))
 
 
-def read(path: Path) -> Loaded:
-    """Return a document as `load_cached` does. Raise `Mistakes` with all mistakes of one that
-    cannot be read.
+def read(path: Path, load: Callable[[Path], Loaded] = load_cached) -> Loaded:
+    """Return a document as `load` does. Raise `Mistakes` with all mistakes of one that cannot be
+    read.
     """
     try:
-        return load_cached(path)
+        return load(path)
     except DocumentError as error:
         found = check_file(path) or (_without_place(error, str(path)),)
     raise Mistakes(found)

@@ -52,6 +52,17 @@ def test_says_what_is_wrong_with_a_document(specd: Specd, tmp_path: Path) -> Non
     assert "Traceback" not in err
 
 
+def test_says_all_that_is_wrong_with_what_cannot_be_read(specd: Specd, tmp_path: Path) -> None:
+    document = tmp_path / "greetings.yaml"
+    nowhere = DOCUMENT.replace("{type: object", "{$ref: absent.yaml, type: object")
+    document.write_text(f"{nowhere}  /other: {{$ref: gone.yaml}}\n")
+    status, _, err = specd("mock", str(document))
+    assert status == 1
+    assert "absent.yaml" in err
+    assert "gone.yaml" in err
+    assert not (tmp_path / "__pycache__").exists()
+
+
 def test_says_which_address_it_cannot_take(specd: Specd, tmp_path: Path) -> None:
     document = tmp_path / "greetings.yaml"
     document.write_text(DOCUMENT)
