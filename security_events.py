@@ -86,9 +86,9 @@ def current_caller() -> Caller | None:
     return _caller.get()
 
 
-def emit(name: SecurityEvent, *, asker: Caller | None = None, **facts: Any) -> None:
+def emit(name: SecurityEvent, *, caller: Caller | None = None, **facts: Any) -> None:
     """Write the line of one event. `facts` are ids, names of operations and numbers."""
-    caller = asker or current_caller()
+    caller = caller or current_caller()
     if caller is not None:
         facts = {
             "actor": caller.actor_id,

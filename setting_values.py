@@ -80,7 +80,7 @@ def parse_bind(text: str) -> str:
 
 
 def parse_proxies(text: str) -> tuple[str, ...]:
-    """Comma-separated addresses and networks; `unix` for whoever asks through a Unix socket."""
+    """Comma-separated addresses and networks; `unix` for peers on a Unix socket."""
     found = []
     for name in filter(None, (part.strip().lower() for part in text.split(","))):
         try:

@@ -23,7 +23,7 @@ from demo.seed import Access, OpenInvoice, seed, store_access, stored_access, tr
 from demo.supervisor import Program, Supervisor, print_status, supervise
 from demo.text import Ready, announce
 from models.clock import SystemClock
-from models.payment.checkpoints import find_known_blocks
+from models.payment.checkpoints import find_checkpoint_blocks
 from settings import Settings, is_loopback
 
 READY_WITHIN_S = 90.0
@@ -185,7 +185,7 @@ def prepare(setup: Demo) -> tuple[Access, str | None]:
     with open_database("payment", setup.settings) as database:
         access = database.run(partial(seed, stored=stored_access(file), now=now))
         with database.reading() as reader:
-            known = find_known_blocks(reader, CHAIN_ID, up_to=0)
+            known = find_checkpoint_blocks(reader, CHAIN_ID, up_to=0)
     store_access(file, access)
     return access, known[0].hash if known else None
 

@@ -166,7 +166,7 @@ def _find_used(reader: TokenReader, token: str, symbol: str, *, xpub: str, first
 
 def _without_symbol(facts: TokenFacts) -> str:
     if facts.symbol is None:
-        return "The token does not tell its symbol"
+        return "The token does not give its symbol"
     return f"The token's symbol is {facts.shown_symbol}, which a method cannot have"
 
 

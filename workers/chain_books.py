@@ -46,7 +46,7 @@ class ChainBooks:
     def known_blocks(self, *, up_to: int) -> list[BlockMark]:
         """Return the remembered blocks up to a number, oldest first."""
         with self._database.reading() as reader:
-            return checkpoints.find_known_blocks(reader, self._chain_id, up_to=up_to)
+            return checkpoints.find_checkpoint_blocks(reader, self._chain_id, up_to=up_to)
 
     def open_receivers(self, *, since: datetime, limit: int | None) -> list[Receiver]:
         """Return up to `limit` (None: all) of the joined invoices monitored at `since`."""

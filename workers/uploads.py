@@ -83,7 +83,7 @@ class Uploads:
             began = time.monotonic()
             handles = {key: handle_of(key.rpartition("/")[2]) for key in keys}
             with self._database.reading() as reader:
-                known = removal.find_known_handles(reader, set(handles.values()))
+                known = removal.find_used_handles(reader, set(handles.values()))
             for key in keys:
                 if handles[key] not in known:
                     self._store.delete(key)

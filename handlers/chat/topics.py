@@ -43,7 +43,7 @@ def _set_policy(ctx: Context, channel_id: int, topic: str, policy: VisibilityPol
 
 def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool) -> Response:
     """List your visibility policies for topics."""
-    rows = user_topics.find_known_policies(ctx.session, ctx.actor)
+    rows = user_topics.find_visible_policies(ctx.session, ctx.actor)
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
     policies = [user_topics.describe_policy(row, row.topic or empty) for row in rows]
     return envelope.success(ctx, user_topics=policies)

@@ -22,7 +22,7 @@ ASK_AGAIN = ("Cache-Control", "private, no-cache")
 def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | None:
     """Return the chain's newest block if no watcher has seen it lately, and the chain shows it.
 
-    It tells which transfers were there before the address is handed out.
+    Transfers up to that block were there before the address is handed out.
     """
     chain_id = invoices.find_unwatched_chain(
         ctx.session,

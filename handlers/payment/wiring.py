@@ -56,7 +56,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
 
 
 def find_gauges(database: Database, now: datetime) -> list[Gauge]:
-    """What `/metrics` tells of webhooks. Raises `DatabaseUnavailable`."""
+    """Return the metrics of webhooks. Raises `DatabaseUnavailable`."""
     with database.reading() as reader:
         found = backlog.find_backlog(reader, now=now)
     return [

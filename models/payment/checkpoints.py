@@ -73,7 +73,7 @@ def find_checkpoint(reader: Connection | Session, chain_id: int) -> Checkpoint |
     return row_of(Checkpoint, row, block=block)
 
 
-def find_known_blocks(reader: Connection, chain_id: int, *, up_to: int) -> list[BlockMark]:
+def find_checkpoint_blocks(reader: Connection, chain_id: int, *, up_to: int) -> list[BlockMark]:
     """Return the remembered checkpoints numbered at most `up_to`, oldest first."""
     rows = reader.execute(
         select(ChainBlock.number, ChainBlock.hash, ChainBlock.timestamp)

@@ -34,7 +34,7 @@ def find_problem(facts: TokenFacts, *, symbol: str | None) -> str | None:
     if not facts.has_code:
         return "there is no contract at that address"
     if facts.decimals is None:
-        return "the contract does not tell its decimals, so it is no token"
+        return "the contract does not give its decimals, so it is no token"
     if facts.decimals != DECIMALS:
         return f"the token has {facts.decimals} decimals, and amounts have {DECIMALS}"
     if symbol is not None and facts.usable_symbol not in (None, symbol):

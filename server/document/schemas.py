@@ -452,5 +452,5 @@ _SENTENCES = {
     "falseSchema": "is not allowed here",
     "propertyNames": "has a property with a name that does not fit the document",
     "unevaluatedProperties": "has properties the document does not know: {unexpected}",
-    "unevaluatedItems": "has more items than the document knows",
+    "unevaluatedItems": "has more items than the document allows",
 }

@@ -234,7 +234,7 @@ class Engine(SpecMiddleware):
         if name is not None:
             security_events.emit(
                 name,
-                asker=exchange,
+                caller=exchange,
                 service=api.service.name,
                 operation=exchange.operation_id,
                 reason=type(error).__name__,

@@ -1,11 +1,11 @@
-"""The payment service's failures as its page of errors tells of them."""
+"""The payment service's failures, for its page of errors."""
 
 from handlers.payment.wire import errors
 from server.error_docs import Failure, describe
 
 
 def list_failures() -> tuple[Failure, ...]:
-    """Every code of the service, by status, as the page of errors tells of it."""
+    """Every code of the service, by status, for the page of errors."""
     from_domain = [
         describe(
             kind,

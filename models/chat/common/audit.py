@@ -69,7 +69,7 @@ def record(
             if name in LOGGED_FACTS or isinstance(value, int)
         }
         logged = {"user": user_id, "realm": realm_id, **logged}
-        after_commit(session, lambda: emit(event, asker=caller, **logged))
+        after_commit(session, lambda: emit(event, caller=caller, **logged))
 
 
 def record_channel_changes(

@@ -59,8 +59,8 @@ class NamedUsers:
     def find(self, operand: Operand) -> list[int] | None:
         """Return the ids of users visible to the actor; None unless all of them are."""
         ids = [self._ids.get(part) for part in _parts_of(operand)]
-        known_ids = [user_id for user_id in ids if user_id is not None]
-        return known_ids if known_ids and len(known_ids) == len(ids) else None
+        found_ids = [user_id for user_id in ids if user_id is not None]
+        return found_ids if found_ids and len(found_ids) == len(ids) else None
 
     def access(self, operand: Operand) -> list[int]:
         """Return the same ids. Raise `BadNarrow` instead of returning None."""

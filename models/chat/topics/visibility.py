@@ -128,20 +128,20 @@ def find_policies(db: Db, user_id: int) -> list[PolicyRow]:
     return read_rows(PolicyRow, db.execute(_ALL, {"user_id": user_id}))
 
 
-def find_known_policies(db: Db, actor: Actor) -> list[PolicyRow]:
+def find_visible_policies(db: Db, actor: Actor) -> list[PolicyRow]:
     """Return the actor's policies for topics of channels visible to them, oldest first."""
     rows = find_policies(db, actor.id)
-    known = _find_known_names(db, actor, rows)
+    known = _find_visible_names(db, actor, rows)
     return [row for row in rows if row.channel_id in known]
 
 
 def find_muted_topics(db: Db, actor: Actor, shown: Callable[[str], str]) -> list[list[str | int]]:
     """Return the actor's muted topics, oldest first, in the form of `describe_muted`."""
     rows = find_policies(db, actor.id)
-    return describe_muted(rows, _find_known_names(db, actor, rows), shown)
+    return describe_muted(rows, _find_visible_names(db, actor, rows), shown)
 
 
-def _find_known_names(db: Db, actor: Actor, rows: Iterable[PolicyRow]) -> dict[int, str]:
+def _find_visible_names(db: Db, actor: Actor, rows: Iterable[PolicyRow]) -> dict[int, str]:
     """Return id -> name of the channels of policies that are visible to the actor."""
     channels = find_channels(db, actor, channel_ids={row.channel_id for row in rows})
     return {channel.id: channel.name for channel in filter_visible(db, actor, channels)}

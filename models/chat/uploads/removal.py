@@ -66,7 +66,7 @@ def forget_deleted(session: Session, deleted: DeletedFile) -> None:
     )
 
 
-def find_known_handles(db: Db, handles: Collection[str]) -> set[str]:
+def find_used_handles(db: Db, handles: Collection[str]) -> set[str]:
     """Return those of the handles that a file or a custom emoji has."""
     files = select(ATTACHMENTS.c.handle).where(ATTACHMENTS.c.handle.in_(handles))
     emoji = select(RealmEmoji.handle).where(RealmEmoji.handle.in_(handles))

@@ -34,7 +34,7 @@ def current(database: Database) -> Checkpoint:
 
 def known(database: Database) -> list[int]:
     with database.reading() as reader:
-        found = checkpoints.find_known_blocks(reader, CHAIN_ID, up_to=10**9)
+        found = checkpoints.find_checkpoint_blocks(reader, CHAIN_ID, up_to=10**9)
     return [each.number for each in found]
 
 

@@ -194,7 +194,7 @@ LISTS: Mapping[str, tuple[Work, set[str]]] = {
         {"payment_method(project_id, id)"},
     ),
     "blocks": (
-        lambda stage, db: checkpoints.find_known_blocks(db, CHAIN_ID, up_to=8_990),
+        lambda stage, db: checkpoints.find_checkpoint_blocks(db, CHAIN_ID, up_to=8_990),
         {"chain_block(chain_id, number)"},
     ),
     "receivers": (
