@@ -106,11 +106,7 @@ def translate(schema: Any, *, drop: str, nullable: bool = True) -> Any:
         elif child == "schema":
             value = translate(value, drop=drop, nullable=nullable)
         result[key] = value
-    hidden = {
-        name
-        for name, item in schema.get("properties", {}).items()
-        if isinstance(item, Mapping) and item.get(drop)
-    }
+    hidden = hidden_properties(schema, drop)
     for name in hidden:
         result["properties"][name] = {"not": {}}
     if hidden and "required" in result:
@@ -118,6 +114,12 @@ def translate(schema: Any, *, drop: str, nullable: bool = True) -> Any:
         if not result["required"]:
             del result["required"]
     return _with_null(result) if nullable and schema.get("nullable") else result
+
+
+def hidden_properties(schema: Mapping[str, Any], drop: str) -> set[str]:
+    """Return the names of a schema's properties with the mark `drop`."""
+    properties = schema.get("properties", {})
+    return {name for name, it in properties.items() if isinstance(it, Mapping) and it.get(drop)}
 
 
 def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
