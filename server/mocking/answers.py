@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
 from typing import Any
 from urllib.parse import urlencode
@@ -22,6 +23,17 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from server.context import Context
+from server.document.media import (
+    EVENT_STREAM,
+    URLENCODED,
+    essence,
+    find_key,
+    frame_event,
+    frame_item,
+    is_json,
+    is_range,
+    is_sequence,
+)
 from server.errors import InvalidRequest, Unauthenticated
 from server.mocking.values import Impossible, Values
 from server.openapi.structure import resolved
@@ -30,14 +42,16 @@ from server.response import JSON, Response, encode
 log = structlog.get_logger("specd.mock")
 
 _PREFERENCE = re.compile(r'\s*([\w!#$%&\'*+.^`|~-]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s,;"]*))?')
-_CONCRETE = {"*": JSON, "application": JSON, "text": "text/plain", "image": "image/png"}
-"""Where a document names a range, the media type of an answer."""
+_TOKEN = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_CONCRETE = {"text": "text/plain", "image": "image/png"}
+"""Where a document names a range, the media type of an answer; of others JSON."""
 _BODILESS = (204, 205, 304)
 Resolve = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """From an object of the document to what it refers to."""
 MOST_IN_HEADER = 2000
 _ITEMS = 3
 """How many items a stream has."""
+_EVENT_FIELDS = {"event", "id", "retry", "data"}
 
 
 class NotAcceptable(ProblemException):
@@ -101,7 +115,7 @@ class Answers:
             headers.append(("Sl-Violations", json.dumps(found)[:MOST_IN_HEADER]))
         if isinstance(error, Unauthenticated):
             headers += [("WWW-Authenticate", challenge) for challenge in error.challenges]
-        return Response(response.status, response.body, tuple(headers), response.media_type)
+        return replace(response, headers=tuple(headers))
 
     def resolved(self, node: Any) -> Mapping[str, Any]:
         return resolved(self._document, node)
@@ -163,26 +177,26 @@ class _Operation:
     def answer(self, preferences: Mapping[str, str], accept: str | None) -> Response:
         applied = []
         key, status = self._usual()
+        keys = [key, *self._declared]
         if (chosen := self._by_code(preferences.get("code", ""))) is not None:
             key, status = chosen
+            keys = [key]
             applied.append(f"code={status}")
         name = preferences.get("example")
-        if name is not None:
-            keys = [key] if applied else [key, *self._declared]
-            having = [each for each in keys if self._has_example(each, name)]
-            if having:
-                if having[0] != key:
-                    key, status = having[0], _status_of(having[0])
-                applied.append(f"example={_quoted(name)}")
-            else:
-                name = None
+        having = [each for each in keys if self._having(each, name)]
+        if name is not None and having:
+            if having[0] != key:
+                key, status = having[0], _status_of(having[0])
+            applied.append(f"example={_quoted(name)}")
+        else:
+            name = None
         is_random = name is None and preferences.get("dynamic", "").lower() == "true"
         if is_random:
             applied.append("dynamic=true")
         response = self._whole(key, status, accept, name=name, is_random=is_random)
         if applied:
             headers = (*response.headers, ("Preference-Applied", ", ".join(applied)))
-            response = Response(response.status, response.body, headers, response.media_type)
+            response = replace(response, headers=headers)
         return response
 
     def refusal(self, status: int) -> Response | None:
@@ -198,9 +212,9 @@ class _Operation:
 
     def _usual(self) -> tuple[str, int]:
         """Return the first good answer, else the default, else the first one."""
-        good = sorted(key for key in self._declared if re.fullmatch("2[0-9X]{2}", key.upper()))
-        key = next(iter([*good, *(["default"] if "default" in self._declared else [])]), None)
-        key = key or next(iter(self._declared), "200")
+        good = sorted(key for key in self._declared if re.fullmatch("2[0-9Xx]{2}", key))
+        default = ["default"] if "default" in self._declared else []
+        key = next(iter((*good, *default, *self._declared)), "200")
         return key, _status_of(key)
 
     def _by_code(self, code: str) -> tuple[str, int] | None:
@@ -215,29 +229,30 @@ class _Operation:
         content: Mapping[str, Any] = self._declared.get(key, {}).get("content") or {}
         return content
 
-    def _has_example(self, key: str, name: str) -> bool:
-        return any(
-            name in self._answers.named_examples(media) for media in self._content(key).values()
-        )
+    def _having(self, key: str, name: str | None) -> dict[str, Any]:
+        """Return the part of an answer's content that has an example of a name."""
+        content = self._content(key)
+        return {k: v for k, v in content.items() if name in self._answers.named_examples(v)}
 
     def _whole(
         self, key: str, status: int, accept: str | None, *, name: str | None, is_random: bool
     ) -> Response:
-        content = self._content(key)
-        if name is not None:
-            having = {k: v for k, v in content.items() if name in self._answers.named_examples(v)}
-            content = having or content
+        content = self._content(key) if name is None else self._having(key, name)
         media_type = _negotiated(list(content), accept) if content else ""
-        is_same = name is None and not is_random
-        made = self._made.get((key, media_type)) if is_same else None
-        if made is None:
-            made = self._make(key, status, media_type, name=name, is_random=is_random)
-            if is_same:
-                self._made[key, media_type] = made
-        return Response(status, made.body, made.headers, made.media_type)
+        if name is not None or is_random:
+            return self._make(key, status, media_type, name=name, is_random=is_random)
+        if (key, media_type) not in self._made:
+            self._made[key, media_type] = self._make(key, status, media_type)
+        return replace(self._made[key, media_type], status=status)
 
     def _make(
-        self, key: str, status: int, media_type: str, *, name: str | None, is_random: bool
+        self,
+        key: str,
+        status: int,
+        media_type: str,
+        *,
+        name: str | None = None,
+        is_random: bool = False,
     ) -> Response:
         place = f"{self._place} {key}"
         headers = tuple(self._headers(key, is_random=is_random, place=place))
@@ -249,7 +264,7 @@ class _Operation:
             value = self._answers.named_examples(media)[name]
         else:
             place = f"{place} {media_type}"
-            value = self._value(media, is_random=is_random, is_json=_is_json(actual), place=place)
+            value = self._value(media, is_random=is_random, is_json=is_json(actual), place=place)
         schema = media.get("schema", media.get("itemSchema", {}))
         body = _encoded(value, actual, schema, self._answers.resolved)
         return Response(status, body, headers, actual)
@@ -285,73 +300,54 @@ def _status_of(key: str) -> int:
 
 
 def _quoted(text: str) -> str:
-    if re.fullmatch(r"[\w!#$%&'*+.^`|~-]+", text, re.ASCII):
+    if _TOKEN.fullmatch(text):
         return text
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def _negotiated(offered: list[str], accept: str | None) -> str:
-    """Return the media type of the answer: without a wish JSON, else the document's first one.
-
-    Raise `NotAcceptable`.
+    """Return the media type of the answer: without a preference JSON, else the document's first
+    one. Raise `NotAcceptable`.
     """
-    by_preference = sorted(offered, key=lambda name: not _is_json(_concrete(name)))
+    ordered = sorted(offered, key=lambda name: not is_json(_concrete(name)))
     if not accept:
-        return by_preference[0]
-    wishes = parse_accept_header(accept, MIMEAccept)
-    concrete = {_concrete(name): name for name in reversed(by_preference)}
-    best = wishes.best_match([_concrete(name) for name in by_preference])
+        return ordered[0]
+    accepted = parse_accept_header(accept, MIMEAccept)
+    concrete = {_concrete(name): name for name in reversed(ordered)}
+    best = accepted.best_match([_concrete(name) for name in ordered])
     if best is not None:
         return concrete[best]
-    for wish, quality in wishes:
-        for name in by_preference:  # the document has a range, of which a type is wanted
-            if quality and "*" in name and wish.startswith(name.partition("*")[0]):
-                return name
+    for wanted, quality in accepted:  # of a range that the document has
+        if quality and (key := find_key(wanted, ordered)):
+            return key
     raise NotAcceptable(offered)
 
 
 def _concrete(media_type: str) -> str:
-    kind, _, rest = media_type.partition("/")
-    return _CONCRETE.get(kind, JSON) if rest.startswith("*") else media_type
-
-
-def _essence(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower()
-
-
-def _is_json(media_type: str) -> bool:
-    return _essence(media_type) == JSON or _essence(media_type).endswith("+json")
+    return _CONCRETE.get(media_type.partition("/")[0], JSON) if is_range(media_type) else media_type
 
 
 def _encoded(value: Any, media_type: str, schema: Any, resolved: Resolve) -> bytes:
     """Return a value in a media type. An example that is text is taken as it is, but for JSON."""
-    essence = _essence(media_type)
-    if _is_json(media_type):
+    name = essence(media_type)
+    if is_json(name):
         return encode(value)
     if isinstance(value, str):
         return value.encode()
-    if essence == "text/event-stream" and isinstance(value, list):
-        return "".join(_event(item) for item in value).encode()
-    if essence in ("application/jsonl", "application/x-ndjson", "application/json-lines"):
-        return b"".join(encode(item) + b"\n" for item in value)
-    if essence == "application/json-seq":  # RFC 7464
-        return b"".join(b"\x1e" + encode(item) + b"\n" for item in value)
-    if essence.endswith("/xml") or essence.endswith("+xml"):
+    if name == EVENT_STREAM and isinstance(value, list):
+        return b"".join(map(_event, value))
+    if is_sequence(name):
+        return b"".join(map(frame_item(name), value))
+    if name.endswith(("/xml", "+xml")):
         return _xml(value, schema, resolved).encode()
-    if essence == "application/x-www-form-urlencoded" and isinstance(value, dict):
+    if name == URLENCODED and isinstance(value, dict):
         return urlencode(value, doseq=True).encode()
     return b"" if value is None else encode(value)
 
 
-def _event(item: Any) -> str:
-    """Return a server-sent event (HTML Living Standard, section 9.2.6)."""
-    if not isinstance(item, dict):
-        item = {"data": item}
-    lines = []
-    for name, value in item.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        lines += [f"{name}: {line}" for line in text.splitlines()]
-    return "\n".join(lines) + "\n\n"
+def _event(item: Any) -> bytes:
+    is_whole = isinstance(item, dict) and item.keys() <= _EVENT_FIELDS
+    return frame_event(item if is_whole else {"data": item})
 
 
 def _xml(value: Any, schema: Any, resolved: Resolve, name: str = "root") -> str:

@@ -13,24 +13,16 @@ from random import Random
 from re import _parser  # type: ignore[attr-defined]  # typeshed has it under another name
 from typing import Any
 
-POOL = string.ascii_letters + string.digits + "-_. " + string.punctuation
-_CLASSES = {
-    "L": "A-Za-z",
-    "Lu": "A-Z",
-    "Ll": "a-z",
-    "N": "0-9",
-    "Nd": "0-9",
-    "P": "!-/",
-    "S": "$+<=>",
-}
-_LONG = {"Letter": "L", "Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Number": "N"}
+_POOL = string.ascii_letters + string.digits + "-_. " + string.punctuation
+_PROPERTIES = {"Lu": "A-Z", "Ll": "a-z", "N": "0-9", "P": "!-/", "S": "$+<=>"}
+"""A part of each category of characters (Unicode Standard, section 4.5); others are letters."""
+_LONG = {"Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Number": "N", "Nd": "N"}
 _CATEGORIES = {
     "CATEGORY_DIGIT": string.digits,
     "CATEGORY_SPACE": " ",
     "CATEGORY_WORD": string.ascii_letters + string.digits + "_",
 }
-_MORE = 12
-"""How often something is repeated at most beyond what it has to be, and beyond what is wanted."""
+_TOKEN = re.compile(r"\\([pP])\{(?:\w+=)?(\w+)\}|\\u\{(\w+)\}|\\k<(\w+)>|\(\?<(?=\w)|\\.|[\[\]]")
 
 
 def texts(pattern: str, rng: Random, *, shortest: int, longest: int) -> Iterator[str]:
@@ -45,37 +37,36 @@ def texts(pattern: str, rng: Random, *, shortest: int, longest: int) -> Iterator
     is_open = not pattern.endswith("$") or pattern.endswith("\\$")
     for most in (0, 1, 2, 4, 8, 16, shortest, shortest, shortest, min(longest, shortest + 64)):
         text = _Writer(rng, most).write(tree)
-        if is_open and len(text) < shortest:
-            text += "a" * (shortest - len(text))
-        yield text
+        yield text.ljust(shortest, "a") if is_open else text
 
 
 def _in_python(pattern: str) -> str:
     """Return an expression of ECMA-262 as Python writes it."""
-    pattern = re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", pattern)
-    pattern = re.sub(r"\\k<(\w+)>", r"(?P=\1)", pattern)
-    pattern = re.sub(r"\\u\{([0-9A-Fa-f]+)\}", lambda m: re.escape(chr(int(m[1], 16))), pattern)
-    result, in_class, at = [], False, 0
-    for found in re.finditer(r"\\([pP])\{(?:\w+=)?(\w+)\}|\\.|[\[\]]", pattern, re.DOTALL):
-        result.append(pattern[at : found.start()])
-        at = found.end()
-        piece = found[0]
+    is_in_class = False
+
+    def translated(found: re.Match[str]) -> str:
+        nonlocal is_in_class
+        token = found[0]
         if found[1]:
-            name = _LONG.get(found[2], found[2])
-            chosen = _CLASSES.get(name, "A-Za-z")
-            if in_class:
-                piece = chosen if found[1] == "p" else " "
-            else:
-                piece = f"[{chosen}]" if found[1] == "p" else f"[^{chosen}]"
-        elif piece == "[":
-            piece = "\\[" if in_class else "["
-            in_class = True
-        elif piece == "]":
-            in_class = False
-        elif re.fullmatch(r"\\[A-Za-z]", piece) and piece[1] not in "dDwWsSbBnrtfvxuk":
-            piece = piece[1]
-        result.append(piece)
-    return "".join(result) + pattern[at:]
+            members = _PROPERTIES.get(_LONG.get(found[2], found[2]), "A-Za-z")
+            if is_in_class:
+                return members if found[1] == "p" else " "
+            return f"[{members}]" if found[1] == "p" else f"[^{members}]"
+        if found[3]:
+            return re.escape(chr(int(found[3], 16)))
+        if found[4]:
+            return f"(?P={found[4]})"
+        if token == "(?<":
+            return token if is_in_class else "(?P<"
+        if token == "[" and is_in_class:
+            return "\\["
+        if token in "[]":
+            is_in_class = token == "["
+        elif token[1].isalpha() and token[1] not in "dDwWsSbBnrtfvxuk":
+            return token[1]
+        return token
+
+    return _TOKEN.sub(translated, pattern)
 
 
 class _Writer:
@@ -94,44 +85,34 @@ class _Writer:
             case "LITERAL":
                 return chr(value)
             case "NOT_LITERAL":
-                return next(each for each in POOL if each != chr(value))
+                return self._one_of([("NEGATE", None), ("LITERAL", value)])
             case "ANY":
                 return self._rng.choice(string.ascii_lowercase)
             case "IN":
                 return self._one_of(value)
-            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+            case "MAX_REPEAT" | "MIN_REPEAT":
                 least, most, tree = value
-                most = min(int(most), max(least + min(self._most, _MORE), self._most))
-                return "".join(
-                    self.write(tree) for _ in range(self._rng.randint(least, max(least, most)))
-                )
+                most = min(int(most), least + self._most)
+                return "".join(self.write(tree) for _ in range(self._rng.randint(least, most)))
             case "SUBPATTERN":
                 text = self.write(value[-1])
                 self._groups[value[0]] = text
                 return text
             case "BRANCH":
                 return self.write(self._rng.choice(value[1]))
-            case "ATOMIC_GROUP":
-                return self.write(value)
             case "GROUPREF":
                 return self._groups.get(value, "")
-            case "GROUPREF_EXISTS":
-                group, yes, no = value
-                return self.write((yes if group in self._groups else no) or ())
         return ""  # an assertion
 
     def _one_of(self, members: Any) -> str:
         is_negated = str(members[0][0]) == "NEGATE"
-        fitting = [each for each in POOL if _is_in(each, members) is not is_negated]
-        plain = [each for each in fitting if each.isalnum()]
+        fitting = [each for each in _POOL if _is_in(each, members) is not is_negated]
         if fitting:
-            return self._rng.choice(plain or fitting)
-        for code, value in members:
-            if str(code) == "LITERAL":
-                return chr(value)
-            if str(code) == "RANGE":
-                return chr(self._rng.randint(*value))
-        return "é"
+            return self._rng.choice([each for each in fitting if each.isalnum()] or fitting)
+        code, value = members[0]
+        if is_negated:
+            return "é"
+        return chr(value if str(code) == "LITERAL" else value[0])
 
 
 def _is_in(character: str, members: Any) -> bool:
@@ -143,7 +124,7 @@ def _is_in(character: str, members: Any) -> bool:
                 return True
             case "CATEGORY":
                 name = str(value)
-                negated = "_NOT_" in name
-                if (character in _CATEGORIES[name.replace("_NOT", "")]) is not negated:
+                is_negated = "_NOT_" in name
+                if (character in _CATEGORIES[name.replace("_NOT", "")]) is not is_negated:
                     return True
     return False
