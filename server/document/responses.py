@@ -5,7 +5,7 @@ whether the document allows it, which all tests check.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from server.document.kinds import kinds_of
@@ -112,6 +112,14 @@ class _Answer:
         return None
 
 
+def key_of(status: int, declared: Container[str]) -> str | None:
+    """Return the key of `responses` that a status belongs to (OpenAPI 3.0.4, section 4.8.16)."""
+    for key in (str(status), f"{status // 100}XX", "default"):
+        if key in declared:
+            return key
+    return None
+
+
 class Responses:
     """The documented answers of one operation, by status."""
 
@@ -144,10 +152,8 @@ class Responses:
         """Whether no answer has another media type than plain JSON."""
 
     def _find(self, status: int) -> tuple[str, _Answer] | None:
-        for key in (str(status), f"{status // 100}XX", "default"):
-            if key in self._answers:
-                return key, self._answers[key]
-        return None
+        key = key_of(status, self._answers)
+        return None if key is None else (key, self._answers[key])
 
     def as_response(self, reply: Any, *, validates: bool = False) -> Response:
         """Return the answer for a handler's return value, in the media type that the document has

@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 import structlog
 from connexion.exceptions import ProblemException
 from werkzeug.datastructures import MIMEAccept
-from werkzeug.http import parse_accept_header
+from werkzeug.http import parse_accept_header, quote_header_value
 
 from server.context import Context
 from server.document.media import (
@@ -34,6 +34,7 @@ from server.document.media import (
     is_range,
     is_sequence,
 )
+from server.document.responses import key_of
 from server.errors import InvalidRequest, Unauthenticated
 from server.mocking.values import Impossible, Values
 from server.openapi.structure import resolved
@@ -42,7 +43,7 @@ from server.response import JSON, Response, encode
 log = structlog.get_logger("specd.mock")
 
 _PREFERENCE = re.compile(r'\s*([\w!#$%&\'*+.^`|~-]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s,;"]*))?')
-_TOKEN = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+_STATUS = re.compile("[1-5][0-9]{2}")
 _CONCRETE = {"text": "text/plain", "image": "image/png"}
 """Where a document names a range, the media type of an answer; of others JSON."""
 _BODILESS = (204, 205, 304)
@@ -91,7 +92,8 @@ class Answers:
     def handler(self, path: str, method: str) -> Callable[..., Response]:
         """Return the handler of an operation."""
         operation = self._document["paths"][path][method]
-        declared = {str(k): self.resolved(v) for k, v in operation.get("responses", {}).items()}
+        responses = operation.get("responses", {})
+        declared = {str(k).replace("x", "X"): self.resolved(v) for k, v in responses.items()}
         mocked = _Operation(self, f"{method.upper()} {path}", declared)
         self._operations[operation["operationId"]] = mocked
 
@@ -178,16 +180,17 @@ class _Operation:
         applied = []
         key, status = self._usual()
         keys = [key, *self._declared]
-        if (chosen := self._by_code(preferences.get("code", ""))) is not None:
-            key, status = chosen
+        code = preferences.get("code", "")
+        if _STATUS.fullmatch(code) and (chosen := key_of(int(code), self._declared)):
+            key, status = chosen, int(code)
             keys = [key]
             applied.append(f"code={status}")
         name = preferences.get("example")
         having = [each for each in keys if self._having(each, name)]
-        if name is not None and having:
+        if having:
             if having[0] != key:
                 key, status = having[0], _status_of(having[0])
-            applied.append(f"example={_quoted(name)}")
+            applied.append(f"example={quote_header_value(name)}")
         else:
             name = None
         is_random = name is None and preferences.get("dynamic", "").lower() == "true"
@@ -203,27 +206,17 @@ class _Operation:
         """Return the documented answer of a status; what breaks the document's rules may also be
         documented as 422.
         """
-        chosen = self._by_code(str(status))
-        if status == 400 and (chosen is None or chosen[0] != "400") and "422" in self._declared:
-            chosen = "422", 422
-        if chosen is None:
-            return None
-        return self._whole(*chosen, None, name=None, is_random=False)
+        if status == 400 and "400" not in self._declared and "422" in self._declared:
+            status = 422
+        key = key_of(status, self._declared)
+        return self._whole(key, status, None, name=None, is_random=False) if key else None
 
     def _usual(self) -> tuple[str, int]:
         """Return the first good answer, else the default, else the first one."""
-        good = sorted(key for key in self._declared if re.fullmatch("2[0-9Xx]{2}", key))
+        good = sorted(key for key in self._declared if key.startswith("2"))
         default = ["default"] if "default" in self._declared else []
         key = next(iter((*good, *default, *self._declared)), "200")
         return key, _status_of(key)
-
-    def _by_code(self, code: str) -> tuple[str, int] | None:
-        if not re.fullmatch("[1-5][0-9]{2}", code):
-            return None
-        for key in (code, f"{code[0]}XX", f"{code[0]}xx", "default"):
-            if key in self._declared:
-                return key, int(code)
-        return None
 
     def _content(self, key: str) -> Mapping[str, Any]:
         content: Mapping[str, Any] = self._declared.get(key, {}).get("content") or {}
@@ -296,13 +289,7 @@ class _Operation:
 
 def _status_of(key: str) -> int:
     """Return the status of a key of `responses`: of a range its first, of `default` 200."""
-    return int(key.upper().replace("X", "0")) if key[:1].isdigit() else 200
-
-
-def _quoted(text: str) -> str:
-    if _TOKEN.fullmatch(text):
-        return text
-    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+    return 200 if key == "default" else int(key.replace("X", "0"))
 
 
 def _negotiated(offered: list[str], accept: str | None) -> str:
