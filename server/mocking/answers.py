@@ -186,7 +186,7 @@ class _Operation:
             keys = [key]
             applied.append(f"code={status}")
         name = preferences.get("example")
-        having = [each for each in keys if self._having(each, name)]
+        having = [each for each in keys if self._having(each, name)] if name is not None else []
         if having:
             if having[0] != key:
                 key, status = having[0], _status_of(having[0])
@@ -222,7 +222,7 @@ class _Operation:
         content: Mapping[str, Any] = self._declared.get(key, {}).get("content") or {}
         return content
 
-    def _having(self, key: str, name: str | None) -> dict[str, Any]:
+    def _having(self, key: str, name: str) -> dict[str, Any]:
         """Return the part of an answer's content that has an example of a name."""
         content = self._content(key)
         return {k: v for k, v in content.items() if name in self._answers.named_examples(v)}
