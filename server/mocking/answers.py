@@ -50,8 +50,6 @@ _BODILESS = (204, 205, 304)
 Resolve = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """From an object of the document to what it refers to."""
 MOST_IN_HEADER = 2000
-_ITEMS = 3
-"""How many items a stream has."""
 _EVENT_FIELDS = {"event", "id", "retry", "data"}
 
 
@@ -94,7 +92,7 @@ class Answers:
         operation = self._document["paths"][path][method]
         responses = operation.get("responses", {})
         declared = {str(k).replace("x", "X"): self.resolved(v) for k, v in responses.items()}
-        mocked = _Operation(self, f"{method.upper()} {path}", declared)
+        mocked = _Operation(self, f"{method.upper()} {path}", declared or {"200": {}})
         self._operations[operation["operationId"]] = mocked
 
         def answer(ctx: Context, **_: Any) -> Response:
@@ -173,8 +171,8 @@ class _Operation:
         self._answers = answers
         self._place = place
         self._declared = declared
-        self._made: dict[tuple[str, str], Response] = {}
-        """The answers that are the same each time, by key and media type."""
+        self._made: dict[tuple[str, str, str | None], Response] = {}
+        """The answers that are the same each time, by key, media type and name of the example."""
 
     def answer(self, preferences: Mapping[str, str], accept: str | None) -> Response:
         applied = []
@@ -196,7 +194,7 @@ class _Operation:
         is_random = name is None and preferences.get("dynamic", "").lower() == "true"
         if is_random:
             applied.append("dynamic=true")
-        response = self._whole(key, status, accept, name=name, is_random=is_random)
+        response = self._whole(key, status, accept, name, is_random=is_random)
         if applied:
             headers = (*response.headers, ("Preference-Applied", ", ".join(applied)))
             response = replace(response, headers=headers)
@@ -209,58 +207,56 @@ class _Operation:
         if status == 400 and "400" not in self._declared and "422" in self._declared:
             status = 422
         key = key_of(status, self._declared)
-        return self._whole(key, status, None, name=None, is_random=False) if key else None
+        return self._whole(key, status) if key else None
 
     def _usual(self) -> tuple[str, int]:
         """Return the first good answer, else the default, else the first one."""
         good = sorted(key for key in self._declared if key.startswith("2"))
         default = ["default"] if "default" in self._declared else []
-        key = next(iter((*good, *default, *self._declared)), "200")
+        key = next(iter((*good, *default, *self._declared)))
         return key, _status_of(key)
 
     def _content(self, key: str) -> Mapping[str, Any]:
-        content: Mapping[str, Any] = self._declared.get(key, {}).get("content") or {}
-        return content
+        content = self._declared[key].get("content") or {}
+        return {media_type: self._answers.resolved(node) for media_type, node in content.items()}
 
-    def _having(self, key: str, name: str) -> dict[str, Any]:
+    def _having(self, key: str, name: str) -> Mapping[str, Any]:
         """Return the part of an answer's content that has an example of a name."""
         content = self._content(key)
         return {k: v for k, v in content.items() if name in self._answers.named_examples(v)}
 
     def _whole(
-        self, key: str, status: int, accept: str | None, *, name: str | None, is_random: bool
-    ) -> Response:
-        content = self._content(key) if name is None else self._having(key, name)
-        media_type = _negotiated(list(content), accept) if content else ""
-        if name is not None or is_random:
-            return self._make(key, status, media_type, name=name, is_random=is_random)
-        if (key, media_type) not in self._made:
-            self._made[key, media_type] = self._make(key, status, media_type)
-        return replace(self._made[key, media_type], status=status)
-
-    def _make(
         self,
         key: str,
         status: int,
-        media_type: str,
-        *,
+        accept: str | None = None,
         name: str | None = None,
+        *,
         is_random: bool = False,
     ) -> Response:
+        content = self._content(key) if name is None else self._having(key, name)
+        has_body = content and status not in _BODILESS
+        at = key, _negotiated(list(content), accept) if has_body else "", name
+        if is_random:
+            return replace(self._make(*at, is_random=True), status=status)
+        if at not in self._made:
+            self._made[at] = self._make(*at, is_random=False)
+        return replace(self._made[at], status=status)
+
+    def _make(self, key: str, media_type: str, name: str | None, *, is_random: bool) -> Response:
         place = f"{self._place} {key}"
         headers = tuple(self._headers(key, is_random=is_random, place=place))
-        if not media_type or status in _BODILESS:
-            return Response(status, b"", headers)
-        media = self._answers.resolved(self._content(key)[media_type])
+        if not media_type:
+            return Response(200, b"", headers)
+        media = self._content(key)[media_type]
         actual = _concrete(media_type)
         if name is not None:
             value = self._answers.named_examples(media)[name]
         else:
             place = f"{place} {media_type}"
             value = self._value(media, is_random=is_random, is_json=is_json(actual), place=place)
-        schema = media.get("schema", media.get("itemSchema", {}))
-        body = _encoded(value, actual, schema, self._answers.resolved)
-        return Response(status, body, headers, actual)
+        body = _encoded(value, actual, _schema_of(media), self._answers.resolved)
+        return Response(200, body, headers, actual)
 
     def _value(
         self, media: Mapping[str, Any], *, is_random: bool, is_json: bool, place: str
@@ -268,15 +264,10 @@ class _Operation:
         if not is_random:
             for example in self._answers.documented(media, is_json=is_json, place=place):
                 return example
-        if "itemSchema" in media and "schema" not in media:
-            made = self._answers.made
-            return [
-                made(media["itemSchema"], is_random=is_random, place=place) for _ in range(_ITEMS)
-            ]
-        return self._answers.made(media.get("schema", {}), is_random=is_random, place=place)
+        return self._answers.made(_schema_of(media), is_random=is_random, place=place)
 
     def _headers(self, key: str, *, is_random: bool, place: str) -> Iterator[tuple[str, str]]:
-        for name, node in (self._declared.get(key, {}).get("headers") or {}).items():
+        for name, node in (self._declared[key].get("headers") or {}).items():
             header = self._answers.resolved(node)
             if name.lower() in ("content-type", "content-length"):
                 continue
@@ -290,6 +281,13 @@ class _Operation:
 def _status_of(key: str) -> int:
     """Return the status of a key of `responses`: of a range its first, of `default` 200."""
     return 200 if key == "default" else int(key.replace("X", "0"))
+
+
+def _schema_of(media: Mapping[str, Any]) -> Any:
+    """Return the schema of a whole body: for a sequence, of a few items (OpenAPI 3.2.0, 4.14)."""
+    if "itemSchema" in media and "schema" not in media:
+        return {"type": "array", "items": media["itemSchema"], "minItems": 3, "maxItems": 3}
+    return media.get("schema", {})
 
 
 def _negotiated(offered: list[str], accept: str | None) -> str:
