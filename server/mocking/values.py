@@ -21,8 +21,6 @@ from server.document.schemas import Schemas, Validate, hidden_properties
 from server.errors import DocumentError
 from server.mocking.patterns import texts
 
-Schema = Mapping[str, Any]
-
 DEEP = 4
 """How deep optional parts are made."""
 DEEPEST = 24
@@ -195,7 +193,7 @@ class _Maker:
         try:
             return self._of_kind(flat, kind, depth)
         except Impossible:
-            if "null" in kinds:
+            if "null" in kinds or flat.get("nullable"):
                 return None
             raise
 
@@ -232,7 +230,7 @@ class _Maker:
         raise Impossible
 
     def _object(self, flat: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        fewest, most = flat.get("minProperties", 0), flat.get("maxProperties", math.inf)
+        fewest, most = int(flat.get("minProperties", 0)), flat.get("maxProperties", math.inf)
         properties: Mapping[str, Any] = flat.get("properties", {})
         value = {name: self._property(flat, name, depth) for name in flat.get("required", ())}
         for name in properties:
@@ -280,13 +278,13 @@ class _Maker:
         yield from (f"property{number}" for number in range(1, LONGEST_LIST))
 
     def _array(self, flat: Mapping[str, Any], depth: int) -> list[Any]:
-        fewest, most = flat.get("minItems", 0), flat.get("maxItems", LONGEST_LIST)
+        fewest, most = int(flat.get("minItems", 0)), int(flat.get("maxItems", LONGEST_LIST))
         first: Sequence[Any] = flat.get("prefixItems", ())
         wanted = fewest
         if self._wants_more(depth):
             wanted = max(fewest, len(first), self._pick([1, 2, 3]))
         wanted = min(wanted, most, LONGEST_LIST)
-        contained = flat.get("minContains", 1) if "contains" in flat else 0
+        contained = int(flat.get("minContains", 1)) if "contains" in flat else 0
         value: list[Any] = []
         maker = self
         for _ in range(max(wanted, contained) * TRIES):
@@ -309,8 +307,8 @@ class _Maker:
         return value
 
     def _string(self, flat: Mapping[str, Any], depth: int) -> str:
-        shortest = flat.get("minLength", 0)
-        longest = flat.get("maxLength", shortest + 20)
+        shortest = int(flat.get("minLength", 0))
+        longest = int(flat.get("maxLength", shortest + 20))
         if longest < shortest:
             raise Impossible
         if "pattern" in flat:
@@ -393,12 +391,12 @@ class _Maker:
 
 
 def _normalized(schema: Mapping[str, Any], drop: str) -> dict[str, Any]:
-    """Return a schema's own keywords, with types, null and exclusive bounds as lists and numbers,
-    a `const` as an `enum`, and without the properties to drop.
+    """Return a schema's own keywords, with types as lists, exclusive bounds as numbers, a `const`
+    as an `enum`, and without the properties to drop.
     """
     flat = dict(schema)
     if isinstance(flat.get("type"), str):
-        flat["type"] = (flat["type"], "null") if flat.get("nullable") is True else (flat["type"],)
+        flat["type"] = (flat["type"],)
     if "const" in flat:
         flat["enum"] = [flat.pop("const")]
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):

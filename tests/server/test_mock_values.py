@@ -222,6 +222,7 @@ def test_a_value_of_a_format_is_one(name: str) -> None:
 
 
 OLDER = {**DOCUMENT, "openapi": "3.0.3"}
+LINKED = {"nullable": True, "allOf": [{"$ref": "#/components/schemas/Linked"}]}
 
 
 class TestOpenAPI30:
@@ -240,6 +241,17 @@ class TestOpenAPI30:
         for value in (made.example(schema), made.random(schema, Random(3))):
             assert value is not None
             assert is_valid(schema, value, OLDER)
+
+    def test_null_ends_what_has_no_other_end(self) -> None:
+        linked = {"type": "object", "required": ["next"], "properties": {"next": LINKED}}
+        made = values({"openapi": "3.0.3", "components": {"schemas": {"Linked": linked}}})
+        assert str(made.example(LINKED)).count("None") == 1
+
+    def test_a_sized_integer_stays_in_its_size(self) -> None:
+        schema = {"type": "integer", "format": "uint8"}
+        made = {values(OLDER).random(schema, Random(seed)) for seed in range(20)}
+        assert all(0 <= number <= 255 for number in made)
+        assert len(made) > 10
 
 
 PATTERNS = st.from_regex(r"\A\^[a-c]{1,3}(\[a-z0-9\](\+|\{2,4\}|\*)|\(x\|yz\)\?|\\d\{3\}){1,3}\$\Z")
