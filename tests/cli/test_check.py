@@ -71,6 +71,22 @@ def test_mistakes_as_annotations_of_github(specd: Specd, wrong: str) -> None:
     assert '"(,:%25" is no regular expression' in pattern
 
 
+def test_text_names_fifty_mistakes_where_json_names_all(
+    specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    schemas = "".join(f"    A{number}: {{type: strin}}\n" for number in range(60))
+    (tmp_path / "many.yaml").write_text(
+        "openapi: 3.1.0\ninfo: {title: Many, version: '1'}\ncomponents:\n  schemas:\n" + schemas
+    )
+    _, out, _ = specd("check", "many.yaml")
+    *named, more, checked = out.splitlines()
+    assert [line.split(":")[1] for line in named] == [str(line) for line in range(5, 55)]
+    assert (more, checked) == ("... and 10 more", "Checked many.yaml: 60 mistakes.")
+    _, out, _ = specd("check", "many.yaml", "--format", "json")
+    assert [mistake["line"] for mistake in json.loads(out)["mistakes"]] == list(range(5, 65))
+
+
 def test_several_files_are_one_report(specd: Specd, wrong: str, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"openapi": "3.1.0"}')
     status, out, _ = specd("check", wrong, "other.json")
