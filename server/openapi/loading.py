@@ -22,18 +22,14 @@ from typing import Any, ClassVar
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import yaml
-from referencing import Registry, Resource
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012
 
 from server.errors import DocumentError, Spot
-from server.openapi.structure import OBJECTS, SECTIONS, Steps, children, steps_of, walk
-from server.openapi.wording import did_you_mean, points_nowhere
+from server.openapi.structure import SECTIONS, Steps, children, steps_of, walk
+from server.openapi.wording import NOTHING, did_you_mean, points_nowhere, reach
 
 SHARED = "x-shared"
 REPLACES = "x-replaces"
 """In a component: the reference whose place it takes, also in what is taken from other files."""
-_KINDS = {section: kind[1:-1] for section, kind in OBJECTS["components"].items()}
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -134,11 +130,10 @@ class Bundle:
         self.faults: list[DocumentError] = []
         self._sources: dict[Path, Any] = {}
         self.origins: dict[Steps, tuple[Path, Steps]] = {}
-        self._registry: Registry[Any] = Registry(retrieve=self._retrieve)  # type: ignore[call-arg]
         self._root = self.path.as_uri()
         self.content = self._plain(self.source(path), "")
         if not isinstance(self.content, dict):
-            raise DocumentError(f"{path}:1:1: a document is an object", spot=Spot(path, 1, 1))
+            raise _error_at(path, None, "a document is an object")
         self._has_shared = SHARED in self.content
         self._names: dict[str, str] = {}
         """The absolute reference of what another file holds -> the reference in this document."""
@@ -165,30 +160,25 @@ class Bundle:
             self.faults += repeated
         return self._sources[path]
 
-    def _retrieve(self, uri: str) -> Resource[Any]:
-        if urlsplit(uri).scheme != "file":
-            raise DocumentError(f"{uri}: references point into files, not to other machines")
-        return DRAFT202012.create_resource(self.source(_path_of(uri)))
-
     def _lookup(self, absolute: str, at: Steps) -> Any:
         """Return a copy of what a reference points to. Raise `DocumentError`; `at` is where the
         reference stands.
         """
+        uri, fragment = urldefrag(absolute)
+        place = (*at, "$ref")
+        if urlsplit(uri).scheme != "file":
+            raise DocumentError(f"{uri}: references point into files, not to other machines", place)
+        file = _path_of(uri)
         try:
-            found = self._registry.resolver().lookup(absolute)
-        except (Unresolvable, DocumentError) as error:
-            cause: BaseException = error
-            while cause.__cause__ is not None and not isinstance(cause, DocumentError):
-                cause = cause.__cause__
-            if isinstance(cause, DocumentError):  # of the other file itself
-                raise DocumentError(str(cause), at=(*at, "$ref"), spot=cause.spot) from error
-            file, fragment = urldefrag(absolute)
-            name = os.path.relpath(_path_of(file), self.path.parent)
-            reference = f"{'' if file == self._root else name}#{fragment}"
-            raise DocumentError(
-                points_nowhere(reference, self.source(_path_of(file)), fragment), at=(*at, "$ref")
-            ) from error
-        return self._plain(found.contents, absolute)
+            content = self.source(file)
+        except DocumentError as error:
+            raise DocumentError(str(error), place, spot=error.spot) from error
+        is_name = fragment and not fragment.startswith("/")
+        found = NOTHING if is_name else reach(content, steps_of(fragment))
+        if found is NOTHING:
+            name = "" if uri == self._root else os.path.relpath(file, self.path.parent)
+            raise DocumentError(points_nowhere(f"{name}#{fragment}", content, fragment), place)
+        return self._plain(found, absolute)
 
     def _plain(self, node: Any, place: str) -> Any:
         """Return a copy as JSON has it: keys are text, and no two parts are one."""
@@ -201,19 +191,20 @@ class Bundle:
         """Note the components that are nothing but a reference into another file, and those that
         take the place of another file's.
         """
-        for steps, component, _ in children(self.content.get("components"), "components"):
+        for (section, name), component, kind in children(
+            self.content.get("components"), "components"
+        ):
             if not isinstance(component, dict):
                 continue
             replaced = component.pop(REPLACES, None)
             absolute = urljoin(self._root, str(replaced or component.get("$ref", "")))
             if self._is_elsewhere(absolute) and absolute not in self._names:
-                section, name = map(str, steps)
                 if not replaced:
                     try:
-                        node = self._lookup(absolute, ("components", *steps))
+                        node = self._lookup(absolute, ("components", section, name))
                     except DocumentError:
                         continue  # a fault where references are followed
-                    self._waiting.append((absolute, section, name, node))
+                    self._waiting.append((absolute, kind, str(name), node))
                 self._names[absolute] = f"#/components/{section}/{name}"
 
     def _is_elsewhere(self, absolute: str) -> bool:
@@ -230,23 +221,16 @@ class Bundle:
             absolute = urljoin(base, reference)
             if urldefrag(absolute)[0] in self._ids:
                 return node
-            if (kind == "example" and self._has_shared) or (
-                kind == "pathItem" and self._is_elsewhere(absolute)
-            ):
-                try:
+            is_elsewhere = self._is_elsewhere(absolute)
+            inlined = {"pathItem": is_elsewhere, "example": self._has_shared}
+            try:
+                if inlined.get(kind):
                     return self._inline(node, kind, absolute, at)
-                except DocumentError as error:
-                    self.faults.append(error)
-                    node["$ref"] = absolute
-                    return node
-            if self._is_elsewhere(absolute):
-                try:
-                    node["$ref"] = self._name(absolute, kind, at)
-                except DocumentError as error:
-                    self.faults.append(error)
-                    node["$ref"] = absolute
-            else:
-                node["$ref"] = "#" + urldefrag(absolute)[1]
+                own = "#" + urldefrag(absolute)[1]
+                node["$ref"] = self._name(absolute, kind, at) if is_elsewhere else own
+            except DocumentError as error:
+                self.faults.append(error)
+                node["$ref"] = absolute
         for steps, child, kind_of_child in list(children(node, kind)):
             holder = node if len(steps) == 1 else node[steps[0]]
             holder[steps[-1]] = self._point_here(child, kind_of_child, base, at + steps)
@@ -280,23 +264,23 @@ class Bundle:
             first = _NO_NAME.sub("_", own_name)
             name, number = first, 2
             taken = self.content.get("components", {}).get(section, {}).keys() | {
-                other for _, section_, other, _ in self._waiting if section_ == section
+                other for _, other_kind, other, _ in self._waiting if other_kind == kind
             }
             while name in taken:
                 name, number = f"{first}_{number}", number + 1
             self._names[absolute] = f"#/components/{section}/{name}"
-            self._waiting.append((absolute, section, name, found))
+            self._waiting.append((absolute, kind, name, found))
         return self._names[absolute]
 
     def _add_components(self) -> None:
         components = self.content.setdefault("components", {})
         while self._waiting:
-            absolute, section, name, node = self._waiting[-1]
-            place = ("components", section, name)
+            absolute, kind, name, node = self._waiting[-1]
+            place = ("components", SECTIONS[kind], name)
             self._note_origin(place, absolute)
-            components.setdefault(section, {})[name] = node
+            components.setdefault(SECTIONS[kind], {})[name] = node
             self._waiting.pop()
-            self._point_here(node, _KINDS[section], urldefrag(absolute)[0], place)
+            self._point_here(node, kind, urldefrag(absolute)[0], place)
         if self._has_shared:
             del self.content[SHARED]
             components.pop("examples", None)
@@ -356,6 +340,12 @@ for _tag, _pattern, _first in (
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
 
 
+def compose(path: Path) -> yaml.Node:
+    """Return the nodes of a file that can be parsed; they know their lines."""
+    node: yaml.Node = _Loader(path.read_bytes()).get_single_node()
+    return node
+
+
 def parse(path: Path) -> tuple[Any, list[DocumentError]]:
     """Return what a YAML or JSON file holds, and an error for each key that comes twice. Raise
     `DocumentError` with the spot of a mistake of syntax.
@@ -372,11 +362,10 @@ def parse(path: Path) -> tuple[Any, list[DocumentError]]:
         raise DocumentError(f"{path}: {error.strerror}{right}") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _error_at(
-            path, mark, _REMEDIES.get(str(error.problem), str(error.problem))
-        ) from error
+        problem = str(error.problem)
+        raise _error_at(path, mark, _REMEDIES.get(problem, problem)) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DocumentError(f"{path}: {error}", spot=Spot(path, 1, 1)) from error
+        raise _error_at(path, None, str(error)) from error
     return content, [
         _error_at(path, key.start_mark, f"the key {key.value} comes twice: remove one of them")
         for key in loader.repeated

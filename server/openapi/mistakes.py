@@ -14,12 +14,11 @@ from typing import Any
 import yaml
 
 from server.errors import DocumentError, Spot
-from server.openapi.loading import Bundle
+from server.openapi.loading import Bundle, compose
 from server.openapi.structure import Steps
 
 MOST = 50
 """The mistakes that a report writes out."""
-_MERGE = "<<"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class Locator:
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
-        self._roots: dict[Path, Any] = {}
+        self._roots: dict[Path, yaml.Node] = {}
 
     def mistake(self, error: DocumentError) -> Mistake:
         """Return an error with the file and line of its place."""
@@ -117,42 +116,32 @@ class Locator:
                 yield origin[0], (*origin[1], *steps[length:])
         yield self._bundle.path, steps
 
-    def _root(self, file: Path) -> Any:
+    def _root(self, file: Path) -> yaml.Node:
         if file not in self._roots:
-            loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-            self._roots[file] = yaml.compose(file.read_bytes(), Loader=loader)
+            self._roots[file] = compose(file)
         return self._roots[file]
 
 
-def _mark_of(node: Any, steps: Steps) -> tuple[Any, int]:
+def _mark_of(node: yaml.Node, steps: Steps) -> tuple[Any, int]:
     """Return the mark of the part at the end of the steps, or as far as they lead, and the number
     of steps that lead nowhere.
     """
     mark = node.start_mark
     for number, step in enumerate(steps):
-        if isinstance(node, yaml.SequenceNode) and str(step).isdecimal():
-            items = node.value
-            found = (items[int(step)],) * 2 if int(step) < len(items) else None
-        else:
-            found = _member(node, str(step))
-        if found is None:
+        found = [(key, value) for name, key, value in _members(node) if name == str(step)]
+        if not found:
             return mark, len(steps) - number
-        mark, node = found[0].start_mark, found[1]
+        key, node = found[-1]
+        mark = key.start_mark
     return mark, 0
 
 
-def _member(node: Any, name: str) -> tuple[Any, Any] | None:
-    """Return the nodes of a key and its value, also of what is merged into an object."""
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    for key, value in reversed(node.value):
-        if key.value == name and name != _MERGE:
-            return key, value
-    for key, value in node.value:
-        if key.value == _MERGE:
-            parts = value.value if isinstance(value, yaml.SequenceNode) else (value,)
-            for part in parts:
-                found = _member(part, name)
-                if found is not None:
-                    return found
-    return None
+def _members(node: yaml.Node) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
+    """Yield the names or indexes of the parts of a node, each with the nodes of key and value, also
+    of what is merged into an object; of parts of one name, the last one counts.
+    """
+    if isinstance(node, yaml.SequenceNode):
+        yield from ((str(number), item, item) for number, item in enumerate(node.value))
+    if isinstance(node, yaml.MappingNode):
+        yaml.SafeLoader("").flatten_mapping(node)
+        yield from ((str(key.value), key, value) for key, value in node.value)

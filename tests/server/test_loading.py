@@ -137,6 +137,7 @@ class TestOtherFiles:
         ("reference", "fault"),
         [
             ("other.yaml#/components/schemas/Z", "Z"),
+            ("other.yaml#Anchor", 'other.yaml#Anchor" points nowhere'),
             ("absent.yaml", "No such file"),
             ("https://example.com/pet.yaml", "not to other machines"),
         ],
