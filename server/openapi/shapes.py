@@ -9,7 +9,6 @@ in each object around it.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -81,7 +80,6 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
     """
     version, dialect = version_of(content), content.get("jsonSchemaDialect")
     found = list(_version_faults(content))
-    is_of_one = bool(found)
     for at, node, kind in objects:
         if kind in SECTIONS and isinstance(node, Mapping) and "$ref" in node:
             if not isinstance(node["$ref"], str):
@@ -96,10 +94,9 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
             )
             found.append(DocumentError(words, (*at, "items")))
         rules = _rules(version, kind)
-        if rules is not None and not rules.validator.is_valid(node):
+        if rules is not None:
             found += rules.faults(node, at)
-            is_of_one = True
-    if not found and not is_of_one:  # of a rule that holds for several objects together
+    if not found:  # of a rule that holds for several objects together
         for error in _whole(version, dialect).iter_errors(content):
             found.append(DocumentError(error.message, at=tuple(error.instance_path)))
     return found
@@ -206,9 +203,14 @@ def _rules(version: str, kind: str) -> _Rules | None:
     """Return the rules for one object of a kind, without those for the objects in it."""
     if kind == "callback":
         return None
-    draft = (
-        jsonschema_rs.Draft4Validator if version == "3.0" else jsonschema_rs.Draft202012Validator
-    )
+    own = _bare(version, kind)
+    has_alternatives = version == "3.0" and kind in ("parameter", "securityScheme")
+    return _Rules(kind, version, own, _bare("3.1", kind) if has_alternatives else own)
+
+
+@cache
+def _bare(version: str, kind: str) -> tuple[Any, Node]:
+    """Return the validator of one object of a kind alone, and its JSON Schema."""
     if kind == "schema" and version != "3.0":
         schema = _replaced(vocabulary(), _without_objects)
     else:
@@ -219,7 +221,10 @@ def _rules(version: str, kind: str) -> _Rules | None:
         own = {k: rule for k, rule in own.items() if k not in (*_IDENTITY, "id", key)}
         bare = {**whole[key], "reference": {}, "Reference": {}}
         schema = _replaced(own, _without_objects) | {key: _replaced(bare, _without_objects)}
-    return _Rules(kind, version, draft(schema, validate_formats=False), schema)
+    draft = (
+        jsonschema_rs.Draft4Validator if version == "3.0" else jsonschema_rs.Draft202012Validator
+    )
+    return draft(schema, validate_formats=False), schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,20 +241,25 @@ class _Leaf:
 
 
 class _Rules:
-    """The rules for one object."""
+    """The rules for one object: its own, and those that say best what is wrong with it."""
 
-    def __init__(self, kind: str, version: str, validator: Any, schema: Node) -> None:
-        self.validator = validator
+    def __init__(
+        self, kind: str, version: str, own: tuple[Any, Node], plain: tuple[Any, Node]
+    ) -> None:
         self._kind = kind
         self._version = version
-        self._schema = schema
-        self.words = known_words(schema, schema)
+        self._own, _ = own
+        self._plain, self._schema = plain
+        self.words = known_words(self._schema, self._schema)
 
     def faults(self, node: Any, at: Steps) -> list[DocumentError]:
         """Return what is wrong with an object and with what belongs to it alone."""
-        leaves = [
-            leaf for error in self.validator.iter_errors(node) for leaf in _leaves_of(error, node)
-        ]
+        if self._own.is_valid(node):
+            return []
+        errors = list(self._plain.iter_errors(node))
+        if self._plain is not self._own:  # it alone knows which keys exclude each other
+            errors += (error for error in self._own.iter_errors(node) if error.kind.name == "not")
+        leaves = [leaf for error in errors for leaf in _leaves_of(error, node)]
         mistyped = {leaf.at for leaf in leaves if leaf.rule == "type"}
         leaves = [leaf for leaf in leaves if leaf.rule == "type" or leaf.at not in mistyped]
         typos = self._typos(leaves)
@@ -276,6 +286,8 @@ class _Rules:
                 for leaf in leaves
                 if leaf.rule in _VAGUE
             ]
+        if not faults:
+            faults = [DocumentError(f"has a form that OpenAPI {self._version} does not know", at)]
         return list({(fault.at, str(fault)): fault for fault in faults}.values())
 
     def _typos(self, leaves: list[_Leaf]) -> set[tuple[Steps, str]]:
@@ -334,7 +346,7 @@ class _Rules:
         facts, value = leaf.facts, leaf.value
         match leaf.rule:
             case "required":
-                needed = facts.get("properties") or [facts["property"]]
+                needed = _needed(leaf)
                 if needed == ["required"]:
                     return "a parameter of the path needs `required: true`"
                 return f"{self._noun(leaf)} needs {listed(map(_quoted, needed))}"
@@ -373,7 +385,7 @@ class _Rules:
                 return f"must be {more} {facts['limit']}"
         if leaf.at[-1:] == ("parameters",):
             return "a parameter `in: querystring` comes once, with no other parameter of a query"
-        return "has a form that OpenAPI does not know"
+        return f"has a form that OpenAPI {self._version} does not know"
 
     def _noun(self, leaf: _Leaf) -> str:
         if not leaf.at:
@@ -475,64 +487,27 @@ def _leaves_of(error: Any, node: Any) -> list[_Leaf]:
         facts = inner.kind.as_dict()
         name = inner.instance
         return [_Leaf(own.rule, facts, (*at, name), own.to_rule, name)]
-    return _nearest_form(facts, node) or [own]
-
-
-def _nearest_form(facts: Mapping[str, Any], node: Any) -> list[_Leaf]:
-    """Return what is wrong with a value in the form that is nearest to it; `facts` are those of a
-    rule with several forms, else nothing is returned.
-    """
     branches = [
         [leaf for inner in branch for leaf in _leaves_of(inner, node)]
         for branch in facts.get("context", ())
     ]
-    if not all(branches) or not branches:
-        return []
-    near = _meant(branches)
-    return _what_all_lack(near) or min(near, key=lambda branch: _distance(branch, branches))
+    return _nearest_form(branches) if branches and all(branches) else [own]
 
 
-def _what_all_lack(branches: list[list[_Leaf]]) -> list[_Leaf]:
-    """Return one leaf for a value that fits the choice of no form, or for keys of which each form
-    needs another.
+def _nearest_form(branches: list[list[_Leaf]]) -> list[_Leaf]:
+    """Return what is wrong with a value in the form that is nearest to it: furthest is one of
+    another type, nearest one that fits but for something deep inside. Of keys of which each form
+    needs another, any would do.
     """
-    if len(branches) == 1:
-        return []
-    for rule, fact in (("enum", "options"), ("required", "properties")):
-        chosen = [[leaf for leaf in branch if leaf.rule == rule] for branch in branches]
-        places = [{leaf.at for leaf in leaves} for leaves in chosen]
-        for at in set.intersection(*places):
-            leaves = [leaf for branch in chosen for leaf in branch if leaf.at == at]
-            together = [
-                word
-                for leaf in leaves
-                for word in (leaf.facts.get(fact) or [leaf.facts["property"]])
-            ]
-            return [replace(leaves[0], facts={fact: list(dict.fromkeys(together))})]
-    return []
+    leaves = [branch[0] for branch in branches]
+    if all(leaf.rule == "required" for leaf in leaves):
+        needed = [key for leaf in leaves for key in _needed(leaf)]
+        return [replace(leaves[0], facts={"properties": list(dict.fromkeys(needed))})]
+    return min(branches, key=lambda branch: (branch[0].rule == "type", -len(branch[0].at)))
 
 
-def _meant(branches: list[list[_Leaf]]) -> list[list[_Leaf]]:
-    """Return the forms that a word such as `type: http` chooses, else all."""
-    words = Counter(
-        leaf.at
-        for branch in branches
-        for leaf in branch
-        if leaf.rule == "enum" and len(leaf.facts["options"]) == 1 and leaf.at
-    )
-    if not words:
-        return branches
-    word = max(words, key=lambda at: words[at])
-    return [branch for branch in branches if all(leaf.at != word for leaf in branch)] or branches
-
-
-def _distance(branch: list[_Leaf], branches: list[list[_Leaf]]) -> tuple[bool, int, int]:
-    """Return how far a value is from a form: furthest from one of another type, nearest to one that
-    it fits but for something deep inside.
-    """
-    top = min(len(leaf.at) for each in branches for leaf in each)
-    is_other = any(leaf.rule == "type" and len(leaf.at) == top for leaf in branch)
-    return is_other, -min(len(leaf.at) for leaf in branch), len(branch)
+def _needed(leaf: _Leaf) -> list[str]:
+    return leaf.facts.get("properties") or [leaf.facts["property"]]
 
 
 def _true_steps(path: Iterable[Any], node: Any) -> Steps:

@@ -342,6 +342,49 @@ class TestRules:
         found = faults({**document, **change})
         assert says in found[place]
 
+    @pytest.mark.parametrize(
+        ("section", "component", "found"),
+        [
+            (
+                "securitySchemes",
+                {"type": "http", "scheme": "basic", "bearerFormat": "x"},
+                {"bearerFormat": '"bearerFormat" does not go with the other keys here'},
+            ),
+            ("securitySchemes", {}, {"": 'a security scheme needs "type"'}),
+            (
+                "securitySchemes",
+                {"type": "mutualTLS"},
+                {"": "has a form that OpenAPI 3.0 does not know"},
+            ),
+            (
+                "parameters",
+                {"in": "query", "name": "a", "content": {"a/b": {}}, "style": "form"},
+                {"style": '"style" does not go with the other keys here'},
+            ),
+            (
+                "parameters",
+                {"in": "body", "name": "a", "schema": {}, "example": 1, "examples": {}},
+                {
+                    "": '"example" and "examples" exclude each other: keep one',
+                    "in": '"body" cannot stand here; write "query", "header", "path" or "cookie"',
+                },
+            ),
+        ],
+    )
+    def test_objects_of_several_forms(
+        self, section: str, component: dict[str, Any], found: dict[str, str]
+    ) -> None:
+        document = {
+            "openapi": "3.0.3",
+            "info": {"title": "a", "version": "b"},
+            "paths": {},
+            "components": {section: {"A": component}},
+        }
+        place = f"components.{section}.A"
+        assert faults(document) == {
+            ".".join(filter(None, (place, key))): words for key, words in found.items()
+        }
+
     def test_values_fit_in_their_direction(self) -> None:
         schema = {
             "type": "object",
