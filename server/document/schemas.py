@@ -18,7 +18,7 @@ from typing import Any
 import jsonschema_rs
 
 from server.errors import DocumentError, Violation
-from server.openapi.structure import OBJECTS, children, lookup, pointer_of, walk
+from server.openapi.structure import OBJECTS, children, lookup, steps_of, walk
 from server.wire.guard import pointer_step
 
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
@@ -244,7 +244,7 @@ class Schemas:
                 seen.add(reference)
                 if not reference.startswith(SHARED):
                     waiting.append(self._add_elsewhere(parts, reference))
-                elif (name := pointer_of(reference)[2]) in self._shared and name not in shared:
+                elif (name := steps_of(reference)[2]) in self._shared and name not in shared:
                     shared[name] = self._shared[name]
                     waiting.append(shared[name])
         return parts
@@ -256,7 +256,7 @@ class Schemas:
         except (LookupError, TypeError):
             raise DocumentError(f"{reference} points nowhere") from None
         node = root
-        *way, last = pointer_of(reference)
+        *way, last = steps_of(reference)
         for step in way:
             node = node.setdefault(step, {})
         node[last] = found

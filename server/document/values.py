@@ -86,7 +86,7 @@ def _examples_of(checked: Checked, at: Steps, node: Node) -> Iterator[tuple[Step
     for name, written in examples.items() if isinstance(examples, Mapping) else ():
         place: Steps = (*at, "examples", name)
         if isinstance(written, Mapping) and isinstance(written.get("$ref"), str):
-            place = steps_of(written["$ref"][1:])
+            place = steps_of(written["$ref"])
         example: Node = checked.resolve(written)
         for key in ("value", "dataValue"):
             if key in example:

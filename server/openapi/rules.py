@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import jsonschema_rs
 
 from server.errors import DocumentError
 from server.openapi.shapes import a, known_words, version_of, vocabulary
-from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of, walk
+from server.openapi.structure import METHODS, SECTIONS, Steps, steps_of, walk
 from server.openapi.wording import (
     NOTHING,
     did_you_mean,
@@ -27,7 +27,6 @@ from server.openapi.wording import (
 
 Node = Mapping[str, Any]
 Faults = Iterator[DocumentError]
-_MOST_HOPS = 100
 _TEMPLATE = re.compile(r"{([^{}]*)}")
 _BOUNDS = (
     ("minimum", "maximum"),
@@ -69,11 +68,15 @@ class Checked:
 
     def operations(self) -> Iterator[tuple[Steps, Node, Steps, Node]]:
         """Yield the paths' operations, each with its path: the steps and the object of both."""
-        for path, written in _mapping(self.content.get("paths")).items():
+        for path, written in self.mapping("paths").items():
             item = self.resolve(written)
             for method in METHODS:
                 if isinstance(item.get(method), Mapping):
                     yield ("paths", path, method), item[method], ("paths", path), item
+
+    def mapping(self, *steps: str) -> Node:
+        """Return the object at a place of the document; `{}` if there is none."""
+        return _mapping(reach(self.content, steps))
 
     def parameters(self, node: Node, at: Steps) -> list[tuple[Steps, Node]]:
         """Return the parameters of a path or an operation, and where each stands in its list."""
@@ -82,21 +85,27 @@ class Checked:
 
     def resolve(self, node: Any) -> Node:
         """Return what a local reference points to, else the object itself; `{}` if it is none."""
-        for _ in range(_MOST_HOPS):
-            if not isinstance(node, Mapping):
-                break
-            reference = node.get("$ref")
-            if not isinstance(reference, str):
-                return node
-            node = self.reach(reference)
-        return {}
+        reference = node.get("$ref") if isinstance(node, Mapping) else None
+        if isinstance(reference, str):
+            node = reach(self.content, self.way(reference)[-1])
+        return {} if isinstance(_mapping(node).get("$ref"), str) else _mapping(node)
+
+    def way(self, reference: str) -> list[Steps]:
+        """Return the steps to each object that a local reference leads to, one by another, up to
+        one that is no reference, or that was passed already.
+        """
+        passed: list[Steps] = []
+        following: Any = reference
+        while isinstance(following, str) and (steps := steps_of(following)) not in passed:
+            passed.append(steps)
+            following = _mapping(reach(self.content, steps)).get("$ref")
+        return passed
 
     def reach(self, reference: str) -> Any:
         """Return what a local reference points to, or `NOTHING`."""
-        fragment = reference.removeprefix("#")
-        if fragment and not fragment.startswith("/"):
-            return self.content if fragment in self._anchors else NOTHING
-        return reach(self.content, steps_of(fragment))
+        if reference.startswith("#/") or reference in ("", "#"):
+            return reach(self.content, steps_of(reference))
+        return self.content if reference[1:] in self._anchors else NOTHING
 
     def leads_nowhere(self, reference: str) -> bool:
         return reference.startswith("#") and self.reach(reference) is NOTHING
@@ -116,12 +125,7 @@ class Checked:
 
     def kind_of(self, reference: str) -> str | None:
         """Return the kind of the object that a local reference points to, if that is known."""
-        if not reference.startswith("#/"):
-            return None
-        steps = tuple(map(str, steps_of(reference[1:])))
-        if len(steps) == 3 and steps[0] == "components" and steps[1] in OBJECTS["components"]:
-            return OBJECTS["components"][steps[1]][1:-1]
-        return self._kinds.get(steps)
+        return self._kinds.get(steps_of(reference)) if reference.startswith("#/") else None
 
     @cached_property
     def operation_ids(self) -> dict[str, Steps]:
@@ -131,14 +135,10 @@ class Checked:
             found.setdefault(str(operation.get("operationId")), at)
         return found
 
-    @cached_property
-    def schemes(self) -> Node:
-        return _mapping(_mapping(self.content.get("components")).get("securitySchemes"))
-
 
 def references(checked: Checked) -> Faults:
     """A reference points to an object of the kind that is wanted."""
-    known: dict[tuple[str, str], tuple[str | None, set[tuple[str, ...]]]] = {}
+    fault_of = cache(partial(_fault_of, checked))
     with_ids = [at for at, schema in checked.of("schema") if "$id" in schema]
     for at, node, kind in checked.objects:
         reference = node.get("$ref") if isinstance(node, Mapping) else None
@@ -146,42 +146,29 @@ def references(checked: Checked) -> Faults:
             continue
         if any(at[: len(base)] == base for base in with_ids):
             continue  # it is meant from there
-        if (reference, kind) not in known:
-            fault = _fault_of(reference, kind, checked)
-            known[reference, kind] = fault, _followed(checked, reference)
-        fault, followed = known[reference, kind]
+        fault = fault_of(reference, kind)
         if fault is not None:
             yield DocumentError(fault, (*at, "$ref"))
-        elif followed and tuple(map(str, at)) in followed:
+        elif tuple(map(str, at)) in checked.way(reference):
             yield DocumentError(f'"{reference}" leads back to itself', (*at, "$ref"))
 
 
-def _fault_of(reference: str, kind: str, checked: Checked) -> str | None:
+def _fault_of(checked: Checked, reference: str, kind: str) -> str | None:
     """Return what is wrong with a reference in the place of an object of a kind, or None."""
     if checked.leads_nowhere(reference):
-        return points_nowhere(reference, checked.content, reference[1:])
+        return points_nowhere(reference, checked.content, reference)
     other = checked.kind_of(reference)
     if other is None or other == kind:
         return None
-    section = SECTIONS.get(kind)
-    names = _mapping(_mapping(checked.content.get("components")).get(section or ""))
-    right = nearest(reference.rpartition("/")[2], names)
+    section = SECTIONS.get(kind, "")
+    right = nearest(reference.rpartition("/")[2], checked.mapping("components", section))
     hint = f'; did you mean "#/components/{section}/{right}"?' if right else ""
     return f'"{reference}" is {a(other)}, not {a(kind)}{hint}'
 
 
-def _followed(checked: Checked, reference: str) -> set[tuple[str, ...]]:
-    """Return the steps to each object on the way from a reference to one that is written out."""
-    passed: set[tuple[str, ...]] = set()
-    while len(passed) < _MOST_HOPS:
-        steps = tuple(map(str, steps_of(reference[1:])))
-        node = checked.reach(reference)
-        following = node.get("$ref") if isinstance(node, Mapping) else None
-        if steps in passed or not isinstance(following, str) or not following.startswith("#"):
-            break
-        passed.add(steps)
-        reference = following
-    return passed
+def _unknown(fault: str, name: Any, known: Iterable[str], at: Steps) -> DocumentError:
+    """Return the error for a name that is none of those known, with the nearest of them."""
+    return DocumentError(f"{fault}{did_you_mean(name, known)}", at)
 
 
 def operation_ids(checked: Checked) -> Faults:
@@ -199,7 +186,7 @@ def operation_ids(checked: Checked) -> Faults:
 def shapes_of_paths(checked: Checked) -> Faults:
     """No two paths take the same requests."""
     known: dict[Any, str] = {}
-    for path, written in _mapping(checked.content.get("paths")).items():
+    for path, written in checked.mapping("paths").items():
         if path.startswith("x-"):
             continue
         at = ("paths", path)
@@ -262,9 +249,10 @@ def repeated_parameters(checked: Checked) -> Faults:
 
 def security(checked: Checked) -> Faults:
     """A requirement names security schemes that there are."""
+    schemes = checked.mapping("components", "securitySchemes")
     for at, name, _ in _requirements(checked):
-        if name not in checked.schemes and not (checked.version == "3.2" and "/" in name):
-            right = did_you_mean(name, checked.schemes)
+        if name not in schemes and not (checked.version == "3.2" and "/" in name):
+            right = did_you_mean(name, schemes)
             yield DocumentError(
                 f'there is no security scheme "{name}"'
                 + (right or ": write it into components/securitySchemes"),
@@ -288,10 +276,9 @@ def servers(checked: Checked) -> Faults:
             variable = _mapping(variable)
             options, default = variable.get("enum"), variable.get("default")
             if isinstance(options, list) and options and default not in options:
-                yield DocumentError(
-                    f'"{default}" is none of its values{did_you_mean(default, map(str, options))}',
-                    at=(*at, "variables", name, "default"),
-                )
+                fault = f'"{default}" is none of its values'
+                place = (*at, "variables", name, "default")
+                yield _unknown(fault, default, map(str, options), place)
 
 
 def patterns(checked: Checked) -> Faults:
@@ -343,7 +330,7 @@ def bounds(checked: Checked) -> Faults:
 
 def discriminators(checked: Checked) -> Faults:
     """A discriminator's mapping leads to schemas."""
-    schemas = _mapping(_mapping(checked.content.get("components")).get("schemas"))
+    schemas = checked.mapping("components", "schemas")
     for at, schema in checked.of("schema"):
         mapping = _mapping(_mapping(schema.get("discriminator")).get("mapping"))
         for name, target in mapping.items():
@@ -351,11 +338,10 @@ def discriminators(checked: Checked) -> Faults:
             if not isinstance(target, str):
                 continue
             if checked.leads_nowhere(target):
-                words = points_nowhere(target, checked.content, target[1:])
+                words = points_nowhere(target, checked.content, target)
                 yield DocumentError(words, at=place)
             elif target not in schemas and not re.search(r"[./:]", target):
-                right = did_you_mean(target, schemas)
-                yield DocumentError(f'there is no schema "{target}"{right}', at=place)
+                yield _unknown(f'there is no schema "{target}"', target, schemas, place)
 
 
 def links(checked: Checked) -> Faults:
@@ -363,10 +349,10 @@ def links(checked: Checked) -> Faults:
     for at, link in checked.of("link"):
         name, reference = link.get("operationId"), link.get("operationRef")
         if isinstance(name, str) and name not in checked.operation_ids:
-            right = did_you_mean(name, checked.operation_ids)
-            yield DocumentError(f'there is no operation "{name}"{right}', at=(*at, "operationId"))
+            fault = f'there is no operation "{name}"'
+            yield _unknown(fault, name, checked.operation_ids, (*at, "operationId"))
         if isinstance(reference, str) and checked.leads_nowhere(reference):
-            words = points_nowhere(reference, checked.content, reference[1:])
+            words = points_nowhere(reference, checked.content, reference)
             yield DocumentError(words, at=(*at, "operationRef"))
 
 
@@ -396,8 +382,7 @@ def keywords(checked: Checked) -> Faults:
                     at=(*at, key),
                 )
             elif nearest(key, known, very=True):
-                right = did_you_mean(key, known)
-                yield DocumentError(f'"{key}" is no keyword of a schema{right}', at=(*at, key))
+                yield _unknown(f'"{key}" is no keyword of a schema', key, known, (*at, key))
 
 
 def beside_references(checked: Checked) -> Faults:
@@ -425,16 +410,13 @@ def words_of_schemas(checked: Checked) -> Faults:
             yield DocumentError('"readOnly" and "writeOnly" exclude each other', at=at)
         word = schema.get("format")
         if isinstance(word, str) and word not in _FORMATS and nearest(word, _FORMATS, very=True):
-            right = did_you_mean(word, _FORMATS)
-            yield DocumentError(f'"{word}" is no known format{right}', at=(*at, "format"))
+            yield _unknown(f'"{word}" is no known format', word, _FORMATS, (*at, "format"))
         properties, needed = schema.get("properties"), schema.get("required")
         if isinstance(properties, Mapping) and isinstance(needed, list):
             for number, name in enumerate(needed):
                 if str(name) not in properties and nearest(name, properties, very=True):
-                    right = did_you_mean(name, properties)
-                    yield DocumentError(
-                        f'"{name}" is none of the properties{right}', at=(*at, "required", number)
-                    )
+                    fault = f'"{name}" is none of the properties'
+                    yield _unknown(fault, name, properties, (*at, "required", number))
 
 
 def tags(checked: Checked) -> Faults:
@@ -443,26 +425,21 @@ def tags(checked: Checked) -> Faults:
     for at, operation in checked.of("operation"):
         for number, name in enumerate(_list(operation.get("tags"))):
             if str(name) not in described and nearest(name, described, very=True):
-                right = did_you_mean(name, described)
-                yield DocumentError(
-                    f'the tag "{name}" is not described{right}', at=(*at, "tags", number)
-                )
+                fault = f'the tag "{name}" is not described'
+                yield _unknown(fault, name, described, (*at, "tags", number))
 
 
 def scopes(checked: Checked) -> Faults:
     """A requirement names scopes that its scheme has."""
     for at, name, needed in _requirements(checked):
-        scheme = checked.resolve(checked.schemes.get(name))
+        scheme = checked.resolve(checked.mapping("components", "securitySchemes").get(name))
         if scheme.get("type") != "oauth2":
             continue
         flows = _mapping(scheme.get("flows")).values()
         known = {scope for flow in flows for scope in _mapping(_mapping(flow).get("scopes"))}
         for number, scope in enumerate(needed):
             if str(scope) not in known:
-                yield DocumentError(
-                    f'"{name}" has no scope "{scope}"{did_you_mean(scope, known)}',
-                    at=(*at, number),
-                )
+                yield _unknown(f'"{name}" has no scope "{scope}"', scope, known, (*at, number))
 
 
 def addresses(checked: Checked) -> Faults:
@@ -471,11 +448,8 @@ def addresses(checked: Checked) -> Faults:
         known = _mapping(server.get("variables"))
         for name in _TEMPLATE.findall(str(server.get("url"))):
             if name not in known:
-                yield DocumentError(
-                    f'the address has {{{name}}}, which "variables" does not describe'
-                    f"{did_you_mean(name, known)}",
-                    at=(*at, "url"),
-                )
+                fault = f'the address has {{{name}}}, which "variables" does not describe'
+                yield _unknown(fault, name, known, (*at, "url"))
 
 
 def media_types(checked: Checked) -> Faults:

@@ -470,7 +470,7 @@ def known_words(rule: Any, root: Node, seen: frozenset[str] = frozenset()) -> fr
     found = frozenset(rule.get("properties", ()))
     reference = rule.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/") and reference not in seen:
-        found |= known_words(reach(root, steps_of(reference[1:])), root, seen | {reference})
+        found |= known_words(reach(root, steps_of(reference)), root, seen | {reference})
     parts = [rule.get(key) for key in ("if", "then", "else")]
     parts += [part for key in ("allOf", "anyOf", "oneOf") for part in rule.get(key, ())]
     parts += rule.get("dependentSchemas", {}).values()

@@ -131,7 +131,9 @@ def walk(node: Any, kind: str = "document", at: Steps = ()) -> Iterator[tuple[St
 
 
 def steps_of(fragment: str) -> tuple[str, ...]:
-    """Return the steps of a JSON pointer in the fragment of a reference (RFC 6901)."""
+    """Return the steps of a JSON pointer, or of a local reference such as `#/components/schemas/A`
+    (RFC 6901).
+    """
     pointer = unquote(fragment).split("/")[1:]
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer)
 
@@ -139,14 +141,9 @@ def steps_of(fragment: str) -> tuple[str, ...]:
 def lookup(document: Mapping[str, Any], reference: str) -> Any:
     """Return what a local `$ref` such as `#/components/schemas/Invoice` points to."""
     node: Any = document
-    for step in pointer_of(reference):
+    for step in steps_of(reference):
         node = node[int(step) if isinstance(node, list) else step]
     return node
-
-
-def pointer_of(reference: str) -> tuple[str, ...]:
-    """Return the steps of a local `$ref`."""
-    return steps_of(reference.removeprefix("#"))
 
 
 def resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
