@@ -16,14 +16,8 @@ import jsonschema_rs
 
 from server.errors import DocumentError
 from server.openapi.shapes import a, known_words, version_of, vocabulary
-from server.openapi.structure import METHODS, SECTIONS, Steps, steps_of, walk
-from server.openapi.wording import (
-    NOTHING,
-    did_you_mean,
-    nearest,
-    points_nowhere,
-    reach,
-)
+from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of, walk
+from server.openapi.wording import NOTHING, did_you_mean, nearest, points_nowhere, reach
 
 Node = Mapping[str, Any]
 Faults = Iterator[DocumentError]
@@ -107,8 +101,11 @@ class Checked:
             return reach(self.content, steps_of(reference))
         return self.content if reference[1:] in self._anchors else NOTHING
 
-    def leads_nowhere(self, reference: str) -> bool:
-        return reference.startswith("#") and self.reach(reference) is NOTHING
+    def fault_of(self, reference: str) -> str | None:
+        """Return the sentence on a local reference that points nowhere, or None."""
+        if not reference.startswith("#") or self.reach(reference) is not NOTHING:
+            return None
+        return points_nowhere(reference, self.content, reference)
 
     @cached_property
     def _anchors(self) -> frozenset[Any]:
@@ -125,7 +122,12 @@ class Checked:
 
     def kind_of(self, reference: str) -> str | None:
         """Return the kind of the object that a local reference points to, if that is known."""
-        return self._kinds.get(steps_of(reference)) if reference.startswith("#/") else None
+        if not reference.startswith("#/"):
+            return None
+        steps = steps_of(reference)
+        if len(steps) == 3 and steps[0] == "components":
+            return OBJECTS["components"].get(steps[1], "")[1:-1] or None
+        return self._kinds.get(steps)
 
     @cached_property
     def operation_ids(self) -> dict[str, Steps]:
@@ -138,7 +140,7 @@ class Checked:
 
 def references(checked: Checked) -> Faults:
     """A reference points to an object of the kind that is wanted."""
-    fault_of = cache(partial(_fault_of, checked))
+    fault_of, way = cache(partial(_fault_of, checked)), cache(checked.way)
     with_ids = [at for at, schema in checked.of("schema") if "$id" in schema]
     for at, node, kind in checked.objects:
         reference = node.get("$ref") if isinstance(node, Mapping) else None
@@ -149,14 +151,15 @@ def references(checked: Checked) -> Faults:
         fault = fault_of(reference, kind)
         if fault is not None:
             yield DocumentError(fault, (*at, "$ref"))
-        elif tuple(map(str, at)) in checked.way(reference):
+        elif tuple(map(str, at)) in way(reference):
             yield DocumentError(f'"{reference}" leads back to itself', (*at, "$ref"))
 
 
 def _fault_of(checked: Checked, reference: str, kind: str) -> str | None:
     """Return what is wrong with a reference in the place of an object of a kind, or None."""
-    if checked.leads_nowhere(reference):
-        return points_nowhere(reference, checked.content, reference)
+    nowhere = checked.fault_of(reference)
+    if nowhere is not None:
+        return nowhere
     other = checked.kind_of(reference)
     if other is None or other == kind:
         return None
@@ -283,21 +286,18 @@ def servers(checked: Checked) -> Faults:
 
 def patterns(checked: Checked) -> Faults:
     """A pattern is a regular expression."""
-    known: dict[str, bool] = {}
     for at, schema in checked.of("schema"):
-        written: list[tuple[Steps, Any]] = [(("pattern",), schema.get("pattern"))]
         names = _mapping(schema.get("patternProperties"))
-        for steps, pattern in [*written, *((("patternProperties", name), name) for name in names)]:
-            if not isinstance(pattern, str):
-                continue
-            if pattern not in known:
-                known[pattern] = _is_pattern(pattern)
-            if not known[pattern]:
-                yield DocumentError(
-                    f'"{pattern}" is no regular expression{_why(pattern)}', at=(*at, *steps)
-                )
+        written = [((*at, "patternProperties", name), name) for name in names]
+        if isinstance(schema.get("pattern"), str):
+            written.append(((*at, "pattern"), schema["pattern"]))
+        for place, pattern in written:
+            if not _is_pattern(pattern):
+                fault = f'"{pattern}" is no regular expression{_why(pattern)}'
+                yield DocumentError(fault, place)
 
 
+@cache
 def _is_pattern(pattern: str) -> bool:
     try:
         jsonschema_rs.Draft202012Validator({"pattern": pattern})
@@ -337,9 +337,9 @@ def discriminators(checked: Checked) -> Faults:
             place = (*at, "discriminator", "mapping", name)
             if not isinstance(target, str):
                 continue
-            if checked.leads_nowhere(target):
-                words = points_nowhere(target, checked.content, target)
-                yield DocumentError(words, at=place)
+            nowhere = checked.fault_of(target)
+            if nowhere is not None:
+                yield DocumentError(nowhere, place)
             elif target not in schemas and not re.search(r"[./:]", target):
                 yield _unknown(f'there is no schema "{target}"', target, schemas, place)
 
@@ -351,9 +351,9 @@ def links(checked: Checked) -> Faults:
         if isinstance(name, str) and name not in checked.operation_ids:
             fault = f'there is no operation "{name}"'
             yield _unknown(fault, name, checked.operation_ids, (*at, "operationId"))
-        if isinstance(reference, str) and checked.leads_nowhere(reference):
-            words = points_nowhere(reference, checked.content, reference)
-            yield DocumentError(words, at=(*at, "operationRef"))
+        nowhere = checked.fault_of(reference) if isinstance(reference, str) else None
+        if nowhere is not None:
+            yield DocumentError(nowhere, (*at, "operationRef"))
 
 
 def answers(checked: Checked) -> Faults:
