@@ -93,9 +93,7 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
                 "" if version == "3.0" else ": write `prefixItems` for items that differ"
             )
             found.append(DocumentError(words, (*at, "items")))
-        rules = _rules(version, kind)
-        if rules is not None:
-            found += rules.faults(node, at)
+        found += _rules(version, kind).faults(node, at)
     if not found:  # of a rule that holds for several objects together
         for error in _whole(version, dialect).iter_errors(content):
             found.append(DocumentError(error.message, at=tuple(error.instance_path)))
@@ -199,10 +197,8 @@ def _without_objects(node: Node) -> Any:
 
 
 @cache
-def _rules(version: str, kind: str) -> _Rules | None:
+def _rules(version: str, kind: str) -> _Rules:
     """Return the rules for one object of a kind, without those for the objects in it."""
-    if kind == "callback":
-        return None
     own = _bare(version, kind)
     has_alternatives = version == "3.0" and kind in ("parameter", "securityScheme")
     return _Rules(kind, version, own, _bare("3.1", kind) if has_alternatives else own)
@@ -217,7 +213,8 @@ def _bare(version: str, kind: str) -> tuple[Any, Node]:
         whole = _openapi(version)
         key = _DEFINITIONS[version != "3.0"]
         named = {_plain_name(name): rule for name, rule in whole[key].items()}
-        own = whole if kind == "document" else named[_NAMES.get(kind, kind.lower())]
+        name = _NAMES.get(kind, kind.lower())
+        own = whole if kind == "document" else named.get(name) or named[f"{name}s"]
         own = {k: rule for k, rule in own.items() if k not in (*_IDENTITY, "id", key)}
         bare = {**whole[key], "reference": {}, "Reference": {}}
         schema = _replaced(own, _without_objects) | {key: _replaced(bare, _without_objects)}
@@ -332,8 +329,7 @@ class _Rules:
                 f'"{name}" is of OpenAPI 3.1, the document of {self._version}: {_SINCE_3_1[name]}'
             )
         for other in VERSIONS:
-            rules = _rules(other, self._kind)
-            if not leaf.at and rules is not None and name in rules.words:
+            if not leaf.at and name in _rules(other, self._kind).words:
                 return f'"{name}" is of OpenAPI {other}, the document of {self._version}'
         if self._kind == "pathItem":
             words |= set(METHODS)
