@@ -26,7 +26,7 @@ def find_faults(content: Mapping[str, Any], *, is_thorough: bool) -> list[Docume
     what is surely meant otherwise, and wrong examples.
     """
     checked = rules.Checked(content)
-    found = [] if shapes.fits(content) else shapes.find_faults(content, checked.objects)
+    found = shapes.find_faults(content, checked.objects)
     found += rules.find_faults(checked, rules.MUST)
     if is_thorough:
         found += rules.find_faults(checked, rules.ADVICE)

@@ -1,9 +1,8 @@
 """The structure of documents: the JSON Schemas of OpenAPI 3.0, 3.1 and 3.2, and words for what does
 not fit them.
 
-A whole document is validated at once, in milliseconds. Only when it does not fit, each object is
-validated alone, by its part of the same schema, so that a mistake is found where it stands and not
-in each object around it.
+Each object is validated alone, by its part of the schema, so that a mistake is found where it
+stands and not in each object around it.
 """
 
 from __future__ import annotations
@@ -68,25 +67,20 @@ def version_of(content: Node) -> str:
     return version if version in VERSIONS else "3.1"
 
 
-def fits(content: Node) -> bool:
-    """Return whether a document has the structure of its version of OpenAPI."""
-    whole = _whole(version_of(content), content.get("jsonSchemaDialect"))
-    return bool(whole.is_valid(content))
-
-
 def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> list[DocumentError]:
-    """Return what does not fit in a document that does not; `objects` are its objects as `walk`
-    yields them.
-    """
-    version, dialect = version_of(content), content.get("jsonSchemaDialect")
+    """Return what does not fit in a document; `objects` are its objects as `walk` yields them."""
+    version = version_of(content)
+    has_rules = _has_rules(version, content.get("jsonSchemaDialect"))
     found = list(_version_faults(content))
     for at, node, kind in objects:
         if kind in SECTIONS and isinstance(node, Mapping) and "$ref" in node:
             if not isinstance(node["$ref"], str):
                 found.append(DocumentError('"$ref" must be text', at=(*at, "$ref")))
-            if kind != "pathItem" and (kind != "schema" or version == "3.0"):
+            if kind == "pathItem":
+                node = {key: value for key, value in node.items() if key != "$ref"}
+            elif kind != "schema" or version == "3.0":
                 continue
-        if kind == "schema" and (isinstance(node, bool) or not _has_rules(version, dialect)):
+        if kind == "schema" and (_is_true_or_false(node, at, version) or not has_rules):
             continue
         if kind == "schema" and isinstance(reach(node, ("items",)), list):
             words = '"items" is one schema, not a list' + (
@@ -94,10 +88,13 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
             )
             found.append(DocumentError(words, (*at, "items")))
         found += _rules(version, kind).faults(node, at)
-    if not found:  # of a rule that holds for several objects together
-        for error in _whole(version, dialect).iter_errors(content):
-            found.append(DocumentError(error.message, at=tuple(error.instance_path)))
     return found
+
+
+def _is_true_or_false(schema: Any, at: Steps, version: str) -> bool:
+    """Return whether a schema is a boolean where one may stand."""
+    is_anywhere = version != "3.0" or at[-1] == "additionalProperties"
+    return isinstance(schema, bool) and is_anywhere
 
 
 def _version_faults(content: Node) -> Iterator[DocumentError]:
@@ -111,17 +108,6 @@ def _version_faults(content: Node) -> Iterator[DocumentError]:
             '"3.2.0"',
             at=("openapi",),
         )
-
-
-@cache
-def _whole(version: str, dialect: Any) -> Any:
-    schema = _openapi(version)
-    if version == "3.0":
-        return jsonschema_rs.Draft4Validator(schema, validate_formats=False)
-    if _has_rules(version, dialect):
-        schema = _replaced(schema, lambda node: {"$ref": _DRAFT} if _is_schema(node) else None)
-        del schema["$defs"]["schema"]  # in whose place JSON Schema's own rules are
-    return jsonschema_rs.Draft202012Validator(schema, validate_formats=False)
 
 
 def _has_rules(version: str, dialect: Any) -> bool:

@@ -425,6 +425,24 @@ class TestRules:
             "paths./a.post.responses.200.content.application/json.example.secret",
         }
 
+    def test_a_schema_of_3_0_is_an_object(self) -> None:
+        schemas = {
+            "A": True,
+            "B": {"type": "object", "additionalProperties": False},
+            "C": {"type": "strin"},
+        }
+        document = {
+            "openapi": "3.0.3",
+            "info": {"title": "a", "version": "b"},
+            "paths": {},
+            "components": {"schemas": schemas, "callbacks": {"D": 3}},
+        }
+        assert faults(document).keys() == {
+            "components.schemas.A",
+            "components.schemas.C.type",
+            "components.callbacks.D",
+        }
+
     def test_the_start_finds_what_the_specification_forbids_and_no_more(self) -> None:
         document = {
             "openapi": "3.0.3",
