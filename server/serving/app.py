@@ -19,7 +19,7 @@ from server.document.checking import find_mistakes, locate
 from server.document.compiler import skeleton
 from server.document.connexion_seams import build, nothing_validated
 from server.errors import DocumentError
-from server.openapi.mistakes import Mistakes
+from server.openapi.mistakes import Mistake, Mistakes
 from server.service import Chore, Service
 from server.serving.engine import Engine
 from server.serving.health import Probes
@@ -54,11 +54,12 @@ def build_app(
         middlewares=[engine, LifespanMiddleware],
         lifespan=lambda _: _lifespan(app, services),
     )
-    documents = [document for service in services for document in service.documents]
-    found = [mistake for document in documents for mistake in find_mistakes(document)]
-    if found:
-        raise Mistakes(found)
+    found: list[Mistake] = []
     for service in services:
+        wrong = [mistake for document in service.documents for mistake in find_mistakes(document)]
+        if wrong:
+            found += wrong
+            continue
         try:
             with nothing_validated():
                 app.add_api(skeleton(service), base_path=service.base_path, service=service)

@@ -481,6 +481,8 @@ class TestStart:
         assert ended.value.code == "a.yaml:1:2: info: is wrong"
 
     def test_handlers_with_mistakes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """They are compared with their document also where another service's is wrong."""
+        wrong = shop_service(document={"openapi": "3.1.0"})
         monkeypatch.chdir(tmp_path)
         monkeypatch.syspath_prepend(tmp_path)
         (tmp_path / "bench").mkdir()
@@ -495,15 +497,17 @@ class TestStart:
             respond=respond,
         )
         with pytest.raises(Mistakes) as raised:
-            build_app([service])
-        found = [(m.file, m.line, m.column, m.place) for m in raised.value.found]
+            build_app([wrong, service])
+        assert {m.file for m in raised.value.found[:-4]} == {wrong.documents[0].name}
+        assert len(raised.value.found) > 4
+        found = [(m.file, m.line, m.column, m.place) for m in raised.value.found[-4:]]
         assert found == [
             ("bench/planes.py", 5, 1, "paths./planes.get"),
             ("bench/planes.py", 9, 1, ""),
             ("bench.yaml", 12, 5, "paths./planes.post"),
             ("bench.yaml", 17, 5, "paths./saws.get"),
         ]
-        messages = [mistake.message for mistake in raised.value.found]
+        messages = [mistake.message for mistake in raised.value.found[-4:]]
         messages = [*messages[2:], *messages[:2]]
         assert "no function bench.planes.make_planes; did you mean" in messages[0]
         assert "no function bench.saws.list_saws" in messages[1]
