@@ -1,9 +1,11 @@
 """`specd serve --reload`: the newest version that can be served is served, by a process of its own.
 
-This process opens the socket, imports the engine and what else never changes, and forks a process
-for each version of the rest. A version takes over when it serves; then the one before it answers
-what it has accepted, and ends. For an instant both accept. A version that cannot be served ends
-with a report, and the one before it goes on, with that report in the `details` of its errors.
+This process opens the socket, imports the libraries and watches the files. It forks one that
+imports the models, anew only when a file below the handlers has changed, because models take half
+of a start. That one forks a process for each version. A version takes over when it serves; then the
+one before it answers what it has accepted, and ends. For an instant both accept. A version that
+cannot be served ends with a report, and the one before it goes on, with that report in the
+`details` of its errors. Each process ends when the channel to the first one is closed.
 
 It runs alone (`python -m cli.reloading HOST:PORT APPLICATION`), because it must not have imported
 what it watches.
@@ -13,31 +15,35 @@ import gc
 import json
 import math
 import os
-import re
+import pkgutil
+import select
 import signal
 import socket
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from importlib import import_module
-from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
+from cli.watching import (
+    ROOT,
+    WATCHED,
+    Files,
+    forget_compiled,
+    import_libraries,
+    is_below_handlers,
+    status_of,
+    watched,
+)
 from server.openapi.loading import load_cached
 from server.serving.app import engine_of
 from server.serving.development import STOP_S, listen, run, with_mistake
 
-ROOT = Path(__file__).parents[1]
-WATCHED = (
-    *("adapters", "handlers", "models", "pages", "specs"),
-    *("services.py", "setting_values.py", "settings.py", "wsgi.py"),
-)
-SUFFIXES = frozenset((".py", ".yaml", ".yml", ".json", ".html"))
 UNDERSTOOD = frozenset(
     ("ClickException", "DocumentError", "DocumentErrors", "Mistakes", "SettingsError", "SystemExit")
 )
@@ -45,9 +51,8 @@ UNDERSTOOD = frozenset(
 POLL_S = 0.1
 AGAIN_S = 1.0
 START_S = 60.0
-
-Files = dict[Path, tuple[int, int]]
-"""File -> when it was changed, in nanoseconds, and its size."""
+KILL_S = STOP_S + 1.0
+"""How long a version that hangs is left when it is to end."""
 
 
 def main(bind: str, application: str) -> None:
@@ -55,15 +60,46 @@ def main(bind: str, application: str) -> None:
     gc.disable()  # what is imported stays, and a collection would look through it
     listener = listen(bind)
     print(f"Listening at http://{bind}, and watching {', '.join(WATCHED)}.", file=sys.stderr)
-    _import_libraries()
+    import_libraries()
     gc.freeze()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that have ended
     _Reloader(listener, application).serve()
 
 
 def _stop(number: int, frame: object) -> None:
     raise SystemExit(0)
+
+
+class _Process:
+    """Another process, by our end of the channel to it."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        channel.settimeout(START_S)
+        self.channel = channel
+        self._lines = channel.makefile("r", encoding="utf-8")
+
+    def report(self) -> dict[str, Any]:
+        """Return what the process says next; nothing where it has ended or takes too long."""
+        with suppress(OSError, ValueError):
+            report: dict[str, Any] = json.loads(self._lines.readline())
+            return report
+        return {}
+
+    def note(self, mistake: str) -> None:
+        """Have the errors of this version name a mistake of a newer one."""
+        with suppress(OSError):
+            _send(self.channel, {"mistake": mistake})
+
+    def is_alive(self) -> bool:
+        """Return whether it holds its end of the channel. It says no more than its reports."""
+        return not select.select([self.channel], [], [], 0)[0]
+
+    def stop(self) -> None:
+        """Have it end after its last answers."""
+        with suppress(OSError):
+            self.channel.shutdown(socket.SHUT_WR)
 
 
 class _Reloader:
@@ -72,49 +108,48 @@ class _Reloader:
     def __init__(self, listener: socket.socket, application: str) -> None:
         self._listener = listener
         self._application = application
-        self._serving: _Version | None = None
-        self._ending: list[_Version] = []
+        self._base: _Process | None = None
+        self._serving: _Process | None = None
+        self._ending: list[_Process] = []
         self._mistake = ""
         self._again_at = math.inf
         self._others: set[Path] = set()
         """Files of documents that are outside of the folders that are watched."""
 
     def serve(self) -> None:
-        seen: Files | None = None
+        seen: Files = {}
         try:
             while True:
-                now = _status_of((*_watched(), *self._others))
-                if seen is None or now != seen or time.monotonic() > self._again_at:
-                    _forget_compiled(seen or {}, now)
-                    self._start()
-                    seen = _status_of(self._others) | now
-                elif self._serving is not None and not self._serving.is_alive():
+                now = status_of((*watched(), *self._others))
+                changed = {path for path, _ in now.items() ^ seen.items()}
+                if self._serving is not None and not self._serving.is_alive():
                     print("The server has ended; starting it again.", file=sys.stderr)
-                    self._serving, seen = None, None
+                    self._serving, self._again_at = None, 0.0
+                if changed or time.monotonic() > self._again_at:
+                    if seen:
+                        forget_compiled(changed)
+                    self._start(changed)
+                    seen = status_of(self._others) | now
                 self._ending = [version for version in self._ending if version.is_alive()]
                 time.sleep(POLL_S)
         finally:
             self._end_all()
 
     def _end_all(self) -> None:
-        if self._serving is not None:
-            self._serving.stop()
-            self._ending.append(self._serving)
-        deadline = time.monotonic() + STOP_S
-        while any(version.is_alive() for version in self._ending):
-            if time.monotonic() > deadline:
-                for version in self._ending:
-                    version.kill()
+        for process in (self._base, self._serving):
+            if process is not None:
+                process.stop()
+                self._ending.append(process)
+        while any(process.is_alive() for process in self._ending):
             time.sleep(0.02)
 
-    def _start(self) -> None:
+    def _start(self, changed: set[Path]) -> None:
         """Start the present version. It takes over when it serves."""
         began = time.monotonic()
-        version = _Version.forked(self._listener, self._application)
-        report = version.report()
+        version, report = self._try_start(changed)
         self._again_at = math.inf
         if "serves" not in report:
-            version.kill()
+            version.stop()
             if report.get("kind") == "ClickException":  # a database, which is no file
                 self._again_at = time.monotonic() + AGAIN_S
             self._keep(report)
@@ -127,6 +162,35 @@ class _Reloader:
             self._ending.append(self._serving)
         self._serving = version
         self._others = {Path(name) for name in version.report().get("files", ())}
+
+    def _try_start(self, changed: set[Path]) -> tuple[_Process, dict[str, Any]]:
+        """Return the process of the present version and its report; where the models cannot be
+        imported, theirs.
+        """
+        if self._base is not None and any(map(is_below_handlers, changed)):
+            self._base.stop()
+            self._base = None
+        if self._base is None or not self._base.is_alive():
+            base = self._forked()
+            report = base.report()
+            if "imported" not in report:
+                return base, report
+            self._base = base
+        ours, theirs = socket.socketpair()
+        version = _Process(ours)
+        with suppress(OSError):
+            socket.send_fds(self._base.channel, [b"+"], [theirs.fileno()])
+        theirs.close()
+        return version, version.report()
+
+    def _forked(self) -> _Process:
+        ours, theirs = socket.socketpair()
+        sys.stderr.flush()
+        if os.fork() == 0:
+            ours.close()
+            _serve_base(self._listener, theirs, self._application)
+        theirs.close()
+        return _Process(ours)
 
     def _keep(self, report: dict[str, Any]) -> None:
         """Go on with the version before, and say once why."""
@@ -141,66 +205,37 @@ class _Reloader:
             self._serving.note(mistake)
 
 
-@dataclass
-class _Version:
-    """A process that serves one version, and the channel to it."""
+def _serve_base(listener: socket.socket, channel: socket.socket, application: str) -> None:
+    """Import the models, fork a process for each channel that comes, and end the process."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with _ending_with_report(channel):
+        names = import_module("services").NAMES
+        for name in names if application == "app" else (application,):
+            _import_all(f"models.{name}")
+        gc.freeze()
+        _send(channel, {"imported": True})
+        while (received := socket.recv_fds(channel, 1, 1))[0]:
+            version = socket.socket(fileno=received[1][0])
+            if os.fork() == 0:
+                channel.close()
+                _serve_version(listener, version, application)
+            version.close()
 
-    pid: int
-    channel: socket.socket
-    _lines: Iterator[str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.channel.settimeout(START_S)
-        self._lines = iter(self.channel.makefile("r", encoding="utf-8"))
-
-    @classmethod
-    def forked(cls, listener: socket.socket, application: str) -> "_Version":
-        ours, theirs = socket.socketpair()
-        sys.stderr.flush()
-        pid = os.fork()
-        if pid == 0:
-            ours.close()
-            _serve_version(listener, theirs, application)
-        theirs.close()
-        return cls(pid, ours)
-
-    def report(self) -> dict[str, Any]:
-        """Return what the process says next; nothing where it has ended or takes too long."""
-        with suppress(OSError, ValueError, StopIteration):
-            report: dict[str, Any] = json.loads(next(self._lines))
-            return report
-        return {}
-
-    def note(self, mistake: str) -> None:
-        """Have the errors of this version name a mistake of a newer one."""
-        with suppress(OSError):
-            _send(self.channel, {"mistake": mistake})
-
-    def is_alive(self) -> bool:
-        with suppress(ChildProcessError):
-            return os.waitpid(self.pid, os.WNOHANG) == (0, 0)
-        return False
-
-    def stop(self) -> None:
-        """Have it end after its last answers."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGTERM)
-
-    def kill(self) -> None:
-        with suppress(ProcessLookupError, ChildProcessError):
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
+def _import_all(package: str) -> None:
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(module.name)
 
 
 def _serve_version(listener: socket.socket, channel: socket.socket, application: str) -> None:
     """Load what the files hold now, serve it, and end the process."""
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    status = 1
-    try:
-        current = _load_and_wrap(application)
-        app, mistake = current
-        threading.Thread(target=_listen_to, args=(channel, mistake), daemon=True).start()
+    mistakes = [""]
+    threading.Thread(target=_listen_to, args=(channel, mistakes), daemon=True).start()
+    with _ending_with_report(channel):
+        app = _load(application, mistakes)
 
         def announce() -> None:
             gc.freeze()
@@ -209,6 +244,14 @@ def _serve_version(listener: socket.socket, channel: socket.socket, application:
             _send(channel, {"files": _files_of(app)})
 
         run(app, listener, announce=announce, one_request=True)
+
+
+@contextmanager
+def _ending_with_report(channel: socket.socket) -> Iterator[None]:
+    """End the process with the context, and report the mistake that has ended it."""
+    status = 1
+    try:
+        yield
         status = 0
     except BaseException as error:
         kind = type(error).__name__
@@ -220,17 +263,16 @@ def _serve_version(listener: socket.socket, channel: socket.socket, application:
         os._exit(status)
 
 
-def _load_and_wrap(application: str) -> tuple[Any, list[str]]:
-    """Return the application, and the list whose last entry is the mistake that it has to name."""
+def _load(application: str, mistakes: list[str]) -> Any:
+    """Return the application, whose errors name the last mistake."""
     require_migrated(application)
     app: Any = getattr(import_module("wsgi"), application)
-    mistakes = [""]
     engine = engine_of(app)
     for api in () if engine is None else engine.apis:
         api.service = replace(
             api.service, respond=with_mistake(api.service.respond, lambda: mistakes[-1])
         )
-    return app, mistakes
+    return app
 
 
 def require_migrated(application: str) -> None:
@@ -256,11 +298,13 @@ def _files_of(app: Any) -> list[str]:
 
 
 def _listen_to(channel: socket.socket, mistakes: list[str]) -> None:
-    """Take in what the newest version's mistake is; end with the process that started this one."""
+    """Take in what the newest version's mistake is. End the process when the channel is closed."""
     with suppress(OSError, ValueError):
         for line in channel.makefile("r", encoding="utf-8"):
             mistakes.append(json.loads(line)["mistake"])
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(KILL_S)
+    os._exit(1)
 
 
 def _send(channel: socket.socket, message: dict[str, Any]) -> None:
@@ -292,54 +336,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    clean: Callable[[str], str] = import_module("cli.output").without_secrets
-    return clean(text)
-
-
-def _status_of(paths: Iterable[Path]) -> Files:
-    found = {}
-    for path in paths:
-        with suppress(OSError):  # it has just been removed
-            status = path.stat()
-            found[path] = status.st_mtime_ns, status.st_size
-    return found
-
-
-def _watched() -> Iterator[Path]:
-    waiting = [str(ROOT / name) for name in WATCHED]
-    while waiting:
-        name = waiting.pop()
-        if not os.path.isdir(name):
-            yield Path(name)
-            continue
-        with suppress(OSError), os.scandir(name) as entries:
-            for entry in entries:
-                if entry.is_dir():
-                    if entry.name != "__pycache__":
-                        waiting.append(entry.path)
-                elif os.path.splitext(entry.name)[1] in SUFFIXES:
-                    yield Path(entry.path)
-
-
-def _forget_compiled(before: Files, now: Files) -> None:
-    """Remove the bytecode of what has changed: Python compares whole seconds and sizes only."""
-    for path, status in now.items():
-        if path.suffix == ".py" and before and before.get(path) != status:
-            Path(cache_from_source(str(path))).unlink(missing_ok=True)
-
-
-def _import_libraries() -> None:
-    """Import the libraries that the watched modules import, because they take most of a start."""
-    own = {path.name.removesuffix(".py") for path in ROOT.iterdir()}
-    names = set()
-    for path in _watched():
-        if path.suffix == ".py":
-            text = path.read_text(encoding="utf-8", errors="replace")
-            names.update(re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE))
-    for name in sorted(names):
-        if name.partition(".")[0] not in own:
-            with suppress(Exception):  # whoever needs it says that it is missing
-                import_module(name)
+    return str(import_module("cli.output").without_secrets(text))
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ BAD = [
     (DOCUMENT, lambda text: text.replace("type: string", "type: strong", 1), "person"),
     (DOCUMENT, lambda text: text + "  - [\n", f"{DOCUMENT}:"),
     (TABLES, lambda text: text + "1 / 0\n", "ZeroDivisionError"),
-    (ERRORS, lambda text: text + "1 / 0\n", f"{ERRORS}:30: ZeroDivisionError"),
+    (ERRORS, lambda text: text + "1 / 0\n", f"{ERRORS}:35: ZeroDivisionError"),
 ]
 """File, edit that spoils it, and what is said of it."""
 
@@ -183,8 +183,14 @@ def test_what_is_under_way_is_answered_by_the_version_that_took_it(reloading: Re
 
 
 def test_ends_with_all_its_processes(reloading: Reloading) -> None:
-    children = Path(f"/proc/{reloading.server.pid}/task/{reloading.server.pid}/children")
-    (child,) = children.read_text().split()
+    processes = descendants(reloading.server.pid)
+    assert len(processes) == 2, "one with the models, and one that serves"
     reloading.server.kill()
     reloading.server.wait()
-    reloading.until(lambda: not Path(f"/proc/{child}").exists())
+    reloading.until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes))
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and theirs."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [found for child in map(int, children) for found in (child, *descendants(child))]
