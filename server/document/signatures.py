@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,27 @@ def wanted(operation: Operation, name: str) -> str:
     """Return the first line of a handler that takes what a request may send:
     `def list_tasks(ctx, *, limit, cursor=None)`.
     """
+    return f"def {name}({', '.join(arguments_of(operation))})"
+
+
+def arguments_of(operation: Operation, types: Mapping[str, str] | None = None) -> list[str]:
+    """Return what a handler takes: `ctx`, `*`, `limit`, `cursor=None`. With types, and in their
+    order, it is `limit: int` and `cursor: str | None = None`.
+    """
     optional = operation.optional
-    names = sorted(operation.argument_names, key=lambda each: (each in optional, each))
-    arguments = "".join(f", {each}=None" if each in optional else f", {each}" for each in names)
-    return f"def {name}(ctx{', *' if names else ''}{arguments})"
+    if types is None:
+        names = sorted(operation.argument_names, key=lambda each: (each in optional, each))
+        arguments = [f"{each}=None" if each in optional else each for each in names]
+        return ["ctx", *(["*"] if arguments else []), *arguments]
+    arguments = [
+        f"{name}: {_or_none(kind)} = None" if name in optional else f"{name}: {kind}"
+        for name, kind in types.items()
+    ]
+    return ["ctx: Context", *(["*"] if arguments else []), *arguments]
+
+
+def _or_none(kind: str) -> str:
+    return kind if kind.endswith("None") or kind == "object" else f"{kind} | None"
 
 
 def spot_of(function: Callable[..., Any]) -> Spot | None:
