@@ -67,7 +67,8 @@ def _create(name: str, file: Path | None) -> None:
     tree = _Tree()
     if file is None and not own.exists():
         title = name.replace("_", " ").capitalize()
-        own.write_text(scaffold.fill(scaffold.EXAMPLE, name=name, title=title), encoding="utf-8")
+        text = scaffold.fill("document.yaml", name=name, title=title)
+        own.write_text(text, encoding="utf-8")
         click.echo(f"wrote    specs/{name}.yaml")
     (document,) = read_documents([file or own])
     operations = scaffold.describe(document, f"handlers.{name}")
@@ -154,19 +155,20 @@ def _write_service(
 ) -> None:
     for package in (f"handlers/{name}", f"handlers/{name}/wire", f"models/{name}"):
         tree.write(f"{package}/__init__.py", "")
-    facts = {"name": name, "base_path": base_path}
-    tree.write(f"handlers/{name}/wiring.py", scaffold.fill(scaffold.WIRING, **facts))
-    is_secured = any(each.operation.authenticate for each in operations)
-    table = scaffold.error_table(name, document.content, operations, is_secured=is_secured)
+    history = f"models/migrations/{name}"
+    for place, template in (
+        (f"handlers/{name}/wiring.py", "wiring.py"),
+        (f"models/{name}/tables.py", "tables.py"),
+        (f"{history}/env.py", "env.py"),
+        (f"{history}/versions/0001_baseline.py", "0001_baseline.py"),
+    ):
+        tree.write(place, scaffold.fill(template, name=name, base_path=base_path))
+    mako = next((ROOT / "models/migrations").glob("*/script.py.mako"))
+    tree.write(f"{history}/script.py.mako", mako.read_text(encoding="utf-8"))
+    table = scaffold.error_table(name, document.content, operations)
     tree.write(f"handlers/{name}/wire/errors.py", table)
     if schemes:
         tree.write(f"handlers/{name}/wire/auth.py", scaffold.auth_module(schemes))
-    tree.write(f"models/{name}/tables.py", scaffold.fill(scaffold.TABLES, **facts))
-    history = f"models/migrations/{name}"
-    tree.write(f"{history}/env.py", scaffold.fill(scaffold.ENV, **facts))
-    template = next((ROOT / "models/migrations").glob("*/script.py.mako"))
-    tree.write(f"{history}/script.py.mako", template.read_text(encoding="utf-8"))
-    tree.write(f"{history}/versions/0001_baseline.py", scaffold.MIGRATION)
 
 
 def _write_handlers(tree: _Tree, name: str, operations: list[Described]) -> list[Described]:
@@ -267,8 +269,7 @@ def _misfits(operations: list[Described], added: set[str]) -> Iterator[str]:
                 check_signature(each.operation, function, each.operation.operation_id)
             except DocumentError as error:
                 line = function.__code__.co_firstlineno
-                wanted = each.handler_source().partition('\n    """')[0]
-                yield f"{path}:{line}: {error}\nThe document demands:\n{wanted}"
+                yield f"{path}:{line}: {error}\nThe document demands:\n{each.signature()}"
         for attribute, function in vars(loaded).items():
             if is_handler(function, module) and f"{module}.{attribute}" not in named:
                 yield f"{path}:{function.__code__.co_firstlineno}: no operation is {attribute}"

@@ -1,21 +1,27 @@
-"""The source of a new service, made of its document: what `specd new` writes."""
+"""The source of a new service, made of its document: what `specd new` writes.
+
+What is the same for every service stands in `cli/templates`.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from string import Template
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from server.document.kinds import kinds_of
+from server.document.media import FORMS, JSON, MULTIPART, URLENCODED, is_json
 from server.document.operation import Operation
 from server.document.parameters import argument_name
 from server.document.schemas import Schemas
+from server.document.signatures import arguments_of
 from server.errors import DocumentError
 from server.mocking.service import base_path_of, mocked
 from server.mocking.values import Impossible, Values
@@ -23,6 +29,7 @@ from server.openapi.naming import UNTAGGED, HandlerName, handler_of
 from server.openapi.union import Document
 from server.serving.app import build_app, engine_of
 
+TEMPLATES = Path(__file__).parent / "templates"
 WIDTH = 100
 _PLAIN = {
     **dict.fromkeys((0x2018, 0x2019), "'"),
@@ -40,7 +47,6 @@ _TYPES = {
     "object": "dict[str, Any]",
     "null": "None",
 }
-_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 ERRORS = (
     ('{"code": code, "message": message}', {"code": "a", "message": "b"}),
     ('{"code": status, "message": message}', {"code": 404, "message": "b"}),
@@ -55,151 +61,6 @@ ERRORS = (
     ('{"detail": message}', {"detail": "b"}),
 )
 """Bodies of errors, as source and as an example of it: the first that fits a document is taken."""
-AMBIGUOUS = ("l", "O", "I")
-"""Names that pycodestyle's E741 refuses."""
-
-EXAMPLE = """\
-openapi: 3.1.0
-info:
-  title: $title
-  version: 0.1.0
-servers:
-  - url: /$name/v1
-paths:
-  /greetings/{person}:
-    get:
-      tags: [greetings]
-      operationId: get_greeting
-      summary: Greet somebody
-      parameters:
-        - name: person
-          in: path
-          required: true
-          schema: {type: string, minLength: 1, maxLength: 100}
-          example: Ada
-      responses:
-        "200":
-          description: The greeting.
-          content:
-            application/json:
-              schema:
-                type: object
-                required: [text]
-                properties:
-                  text: {type: string}
-              example: {text: Hello Ada}
-        default:
-          description: What went wrong.
-          content:
-            application/json:
-              schema:
-                type: object
-                required: [code, message]
-                properties:
-                  code: {type: string}
-                  message: {type: string}
-"""
-WIRING = '''\
-"""Puts the service $name together: document, handlers, database."""
-
-from handlers.composition import service_from_settings
-from handlers.$name.wire import errors
-from models.clock import SystemClock
-from models.database import Database
-from server.service import Service
-from settings import Settings
-
-
-def compose(settings: Settings) -> Service:
-    """The service as it is in production."""
-    return service_from_settings(
-        settings,
-        "$name",
-        database=Database.for_service("$name", settings),
-        clock=SystemClock(),
-        base_path="$base_path",
-        respond=errors.respond,
-    )
-'''
-ERROR_TABLE = '''\
-"""The one error table of $name: the answer to each failure."""
-
-from http import HTTPStatus
-
-from connexion.exceptions import ProblemException
-
-from models.errors import DatabaseUnavailable
-from server.errors import InvalidRequest$unauthenticated_import
-from server.response import Headers, Response, encode
-
-
-def respond(error: Exception, request_id: str) -> Response:
-    """The answer to any exception. What is not in the table is a bug of ours: 500."""
-    match error:
-        case NotImplementedError():
-            return _answer(501, "not_implemented", "This operation is not written yet.")
-        case DatabaseUnavailable():
-            return _answer(503, error.code, str(error), (("Retry-After", "1"),))
-        case InvalidRequest():
-            return _answer(400, "bad_request", str(error.detail))
-$unauthenticated        case ProblemException() if error.status < 500:
-            code = HTTPStatus(error.status).phrase.lower().replace(" ", "_")
-            headers = tuple((error.headers or {}).items())
-            return _answer(error.status, code, getattr(error, "advice", error.title), headers)
-    return _answer(500, "internal_error", "Something went wrong here; nothing was changed.")
-
-
-def _answer(status: int, code: str, message: str, headers: Headers = ()) -> Response:
-$answer
-'''
-UNAUTHENTICATED = """\
-        case Unauthenticated():
-            headers = tuple(("WWW-Authenticate", each) for each in error.challenges)
-            return _answer(401, "unauthorized", error.advice, headers)
-"""
-AUTH = '''\
-"""Who calls: one function for each security scheme of the document."""
-'''
-TABLES = '''\
-"""What $name stores."""
-
-from sqlalchemy import MetaData
-from sqlalchemy.orm import DeclarativeBase
-
-from models.base import NAMING
-
-
-class Base(DeclarativeBase):
-    """Everything that $name stores."""
-
-    metadata = MetaData(naming_convention=NAMING)
-'''
-ENV = '''\
-"""Alembic's entry to the history: `models.migrate` brings the connection and the lock."""
-
-from alembic import context
-
-from models.$name.tables import Base
-
-context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=Base.metadata,
-)
-with context.begin_transaction():
-    context.run_migrations()
-'''
-MIGRATION = '''\
-"""The beginning, without a table."""
-
-revision = "0001"
-down_revision = None
-branch_labels = None
-depends_on = None
-
-
-def upgrade() -> None:
-    pass
-'''
 
 
 @dataclass(frozen=True)
@@ -227,14 +88,17 @@ class Described:
 
     def handler_source(self) -> str:
         """Return the function with the signature that the document demands."""
-        types = self._argument_types()
-        optional = self.operation.optional
-        arguments = [
-            f"{name}: {_optional(kind)} = None" if name in optional else f"{name}: {kind}"
-            for name, kind in types.items()
-        ]
-        signature = _signature(self.handler.function, arguments, self._returned())
-        return f'{signature}\n    """{self._docstring()}"""\n    raise NotImplementedError\n'
+        return f'{self.signature()}\n    """{self._docstring()}"""\n    raise NotImplementedError\n'
+
+    def signature(self) -> str:
+        """Return the head of the function, in one line or with a line for each argument."""
+        arguments = arguments_of(self.operation, self._argument_types())
+        start, end = f"def {self.handler.function}(", f") -> {self._returned()}:"
+        one = f"{start}{', '.join(arguments)}{end}"
+        if len(one) <= WIDTH and "l" not in self.operation.argument_names:
+            return one
+        lines = [f"    {each},{'  # noqa: E741' if each[:2] == 'l:' else ''}" for each in arguments]
+        return "\n".join([start, *lines, end])
 
     def _argument_types(self) -> dict[str, str]:
         names = self.operation.argument_names
@@ -244,7 +108,7 @@ class Described:
         }
         for media_type, media in self.content.items():
             schema = self.schemas.resolve(media.get("schema", {}))
-            if media_type in _FORMS:
+            if media_type in FORMS:
                 for name, part in schema.get("properties", {}).items():
                     is_file = self.schemas.resolve(part).get("format") == "binary"
                     found[argument_name(name)] = "bytes" if is_file else self._type(part)
@@ -328,9 +192,9 @@ class Described:
             value = _example_of(media, values)
             if is_json(media_type):
                 arguments["json"] = value
-            elif media_type == _FORMS[0]:
+            elif media_type == URLENCODED:
                 arguments["data"] = value
-            elif media_type != _FORMS[1]:
+            elif media_type != MULTIPART:
                 arguments["content"] = value if isinstance(value, str) else _text(value)
                 headers["Content-Type"] = media_type
             break
@@ -398,9 +262,7 @@ def tests_module(
     return f"{head}\n\nfrom tests.support.calls import Calls\n\n\n" + "\n\n".join(tests)
 
 
-def error_table(
-    name: str, content: Mapping[str, Any], operations: Sequence[Described], *, is_secured: bool
-) -> str:
+def error_table(name: str, content: Mapping[str, Any], operations: Sequence[Described]) -> str:
     """Return the error table, with bodies that the document's errors allow."""
     media = [error for each in operations for error in _errors_of(each)]
     values = Values(content, drop="writeOnly")
@@ -408,22 +270,10 @@ def error_table(
     def fitting(candidate: tuple[str, Any]) -> int:
         return sum(values.fits(schema, candidate[1]) for _, schema in media)
 
-    source, _ = max(ERRORS, key=fitting)
+    body, _ = max(ERRORS, key=fitting)
     kinds = {media_type for media_type, _ in media}
-    kind = next(iter(kinds)) if len(kinds) == 1 else "application/json"
-    last = "headers" if kind == "application/json" else f'headers, "{kind}"'
-    answer = f"    return Response(status, encode({source}), {last})"
-    if len(answer) > WIDTH:
-        answer = f"    body = encode(\n        {source}\n    )\n"
-        if len(f"    body = encode({source})") <= WIDTH:
-            answer = f"    body = encode({source})\n"
-        answer += f"    return Response(status, body, {last})"
-    return Template(ERROR_TABLE).substitute(
-        name=name,
-        answer=answer,
-        unauthenticated=UNAUTHENTICATED if is_secured else "",
-        unauthenticated_import=", Unauthenticated" if is_secured else "",
-    )
+    kind = kinds.pop() if len(kinds) == 1 else JSON
+    return fill("errors.py", name=name, body=body, media_type=kind)
 
 
 def _errors_of(described: Described) -> Iterator[tuple[str, Any]]:
@@ -467,7 +317,7 @@ def function_of_scheme(name: str) -> str:
 
 def auth_module(schemes: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a module with a function for each security scheme that names none."""
-    parts = [AUTH]
+    parts = ['"""Who calls: one function for each security scheme of the document."""\n']
     for name, scheme in schemes.items():
         arguments = _CREDENTIALS.get(kind_of_scheme(scheme), "credentials: str")
         signature = f"def {function_of_scheme(name)}({arguments}) -> str | None:"
@@ -492,11 +342,6 @@ def example_credentials(schemes: Mapping[str, Mapping[str, Any]]) -> dict[str, s
     return found
 
 
-def is_json(media_type: str) -> bool:
-    essence = media_type.partition(";")[0].strip().lower()
-    return essence == "application/json" or essence.endswith("+json")
-
-
 def own_base_path(name: str, document: Mapping[str, Any], taken: Sequence[str]) -> str:
     """Return where a service is served: at the path of its server, unless that is another's."""
     base_path = base_path_of(document)
@@ -511,7 +356,9 @@ def own_base_path(name: str, document: Mapping[str, Any], taken: Sequence[str]) 
 
 
 def fill(template: str, **facts: str) -> str:
-    return Template(template).substitute(facts)
+    """Return a file of `cli/templates` with the facts in their places."""
+    text = (TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+    return Template(text).substitute(facts)
 
 
 def _schema_of(parameter: Mapping[str, Any]) -> Any:
@@ -535,41 +382,34 @@ def _example_of(node: Mapping[str, Any], values: Values) -> Any:
         return None
 
 
-def _optional(kind: str) -> str:
-    return kind if kind.endswith("None") or kind == "object" else f"{kind} | None"
-
-
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _signature(name: str, arguments: Sequence[str], returned: str) -> str:
-    """Return the head of a handler, in as few lines as fit."""
-    taken = ["ctx: Context", *(["*", *arguments] if arguments else [])]
-    one = f"def {name}({', '.join(taken)}) -> {returned}:"
-    inner = f"    {', '.join(taken)}"
-    ambiguous = [each for each in arguments if each.partition(":")[0] in AMBIGUOUS]
-    if len(one) <= WIDTH and not ambiguous:
-        return one
-    if len(inner) <= WIDTH and not ambiguous:
-        return f"def {name}(\n{inner}\n) -> {returned}:"
-    lines = "".join(
-        f"    {each},{'  # noqa: E741' if each in ambiguous else ''}\n" for each in taken
-    )
-    return f"def {name}(\n{lines}) -> {returned}:"
-
-
 def _call(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return a call, laid out as the formatter does it; a blank name is a positional argument."""
+    """Return a call, in one line or with a line for each value; a blank name is a positional
+    argument.
+    """
     given = [(f"{key}=" if key.strip() else "", value) for key, value in arguments.items()]
     one = f"{name}({', '.join(key + _literal(value) for key, value in given)})"
     if len(one) <= WIDTH - 4:
         return one
-    inner = "    " + ", ".join(key + _literal(value) for key, value in given)
-    if len(inner) <= WIDTH - 4:
-        return f"{name}(\n{inner}\n)"
-    lines = "".join(f"    {key}{_laid_out(value, 4 + len(key) + 1, 4)},\n" for key, value in given)
-    return f"{name}(\n{lines})"
+    return f"{name}(\n{_lines(given)})"
+
+
+def _lines(items: Iterable[tuple[str, Any]]) -> str:
+    """Return lines with values and what stands before each. The comma at the end of the last one
+    keeps the formatter from joining them.
+    """
+    return textwrap.indent("".join(f"{key}{_laid_out(value)},\n" for key, value in items), " " * 4)
+
+
+def _laid_out(value: Any) -> str:
+    if value and isinstance(value, dict):
+        return f"{{\n{_lines((f'{_literal(key)}: ', part) for key, part in value.items())}}}"
+    if value and isinstance(value, list):
+        return f"[\n{_lines(('', part) for part in value)}]"
+    return _literal(value)
 
 
 def _literal(value: Any) -> str:
@@ -586,24 +426,3 @@ def _literal(value: Any) -> str:
             else text
         )
     return repr(value)
-
-
-def _laid_out(value: Any, used: int, indent: int) -> str:
-    """Return a value in as few lines as fit; `used`: the columns that are taken on its first one,
-    `indent`: where its last line begins, both within the call.
-    """
-    one = _literal(value)
-    if len(one) + used <= WIDTH - 4 or not isinstance(value, dict | list) or not value:
-        return one
-    space = " " * (indent + 4)
-    items = (
-        [(f"{_literal(key)}: ", part) for key, part in value.items()]
-        if isinstance(value, dict)
-        else [("", part) for part in value]
-    )
-    lines = [
-        f"{space}{key}{_laid_out(part, indent + 5 + len(key), indent + 4)},\n"
-        for key, part in items
-    ]
-    left, right = ("{", "}") if isinstance(value, dict) else ("[", "]")
-    return f"{left}\n{''.join(lines)}{' ' * indent}{right}"
