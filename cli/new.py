@@ -71,7 +71,7 @@ def _create(name: str, file: Path | None) -> None:
         own.write_text(text, encoding="utf-8")
         click.echo(f"wrote    specs/{name}.yaml")
     (document,) = read_documents([file or own])
-    operations = scaffold.describe(document, f"handlers.{name}")
+    operations = scaffold.describe([document], f"handlers.{name}")
     for taken in (f"handlers.{name}.{module}" for module in _OWN_MODULES):
         if any(each.handler.module == taken for each in operations):
             raise click.ClickException(f"{taken} cannot have handlers; name the tag otherwise.")
@@ -84,7 +84,7 @@ def _create(name: str, file: Path | None) -> None:
     base_path = scaffold.own_base_path(name, document.content, _base_paths())
     _write_service(tree, name, document, operations, schemes, base_path)
     _write_handlers(tree, name, operations)
-    _write_tests(tree, name, operations, base_path, document)
+    _write_tests(tree, name, operations, base_path)
     tree.change("services.py", _with_entry(name))
     tree.apply()
     if base_path != base_path_of(document.content):
@@ -95,15 +95,14 @@ def _create(name: str, file: Path | None) -> None:
 
 
 def _update(name: str) -> None:
-    (document,) = read_documents([ROOT / "specs" / f"{name}.yaml"])
-    if [each for each, of in services.DOCUMENTS.items() if of == name] != [name]:
-        raise click.ClickException(f"{name} has several documents; write its handlers by hand.")
-    operations = scaffold.describe(document, f"handlers.{name}")
+    (entry,) = (each for each in services.SERVICES if each.name == name)
+    documents = read_documents([ROOT / "specs" / f"{each}.yaml" for each in entry.documents])
+    operations = scaffold.describe(documents, f"handlers.{name}")
     wiring = import_module(f"handlers.{name}.wiring")
     base_path = wiring.compose(Settings.from_env()).base_path
     tree = _Tree()
     added = _write_handlers(tree, name, operations)
-    _write_tests(tree, name, added, base_path, document)
+    _write_tests(tree, name, added, base_path)
     has_written = tree.apply()
     misfits = list(_misfits(operations, {str(each.handler) for each in added}))
     for misfit in misfits:
@@ -189,25 +188,17 @@ def _write_handlers(tree: _Tree, name: str, operations: list[Described]) -> list
     return added
 
 
-def _write_tests(
-    tree: _Tree, name: str, operations: list[Described], base_path: str, document: Document
-) -> None:
-    schemes = document.content.get("components", {}).get("securitySchemes", {})
-    credentials = scaffold.example_credentials(
-        {key: scheme for key, scheme in schemes.items() if "$ref" not in scheme}
-    )
+def _write_tests(tree: _Tree, name: str, operations: list[Described], base_path: str) -> None:
     for module, its in _by_module(operations).items():
         place = f"tests/handlers/{name}/test_{module.rpartition('.')[2]}.py"
-        source = scaffold.tests_module(module, its, base_path, credentials)
+        known = _functions_of(ROOT / place)
+        lacking = [each for each in its if f"test_{each.handler.function}" not in known]
+        source = scaffold.tests_module(module, lacking, base_path)
         if not (ROOT / place).exists():
             tree.write(place, source)
-        else:
-            known = _functions_of(ROOT / place)
-            lacking = [each for each in its if f"test_{each.handler.function}" not in known]
-            if lacking:
-                source = scaffold.tests_module(module, lacking, base_path, credentials)
-                head, text = source.split("\n\n\n", 1)
-                tree.extend(place, text, head.splitlines()[2:])
+        elif lacking:
+            head, text = source.split("\n\n\n", 1)
+            tree.extend(place, text, head.splitlines()[2:])
 
 
 def _by_module(operations: list[Described]) -> dict[str, list[Described]]:

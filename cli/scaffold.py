@@ -73,7 +73,11 @@ class Described:
     raw: Mapping[str, Any]
     handler: HandlerName
     document: Mapping[str, Any]
-    schemas: Schemas
+    values: Values
+
+    @property
+    def schemas(self) -> Schemas:
+        return self.values.schemas
 
     @cached_property
     def parameters(self) -> list[Mapping[str, Any]]:
@@ -171,12 +175,14 @@ class Described:
         lines = textwrap.wrap(text, WIDTH - 8)
         return lines[0] if len(lines) == 1 else "\n    ".join(lines) + "\n    "
 
-    def test_source(self, base_path: str, values: Values, credentials: Mapping[str, str]) -> str:
+    def test_source(self, base_path: str) -> str:
         """Return a test that sends the document's example."""
-        query, headers = [], dict(credentials)
+        schemes = self.document.get("components", {}).get("securitySchemes", {})
+        query = []
+        headers = example_credentials(schemes) if self.operation.authenticate else {}
         path = self.path if self.path.startswith(f"{base_path}/") else base_path + self.path
         for parameter in self.parameters:
-            value = _example_of(parameter, values)
+            value = _example_of(parameter, self.values)
             where, name = parameter["in"], parameter["name"]
             if where == "path":
                 path = path.replace("{" + name + "}", quote(_text(value), safe=""))
@@ -189,7 +195,7 @@ class Described:
         target = path + (f"?{urlencode(query)}" if query else "")
         arguments: dict[str, Any] = {"": self.operation.method, " ": target}
         for media_type, media in self.content.items():
-            value = _example_of(media, values)
+            value = _example_of(media, self.values)
             if is_json(media_type):
                 arguments["json"] = value
             elif media_type == URLENCODED:
@@ -207,19 +213,19 @@ class Described:
         return "\n".join(lines) + "\n"
 
 
-def describe(document: Document, handlers: str) -> list[Described]:
-    """Return all operations of a document. Raise `DocumentError`."""
-    service = mocked([document])
+def describe(documents: Sequence[Document], handlers: str) -> list[Described]:
+    """Return all operations of a service's documents. Raise `DocumentError`."""
+    service = mocked(documents)
     engine = engine_of(build_app([service]))
     assert engine is not None
     compiled = {op.operation_id: op for op in engine.apis[0].operations}
-    schemas = Schemas(service.document, drop="readOnly")
+    values = Values(service.document, drop="readOnly")
     found = []
     for path, item in service.document["paths"].items():
         for method, raw in item.items():
             operation = compiled[str(raw["operationId"])]
             handler = handler_of(handlers, path, method, raw)
-            found.append(Described(operation, path, raw, handler, service.document, schemas))
+            found.append(Described(operation, path, raw, handler, service.document, values))
     return found
 
 
@@ -246,18 +252,9 @@ def imports_of(text: str) -> list[str]:
     return lines
 
 
-def tests_module(
-    module: str,
-    operations: Sequence[Described],
-    base_path: str,
-    credentials: Mapping[str, str],
-) -> str:
+def tests_module(module: str, operations: Sequence[Described], base_path: str) -> str:
     """Return a module with a test for each operation."""
-    values = Values(operations[0].document, drop="readOnly")
-    tests = []
-    for each in operations:
-        its = credentials if each.operation.authenticate else {}
-        tests.append(each.test_source(base_path, values, its))
+    tests = [each.test_source(base_path) for each in operations]
     head = f'"""{_title(module)}, with the examples of the document."""'
     return f"{head}\n\nfrom tests.support.calls import Calls\n\n\n" + "\n\n".join(tests)
 
@@ -332,6 +329,8 @@ def example_credentials(schemes: Mapping[str, Mapping[str, Any]]) -> dict[str, s
     """Return headers with credentials for every scheme that takes them there."""
     found = {}
     for scheme in schemes.values():
+        if "$ref" in scheme:
+            continue
         match kind_of_scheme(scheme):
             case "basic":
                 found["Authorization"] = "Basic YWRhOnNlY3JldA=="

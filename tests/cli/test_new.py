@@ -95,6 +95,8 @@ MORE = """\
       tags: [greetings]
       operationId: say_farewell
       responses: {"204": {description: Said.}}
+"""
+HEALTH = """\
   /health:
     get:
       responses: {"204": {description: Well.}}
@@ -231,7 +233,7 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
     assert said == "Nothing to add: the handlers are those of the document.\n"
 
     document = tree.path / "specs/greeter.yaml"
-    document.write_text(document.read_text() + MORE)
+    document.write_text(document.read_text() + MORE + HEALTH)
     said = tree.specd("new", "greeter", "--update")
     assert said.splitlines() == [
         "wrote    handlers/greeter/operations.py",
@@ -260,12 +262,25 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
     assert handlers.read_text().startswith(now), "nothing is overwritten"
 
 
+def test_an_update_reads_each_document_of_a_service(tmp_path: Path) -> None:
+    tree = CopiedTree(tmp_path, "tests/support")
+    document = tree.path / "specs/payment-events.yaml"
+    text = document.read_text()
+    assert "\npaths:\n" in text
+    document.write_text(text.replace("\npaths:\n", f"\npaths:\n{HEALTH}", 1))
+    said = tree.specd("new", "payment", "--update")
+    assert said.splitlines() == [
+        "wrote    handlers/payment/operations.py",
+        "wrote    tests/handlers/payment/test_operations.py",
+    ]
+
+
 def test_a_service_of_three_operations_is_short(tmp_path: Path) -> None:
     tree = CopiedTree(tmp_path)
     before = {path for path in tree.path.rglob("*.*")}
     tree.specd("new", "greeter")
     document = tree.path / "specs/greeter.yaml"
-    document.write_text(document.read_text() + MORE)
+    document.write_text(document.read_text() + MORE + HEALTH)
     tree.specd("new", "greeter", "--update")
     written = [
         path for path in tree.path.rglob("*.*")
