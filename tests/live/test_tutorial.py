@@ -16,8 +16,8 @@ from tests.architecture.imports import SHIPPED
 from tests.live import guides
 from tests.live.running_server import ROOT, free_port, until_it_answers
 
-BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests/architecture")
-"""What the copy needs beyond what ships: the tests that judge the source, and what they read."""
+BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests")
+"""What the copy needs beyond what ships: the tests, and what they read."""
 JUDGES = [
     *(
         f"tests/architecture/test_{name}.py"
