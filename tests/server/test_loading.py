@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from server.document.checking import check_file
 from server.errors import DocumentError
 from server.openapi import loading
 from server.openapi.loading import Bundle, cache_of, load, load_cached
@@ -301,3 +302,14 @@ class TestCache:
             os.umask(before)
         assert stat.S_IMODE(cache_of(path).stat().st_mode) == 0o640
         assert list((path.parent / "__pycache__").iterdir()) == [cache_of(path)]
+
+
+def test_json_that_is_no_yaml(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    info = '{"title": "\x80 \\ud83d\\ude00 &a", "version": "1"}'
+    path.write_text(f'{{"openapi": "3.0.3", "info": {info},\n "paths": {{}}, "tag": []}}')
+    loaded = load(path)
+    assert loaded.content["info"]["title"] == "\x80 \U0001f600 &a"
+    assert loaded.text == path.read_bytes()
+    (mistake,) = check_file(path)
+    assert (mistake.line, mistake.column, mistake.place) == (2, 15, "tag")
