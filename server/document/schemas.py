@@ -14,6 +14,7 @@ from datetime import date
 from functools import partial, reduce
 from itertools import islice
 from typing import Any
+from urllib.parse import quote
 
 import jsonschema_rs
 
@@ -89,7 +90,7 @@ def translate(schema: Any, *, drop: str, nullable: bool = True) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema and nullable:
-        return {"$ref": schema["$ref"]}
+        return {"$ref": _as_uri(schema["$ref"])}
     result: dict[str, Any] = {}
     for key, value in schema.items():
         if key in _ANNOTATIONS or (key.startswith("x-") and key != ERRORS) or key == "$schema":
@@ -105,6 +106,8 @@ def translate(schema: Any, *, drop: str, nullable: bool = True) -> Any:
             value = [translate(item, drop=drop, nullable=nullable) for item in value]
         elif child == "schema":
             value = translate(value, drop=drop, nullable=nullable)
+        elif key in _REFERENCES:
+            value = _as_uri(value)
         result[key] = value
     hidden = hidden_properties(schema, drop)
     for name in hidden:
@@ -122,6 +125,13 @@ def hidden_properties(schema: Mapping[str, Any], drop: str) -> set[str]:
     return {name for name, it in properties.items() if isinstance(it, Mapping) and it.get(drop)}
 
 
+def _as_uri(reference: str) -> str:
+    """Return a reference with what no URI may hold percent-encoded: people write the braces of a
+    path as they are.
+    """
+    return quote(reference, safe="%/#:?@!$&'()*+,;=~")
+
+
 def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
     if "enum" in schema and None not in schema["enum"]:
         schema = {**schema, "enum": [*schema["enum"], None]}
@@ -135,11 +145,11 @@ class Schemas:
 
     def __init__(self, document: Mapping[str, Any], *, drop: str) -> None:
         self._document = document
-        self._is_3_0 = is_3_0(document)
-        self._translate = partial(translate, drop=drop, nullable=self._is_3_0)
+        self.is_3_0 = is_3_0(document)
+        self._translate = partial(translate, drop=drop, nullable=self.is_3_0)
         shared = document.get("components", {}).get("schemas", {})
         self._shared = {name: self._translate(item) for name, item in shared.items()}
-        self._has_resources = not self._is_3_0 and any(map(_names_a_resource, shared.values()))
+        self._has_resources = not self.is_3_0 and any(map(_names_a_resource, shared.values()))
         if self._has_resources:
             for schema in self._shared.values():
                 _point_to_defs(schema)
@@ -158,7 +168,7 @@ class Schemas:
             followed.append(reference)
             beside = {key: value for key, value in schema.items() if key != "$ref"}
             schema = self._lookup(reference)
-            if beside and not self._is_3_0 and isinstance(schema, Mapping):
+            if beside and not self.is_3_0 and isinstance(schema, Mapping):
                 schema = {**schema, **beside}
         if isinstance(schema, Mapping):
             return schema
@@ -200,6 +210,13 @@ class Schemas:
         to each other, gigabytes. Raise `DocumentError` naming the place of the first wrong one.
         """
         unfinished, self._unfinished = self._unfinished, []
+        try:
+            self._build_all(unfinished)
+        except Exception:
+            self._compiled = {key: it for key, it in self._compiled.items() if it.validator}
+            raise
+
+    def _build_all(self, unfinished: Sequence[_Compiled]) -> None:
         errors = []
         for dialect in {compiled.dialect for compiled in unfinished}:
             several = [compiled for compiled in unfinished if compiled.dialect is dialect]
@@ -212,7 +229,6 @@ class Schemas:
                     except DocumentError as error:
                         errors.append(error)
         if errors:
-            self._compiled = {key: it for key, it in self._compiled.items() if it.validator}
             raise errors[0]
 
     def _build(self, several: Sequence[_Compiled]) -> None:
@@ -222,8 +238,8 @@ class Schemas:
                 root, validate_formats=True, formats=_FORMATS, mask="the value", offline=True
             )
         except (ValueError, jsonschema_rs.ReferencingError) as error:
-            place = several[0].place
-            raise DocumentError(f"{place}: schema cannot be compiled: {error}") from error
+            place, reason = several[0].place, str(error).split("\n", 1)[0]
+            raise DocumentError(f"{place}: schema cannot be compiled: {reason}") from error
         for compiled in several:
             compiled.root, compiled.validator = root, validator
 
@@ -242,11 +258,14 @@ class Schemas:
                 if reference in seen or reference.startswith(DEFS):
                     continue
                 seen.add(reference)
-                if not reference.startswith(SHARED):
-                    waiting.append(self._add_elsewhere(parts, reference))
-                elif (name := steps_of(reference)[2]) in self._shared and name not in shared:
+                name = steps_of(reference)[2] if reference.startswith(SHARED) else ""
+                if name and name not in self._shared:
+                    continue  # the validator names it
+                if name and name not in shared:
                     shared[name] = self._shared[name]
                     waiting.append(shared[name])
+                if not _has(parts, reference):  # such as below what `translate` refuses
+                    waiting.append(self._add_elsewhere(parts, reference))
         return parts
 
     def _add_elsewhere(self, root: dict[str, Any], reference: str) -> Any:
@@ -257,9 +276,9 @@ class Schemas:
             raise DocumentError(f"{reference} points nowhere") from None
         node = root
         *way, last = steps_of(reference)
-        for step in way:
-            node = node.setdefault(step, {})
-        node[last] = found
+        for step in way:  # a list is one of a schema that was put there before
+            node = node[int(step)] if isinstance(node, list) else node.setdefault(step, {})
+        node[int(last) if isinstance(node, list) else last] = found
         return found
 
 
@@ -308,6 +327,14 @@ def _as_properties(several: Sequence[_Compiled], way: tuple[str, ...]) -> dict[s
             part[0].keys = (key, *way)
             properties[key] = part[0].schema
     return {"properties": properties}
+
+
+def _has(parts: Mapping[str, Any], reference: str) -> bool:
+    try:
+        lookup(parts, reference)
+    except (LookupError, TypeError, ValueError):
+        return False
+    return True
 
 
 def _names_a_resource(schema: Any) -> bool:

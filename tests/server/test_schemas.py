@@ -331,6 +331,28 @@ def test_what_stands_beside_a_reference_counts_from_3_1_on() -> None:
     assert Schemas(NEWER, drop="").resolve({"$ref": "#named"})["x-of"] == "an anchor"
 
 
+def test_references_to_a_schema_and_a_part_of_it() -> None:
+    whole = {"oneOf": [{"type": "integer"}, {"enum": ["a"]}]}
+    path = {"get": {"responses": {"200": {"content": {"a/b": {"schema": whole}}}}}}
+    place = "#/paths/~1things~1{id}/get/responses/200/content/a~1b/schema"
+    both = {"properties": {"x": {"$ref": place}, "y": {"$ref": f"{place}/oneOf/1"}}}
+    for version in ("3.0.3", "3.1.0"):
+        schemas = Schemas({"openapi": version, "paths": {"/things/{id}": path}}, drop="")
+        validate = schemas.compile(both, "x")
+        assert not validate({"x": 1, "y": "a"}, "")
+        assert {each.path for each in validate({"x": "b", "y": 1}, "")} == {"/x", "/y"}
+
+
+def test_references_below_what_is_refused() -> None:
+    hidden = {"readOnly": True, "properties": {"x": {"type": "integer"}}}
+    shared = {"A": {"properties": {"hidden": hidden}}}
+    schemas = Schemas({"components": {"schemas": shared}}, drop="readOnly")
+    reference = "#/components/schemas/A/properties/hidden/properties/x"
+    validate = schemas.compile({"properties": {"y": {"$ref": reference}}}, "x")
+    assert not validate({"y": 1}, "")
+    assert validate({"y": "a"}, "")
+
+
 def test_references_in_a_circle() -> None:
     circle = {"components": {"schemas": {"A": ref("B"), "B": ref("A")}}}
     with pytest.raises(DocumentError, match="#/components/schemas/A refers to itself"):
