@@ -151,19 +151,15 @@ class Body:
         *,
         form_in_query: bool = False,
         ignore_foreign: bool = False,
-        untyped_is_binary: bool = False,
         names: ArgumentNames | None = None,
     ) -> None:
-        """`untyped_is_binary`: a part of a form without any schema is bytes (OpenAPI 3.1)."""
         content = {key: schemas.resolve(media) for key, media in request_body["content"].items()}
         self.required = bool(request_body.get("required", False))
         self.accepted = tuple(content)
         self._ignore_foreign = ignore_foreign
         self._schemas = schemas
         self._place = place
-        self._make_form = partial(
-            Form, schemas=schemas, in_query=form_in_query, untyped_is_binary=untyped_is_binary
-        )
+        self._make_form = partial(Form, schemas=schemas, in_query=form_in_query)
         forms = {
             essence(key): self._make_form(essence(key), media, place=self._at(key))
             for key, media in content.items()

@@ -26,7 +26,7 @@ from server.document.parameters import ArgumentNames, Parameters
 from server.document.querystrings import Querystring
 from server.document.responses import Responses
 from server.document.routing import Router
-from server.document.schemas import Schemas, is_3_0
+from server.document.schemas import Schemas
 from server.document.security import compile_security, query_keys
 from server.document.signatures import spot_of, wanted
 from server.errors import DocumentError, DocumentErrors
@@ -210,7 +210,6 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             place,
             form_in_query=self.service.form_in_query,
             ignore_foreign=self.service.ignore_foreign_bodies,
-            untyped_is_binary=not is_3_0(self.document),
             names=names,
         )
 

@@ -73,9 +73,7 @@ class Form:
         place: str,
         *,
         in_query: bool = False,
-        untyped_is_binary: bool = False,
     ) -> None:
-        """`untyped_is_binary`: a part without any schema is bytes, as since OpenAPI 3.1."""
         self.schema = schema = schemas.resolve(media.get("schema", {}))
         self._media_type = media_type
         is_multipart = media_type == MULTIPART
@@ -97,7 +95,6 @@ class Form:
                 schemas,
                 f"{place} field {name}",
                 is_multipart=is_multipart,
-                untyped_is_binary=untyped_is_binary and is_multipart,
                 is_foreign=self._is_foreign,
             )
             for name, item in properties.items()
@@ -309,7 +306,6 @@ class Field:
         place: str,
         *,
         is_multipart: bool = False,
-        untyped_is_binary: bool = False,
         is_foreign: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._name = self.key = name
@@ -322,7 +318,7 @@ class Field:
         said = [each.strip() for each in encoding.get("contentType", "").split(",") if each.strip()]
         is_json_text = any(map(is_json, said))
         is_other = is_multipart and not any(is_json(each) or is_text(each) for each in said)
-        is_untyped = untyped_is_binary and not kinds_of(item, schemas)
+        is_untyped = is_multipart and not schemas.is_3_0 and not kinds_of(item, schemas)
         self.binary = is_binary(item) or (is_other if said else is_untyped)
         self.bare_schema = self._bare_schema(resolved) if self.binary else None
         self._nullable = may_be_null(schema, schemas)
@@ -337,7 +333,8 @@ class Field:
         self.read: Read | None = None
         """For a field with a style; instead of `decode`."""
         self.is_deep = self.takes_others = False
-        if any(key in encoding for key in _STYLED):
+        ignores_style = is_multipart and schemas.is_3_0  # OpenAPI 3.0.4, "Encoding Object"
+        if not ignores_style and any(key in encoding for key in _STYLED):
             shape = shape_of(schema, schemas)
             self._compile_style(encoding, shape, place, is_multipart, is_foreign)
         self.content_types = tuple(said) if self.binary else ()

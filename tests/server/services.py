@@ -87,9 +87,9 @@ def module(name: str, **functions: Callable[..., Any]) -> str:
     return package
 
 
-def document(paths: dict[str, Any], **components: Any) -> dict[str, Any]:
+def document(paths: dict[str, Any], version: str = "3.0.3", **components: Any) -> dict[str, Any]:
     return {
-        "openapi": "3.0.3",
+        "openapi": version,
         "info": {"title": "Made", "version": "1"},
         "paths": paths,
         "components": components,
@@ -114,12 +114,13 @@ def serve(
     *,
     tag: str = "things",
     components: dict[str, Any] | None = None,
+    version: str = "3.0.3",
     **changes: Any,
 ) -> Client:
     """A client of a service made of `paths` and `functions`, at /t."""
     facts: dict[str, Any] = {
         "name": "made",
-        "documents": [Document("made", document(paths, **(components or {})))],
+        "documents": [Document("made", document(paths, version, **(components or {})))],
         "handlers": module(tag, **functions),
         "base_path": "/t",
         "respond": respond,

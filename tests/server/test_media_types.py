@@ -268,7 +268,9 @@ def form_of(properties: dict[str, Any], encoding: Any = None) -> dict[str, Any]:
 
 COLORS: Any = {"R": 1, "G": 2}
 RGB: Any = {"type": "object", "properties": {name: {"type": "integer"} for name in "RG"}}
-WORDS: Any = {"type": "array", "items": {"type": "string"}}
+STRING: Any = {"type": "string"}
+WORDS: Any = {"type": "array", "items": STRING}
+PIPES: Any = {"style": "pipeDelimited", "explode": True}
 MAP: Any = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
@@ -346,12 +348,17 @@ class TestEncoding:
     ) -> None:
         content = form_of({"a": schema}, {"a": style})
         content[URLENCODED] = content[MULTIPART]
-        client = taking(content)
+        client = taking(content, version="3.1.0")
         text = "&".join(f"{name}={value.replace(' ', '%20')}" for name, value in fields)
         answer = client.post("/things", body=text.encode(), content_type=URLENCODED)
         assert answer.json == {"body": {"a": expected}}
         answer = send(client, *(part(name, value.encode()) for name, value in fields))
         assert answer.json == {"body": {"a": expected}}
+
+    def test_openapi_3_0_has_no_styles_in_multipart(self) -> None:
+        client = taking(form_of({"a": STRING, "b": RGB}, dict.fromkeys("ab", PIPES)))
+        answer = send(client, part("a", b"x|y"), part("b", b'{"R": 1}'))
+        assert answer.json == {"body": {"a": "x|y", "b": {"R": 1}}}
 
     @pytest.mark.parametrize(
         ("text", "expected"), [(b"a=5", [5]), (b"a=5&a=6", [5, 6]), (b"a=null", None)]
@@ -399,9 +406,8 @@ class TestEncoding:
     def test_what_is_bytes(self, schema: Any, is_new: bool, expected: Any) -> None:
         body = Body(
             {"content": {MULTIPART: {"schema": {"properties": {"a": schema}}}}},
-            Schemas({}, drop=""),
+            Schemas({"openapi": "3.1.0" if is_new else "3.0.3"}, drop=""),
             "x",
-            untyped_is_binary=is_new,
             names=ArgumentNames(),
         )
         headers = {b"content-type": f"{MULTIPART}; boundary=x".encode()}
