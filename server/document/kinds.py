@@ -5,7 +5,7 @@ Text on the wire has no type, so a parameter or a form field is read as one of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,11 @@ def _own_kinds(schema: Mapping[str, Any]) -> Kinds:
     if "properties" in schema:
         return frozenset(("object",))
     return frozenset(("array",)) if "items" in schema or "prefixItems" in schema else NONE
+
+
+def is_composite(kinds: Kinds) -> bool:
+    """Return whether a value of these types can only be an array or an object."""
+    return bool(kinds) and kinds <= COMPOSITE
 
 
 def kinds_of_value(value: Any) -> Kinds:
@@ -140,6 +145,8 @@ class Shape:
     """The types of properties without a name in the document."""
     takes_others: bool
     """Whether an object that is spread over names of its own takes every name that is left."""
+    part: Callable[[str | None], Shape]
+    """The shape of a property, or of an item (None)."""
 
     @property
     def is_scalar(self) -> bool:
@@ -160,6 +167,15 @@ def shape_of(schema: Any, schemas: Schemas) -> Shape:
         for each in branches(schema, schemas)
         for key in ("additionalProperties", "unevaluatedProperties")
     )
+    items = next((each["items"] for each in branches(schema, schemas) if "items" in each), True)
+    shapes: dict[int, Shape] = {}
+
+    def part(name: str | None) -> Shape:
+        found = items if name is None else named.get(name, additional)
+        if id(found) not in shapes:  # schemas may be recursive
+            shapes[id(found)] = shape_of(found, schemas)
+        return shapes[id(found)]
+
     return Shape(
         scalars=kinds - COMPOSITE,
         is_array="array" in kinds,
@@ -168,4 +184,5 @@ def shape_of(schema: Any, schemas: Schemas) -> Shape:
         properties={name: kinds_of(item, schemas) - {"null"} for name, item in named.items()},
         others=kinds_of(additional, schemas) - {"null"},
         takes_others=is_object and additional is not False and (is_said or not named),
+        part=part,
     )

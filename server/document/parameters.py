@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from server.document.aliases import Aliases
-from server.document.kinds import Kinds, Shape, kinds_of, shape_of
+from server.document.kinds import Kinds, is_composite, kinds_of, shape_of
 from server.document.media import is_json, is_text
 from server.document.schemas import Schemas, Validate
 from server.document.styles import (
@@ -245,7 +245,8 @@ class _Use:
             check_style(self.style, self.shape, place)
         else:
             kinds = kinds_of(self.schema, schemas)
-            self.shape = Shape(kinds, False, kinds, False, {}, kinds, False)
+            whole = shape_of(self.schema, schemas)
+            self.shape = replace(whole, scalars=kinds, is_array=False, is_object=False)
         resolved = schemas.resolve(self.schema) if isinstance(self.schema, Mapping) else {}
         self.default = resolved.get("default", MISSING)
 
@@ -286,7 +287,7 @@ class _Use:
         if self.media_type is not None and is_json(self.media_type):
             return _decode_json
         shape = self.shape
-        if self.repeats and not shape.is_object:
+        if self.repeats and not shape.is_object and not is_composite(shape.items):
             return _array(shape.items, shape.scalars)
         if not shape.is_scalar or self.style.name in ("label", "matrix"):
             return None

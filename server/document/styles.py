@@ -4,7 +4,9 @@ OpenAPI 3.2.0, section 4.12.3 "Style Values" (3.0.4 and 3.1.2 have the same with
 separates values is looked for before their percent-encoding is taken away, so that a value may hold
 it too. Most clients encode the commas of a query as well, so where there is no bare one, `%2C`
 separates. The combinations that the specification calls "n/a" are refused when the document is
-compiled, and so are arrays and objects inside others, which RFC 6570 leaves undefined.
+compiled. Arrays and objects inside others, which RFC 6570 leaves undefined, are JSON, as Swagger UI
+writes them. `deepObject` is no form of RFC 6570's: there, all is read as the clients of large
+services write it, with brackets for each level (`a[b][c]=1`, `a[]=1`, `a[0]=1`).
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from server.document.kinds import COMPOSITE, Kinds, Shape
+from server.document.kinds import Kinds, Shape, is_composite
 from server.errors import DocumentError, invalid
-from server.wire.guard import decode_percent, decode_text, pointer_step, unquote
+from server.wire.guard import decode_percent, decode_text, load_json, pointer_step, unquote
 
 RawTexts = Mapping[str, Sequence[bytes]]
 """What was sent by name, with the percent-encoding as it came."""
@@ -35,6 +37,8 @@ STYLES: Mapping[str, frozenset[str]] = {
 """The styles of each place."""
 DEFAULT_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 """What is meant where a parameter names no style."""
+DEEPEST = 32
+"""How many levels a `deepObject` may have below the first."""
 _REPEATING = ("form", "cookie")
 """Styles whose pairs are those of their place, so that a value may spread over several."""
 
@@ -90,28 +94,17 @@ def style_of(node: Mapping[str, Any], where: str, place: str) -> Style:
 def check_style(style: Style, shape: Shape, place: str) -> None:
     """Raise `DocumentError` for a value that the specification does not define in this style."""
     name = style.name
-    if shape.is_array and shape.is_object and name != "deepObject":
+    if name == "deepObject":
+        return
+    if shape.is_array and shape.is_object:
         fault = "may be both an array and an object, which look the same"
     elif name in ("spaceDelimited", "pipeDelimited") and shape.is_scalar:
         fault = "is for arrays and objects, and this is neither"
     elif name in ("spaceDelimited", "pipeDelimited") and style.explode:
         fault = "is not defined with explode: true"
-    elif name == "deepObject" and (shape.is_array or not shape.is_object):
-        fault = "is for objects alone"
-    elif shape.is_array and _is_composite(shape.items):
-        fault = "does not define items that are arrays or objects themselves"
     else:
-        inner = [key for key, kinds in shape.properties.items() if _is_composite(kinds)]
-        if not inner and not _is_composite(shape.others):
-            return
-        which = f"the property {inner[0]}, which is" if inner else "properties that are"
-        fault = f"does not define {which} an array or an object itself"
+        return
     raise DocumentError(f"{place}: style {name} {fault}: use `content: application/json`")
-
-
-def _is_composite(kinds: Kinds) -> bool:
-    """Return whether a value can only be an array or an object."""
-    return bool(kinds) and kinds <= COMPOSITE
 
 
 def from_query(raw: bytes, pointer: str) -> str:
@@ -219,14 +212,41 @@ class _Reader:
         """`color[R]=100&color[G]=200`."""
         start = self._name + "["
         found = [
-            (name[len(start) : -1], raws[-1])
+            (name[len(start) : -1].split("]["), raws)
             for name, raws in sent.items()
             if name.startswith(start) and name.endswith("]")
         ]
         if found:
-            return self._object(found)
-        raw = self._last(sent)
-        return MISSING if raw is None else scalar(self._decode(raw), self._shape.scalars)
+            return self._nested(found, self._shape)
+        raws = sent.get(self._name)
+        return MISSING if raws is None else self._innermost(raws, self._shape)
+
+    def _nested(self, sent: Iterable[tuple[list[str], Sequence[bytes]]], shape: Shape) -> Any:
+        """Return the value of what was sent under names of one or more steps."""
+        parts: dict[str, list[tuple[list[str], Sequence[bytes]]]] = {}
+        values: dict[str, Sequence[bytes]] = {}
+        for (step, *others), raws in sent:
+            if len(others) > DEEPEST:
+                raise invalid(self._pointer, "has too many levels", "style")
+            if others:
+                parts.setdefault(step, []).append((others, raws))
+            else:
+                values[step] = raws
+        if shape.is_array and all(step == "" or step.isdecimal() for step in {**parts, **values}):
+            item = shape.part(None)
+            listed = [self._innermost([raw], item) for raw in values.pop("", ())]
+            found = {step: self._innermost(raws, item) for step, raws in values.items()}
+            found |= {step: self._nested(part, item) for step, part in parts.items()}
+            return listed + [found[step] for step in sorted(found, key=lambda step: int(step or 0))]
+        return {
+            **{step: self._innermost(raws, shape.part(step)) for step, raws in values.items()},
+            **{step: self._nested(part, shape.part(step)) for step, part in parts.items()},
+        }
+
+    def _innermost(self, raws: Sequence[bytes], shape: Shape) -> Any:
+        if shape.is_array and not shape.scalars:
+            return [self._inner(raw, shape.items) for raw in raws]
+        return scalar(self._decode(raws[-1]), shape.scalars)
 
     def label(self, sent: RawTexts) -> Any:
         """`.blue`, `.blue,black`, exploded `.blue.black` and `.R=100.G=200`."""
@@ -262,7 +282,7 @@ class _Reader:
         if shape.is_scalar:
             return scalar(self._decode(raw), shape.scalars)
         parts = self._separator.split(raw)
-        if len(parts) == 1 and self._may_encode_commas:
+        if len(parts) == 1 and self._may_encode_commas and not is_composite(shape.items):
             parts = _ENCODED_COMMA.split(raw)
         if shape.is_array:
             return self._array(parts) if len(parts) > 1 else self._single_or(self._array, parts)
@@ -281,11 +301,18 @@ class _Reader:
         return scalar(self._decode(raws[0]), self._shape.scalars)
 
     def _array(self, raws: Sequence[bytes]) -> list[Any]:
-        return [scalar(self._decode(raw), self._shape.items) for raw in raws]
+        return [self._inner(raw, self._shape.items) for raw in raws]
 
     def _object(self, pairs: Iterable[tuple[str, bytes]]) -> dict[str, Any]:
         kinds = self._shape.kinds_of_property
-        return {name: scalar(self._decode(raw), kinds(name)) for name, raw in pairs}
+        return {name: self._inner(raw, kinds(name)) for name, raw in pairs}
+
+    def _inner(self, raw: bytes, kinds: Kinds) -> Any:
+        """Return an item or a property; one that can only be an array or an object is JSON."""
+        text = self._decode(raw)
+        if is_composite(kinds):
+            return load_json(text.encode(), self._pointer)
+        return scalar(text, kinds)
 
     def _pair(self, raw: bytes) -> tuple[str, bytes]:
         name, _, value = raw.partition(b"=")

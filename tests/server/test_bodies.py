@@ -425,10 +425,10 @@ class TestJson:
             {
                 URLENCODED: {
                     "schema": {"properties": {"a": {"type": "string"}}},
-                    "encoding": {"a": {"style": "deepObject"}},
+                    "encoding": {"a": {"style": "pipeDelimited"}},
                 }
             },
-            "field a: style deepObject is for objects alone",
+            "field a: style pipeDelimited is for arrays and objects",
         ),
     ],
 )

@@ -152,6 +152,10 @@ def test_agrees_with_openapi_core(
 
 
 RGB: Any = {"type": "object", "properties": dict.fromkeys("RGB", INTEGER)}
+IN_ARRAY = {"type": "array", "items": WORDS}
+IN_OBJECT = {"type": "object", "properties": {"a": COLOR}}
+MAP_OF_ARRAYS = {"type": "object", "additionalProperties": WORDS}
+EITHER = {"oneOf": [WORDS, COLOR]}
 COLORS: Any = {"R": 100, "G": 200, "B": 150}
 BLUE: Any = ["blue", "black", "brown"]
 
@@ -308,6 +312,54 @@ class TestWhatIsSent:
         assert parameter.read is not None
         assert parameter.read(texts) == expected
 
+    @pytest.mark.parametrize(
+        ("schema", "query", "expected"),
+        [
+            (IN_OBJECT, "value[a][R]=5", {"a": {"R": 5}}),
+            (MAP_OF_ARRAYS, "value[a][]=x&value[a][]=y&value[b]=z", {"a": ["x", "y"], "b": ["z"]}),
+            (WORDS, "value[]=x&value[]=y", ["x", "y"]),
+            (WORDS, "value[10]=z&value[9]=y", ["y", "z"]),
+            (WORDS, "value=x&value=y", ["x", "y"]),
+            ({"type": "array", "items": COLOR}, "value[0][R]=1&value[1][R]=2",
+             [{"R": 1}, {"R": 2}]),
+            (EITHER, "value[R]=1", {"R": 1}),
+            (EITHER, "value[0]=1", ["1"]),
+            (INTEGER, "value=5", 5),
+        ],
+    )  # fmt: skip
+    def test_brackets_for_each_level(self, schema: Any, query: str, expected: Any) -> None:
+        client = echo(schema, style="deepObject")
+        assert client.get(f"/things?{query}").json == {"value": expected}
+
+    @pytest.mark.parametrize(
+        ("where", "style", "explode", "schema", "sent", "expected"),
+        [
+            ("query", "form", True, IN_ARRAY, 'value=["a,b"]&value=["c"]', [["a,b"], ["c"]]),
+            ("query", "form", False, IN_ARRAY, "value=%5B%22a%2Cb%22%5D", [["a,b"]]),
+            ("query", "form", True, IN_OBJECT, 'a={"R":1}', {"a": {"R": 1}}),
+            ("path", "matrix", True, IN_OBJECT, ";a=%7B%22R%22:1%7D", {"a": {"R": 1}}),
+            ("header", "simple", True, MAP_OF_ARRAYS, 'b=["x"]', {"b": ["x"]}),
+        ],
+    )
+    def test_arrays_and_objects_inside_others_are_json(
+        self, where: str, style: str, explode: bool, schema: Any, sent: str, expected: Any
+    ) -> None:
+        headers = [("Value", sent)] if where == "header" else []
+        target = {"path": f"/things/{sent}", "query": f"/things?{sent}"}.get(where, "/things")
+        client = echo(schema, where=where, style=style, explode=explode)
+        assert client.get(target, headers=headers).json == {"value": expected}
+
+    def test_recursive_levels_have_an_end(self) -> None:
+        schema = {"$ref": "#/components/schemas/Node"}
+        shared = {"Node": {"type": "object", "additionalProperties": schema}}
+        schemas = Schemas({"components": {"schemas": shared}}, drop="")
+        node = {"name": "value", "in": "query", "style": "deepObject", "schema": schema}
+        (parameter,) = Parameters("query", [node], schemas, "x").declared
+        assert parameter.read is not None
+        assert list(parameter.read({"value" + "[a]" * 33: [b"x"]})) == ["a"]
+        with pytest.raises(InvalidRequest):
+            parameter.read({"value" + "[a]" * 34: [b"x"]})
+
 
 @pytest.mark.parametrize("dot", [".", "%2E"])
 def test_parameters_within_a_segment(dot: str) -> None:
@@ -392,12 +444,6 @@ class TestContent:
             echo({}, content={"application/xml": {"schema": COLOR}})
 
 
-IN_ARRAY = {"type": "array", "items": WORDS}
-IN_OBJECT = {"type": "object", "properties": {"a": COLOR}}
-MAP_OF_ARRAYS = {"type": "object", "additionalProperties": WORDS}
-EITHER = {"oneOf": [WORDS, COLOR]}
-
-
 @pytest.mark.parametrize(
     ("where", "facts", "schema", "words"),
     [
@@ -405,13 +451,6 @@ EITHER = {"oneOf": [WORDS, COLOR]}
           for style in ("spaceDelimited", "pipeDelimited")),
         *(("query", {"style": style, "explode": True}, WORDS, "is not defined with explode: true")
           for style in ("spaceDelimited", "pipeDelimited")),
-        ("query", {"style": "deepObject"}, STRING, "style deepObject is for objects alone"),
-        ("query", {"style": "deepObject"}, WORDS, "style deepObject is for objects alone"),
-        ("query", {"style": "deepObject"}, EITHER, "style deepObject is for objects alone"),
-        ("query", {"style": "deepObject"}, IN_OBJECT, "does not define the property a, which is"),
-        ("query", {"style": "deepObject"}, MAP_OF_ARRAYS, "does not define properties that are"),
-        ("query", {}, IN_ARRAY, "does not define items that are arrays or objects"),
-        ("path", {"style": "matrix"}, IN_OBJECT, "does not define the property a, which is"),
         ("header", {}, EITHER, "both an array and an object"),
     ],
 )  # fmt: skip
