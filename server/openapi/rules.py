@@ -37,6 +37,7 @@ _FORMATS = (
     *("date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"),
     *("uri-reference", "uri-template", "json-pointer", "regex", "int32", "int64", "float"),
     *("double", "byte", "binary", "password"),
+    *(f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)),
 )
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")
 """Headers that are described elsewhere than among the parameters."""
@@ -292,15 +293,18 @@ def patterns(checked: Checked) -> Faults:
         if isinstance(schema.get("pattern"), str):
             written.append(((*at, "pattern"), schema["pattern"]))
         for place, pattern in written:
-            if not _is_pattern(pattern):
+            if not _is_pattern(pattern, checked.version):
                 fault = f'"{pattern}" is no regular expression{_why(pattern)}'
                 yield DocumentError(fault, place)
 
 
 @cache
-def _is_pattern(pattern: str) -> bool:
+def _is_pattern(pattern: str, version: str) -> bool:
+    dialect = (
+        jsonschema_rs.Draft4Validator if version == "3.0" else jsonschema_rs.Draft202012Validator
+    )
     try:
-        jsonschema_rs.Draft202012Validator({"pattern": pattern})
+        dialect({"pattern": pattern})
     except ValueError:
         return False
     return True

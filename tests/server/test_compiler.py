@@ -207,6 +207,11 @@ class TestDocuments:
         )
         assert f'paths./a.get.{place}.pattern: "(" is no regular expression' in said
 
+    def test_a_pattern_of_another_language(self) -> None:
+        bad = {**LIMIT, "schema": {"type": "string", "pattern": r"\A\S[\p{Print}]*\z"}}
+        said = refused({"/a": {"get": operation("read_a", parameters=[bad])}}, {"read_a": ok})
+        assert "paths./a.get.parameters[0].schema.pattern: " in said
+
     def test_a_reference_that_points_nowhere(self) -> None:
         lost = {**LIMIT, "schema": {"$ref": "#/components/schemas/Lost"}}
         said = refused({"/a": {"get": operation("read_a", parameters=[lost])}}, {"read_a": ok})
