@@ -134,7 +134,10 @@ def _with_open_doors(content: Mapping[str, Any]) -> dict[str, Any]:
     components["securitySchemes"] = {
         name: scheme
         if "$ref" in scheme
-        else {**scheme, **dict.fromkeys((*_FUNCTIONS, _of_http(scheme)), function)}
+        else {
+            **{key: value for key, value in scheme.items() if key != "x-scopeValidateFunc"},
+            **dict.fromkeys((*_FUNCTIONS, _of_http(scheme)), function),
+        }
         for name, scheme in schemes.items()
     }
     return {**content, "components": components}

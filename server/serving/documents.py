@@ -10,11 +10,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-import orjson
-
 from server.errors import MethodNotAllowed
 from server.openapi.loading import dump
-from server.response import Response
+from server.response import Response, encode
 from server.service import Service
 
 METHODS = ("GET", "HEAD", "OPTIONS")
@@ -60,7 +58,6 @@ def published(service: Service) -> dict[str, PublishedDocument]:
     for document in service.documents:
         address = service.addresses[document.name]
         text = document.text or dump(document.content)
-        as_json = orjson.dumps(document.content, option=orjson.OPT_NON_STR_KEYS)
         found[f"{address}.yaml"] = PublishedDocument(text, "application/yaml")
-        found[f"{address}.json"] = PublishedDocument(as_json, "application/json")
+        found[f"{address}.json"] = PublishedDocument(encode(document.content), "application/json")
     return found

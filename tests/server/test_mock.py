@@ -372,3 +372,21 @@ def test_documents_are_published_as_they_are(pets: Client) -> None:
     published = pets.get("/openapi.yaml", headers=[KEY])
     assert published.body.decode() == PETS
     assert json.loads(pets.get("/openapi.json").body)["info"]["title"] == "Pets"
+
+
+def test_documents_of_connexion_and_of_large_numbers() -> None:
+    scheme = {"type": "http", "scheme": "bearer", "x-scopeValidateFunc": "absent.function"}
+    made = {
+        "openapi": "3.0.3",
+        "info": {"title": "x", "version": "1"},
+        "paths": {
+            "/a": {"get": {"security": [{"key": []}], "responses": {"204": {"description": "d"}}}}
+        },
+        "components": {
+            "securitySchemes": {"key": scheme},
+            "schemas": {"Large": {"type": "integer", "maximum": 2**64}},
+        },
+    }
+    client = Client(build_mock([Document("made", made)]))
+    assert client.get("/a", headers=[("Authorization", "Bearer x")]).status == 204
+    assert client.get("/openapi.json").json["components"]["schemas"]["Large"]["maximum"] == 2**64
