@@ -79,7 +79,8 @@ def find_routes(service: str, documents: list[Document]) -> Iterator[Route]:
                 method.upper(),
                 base_path + path,
                 operation_id,
-                operation_id not in given and operation_id == operation_id_of(path, method, {}),
+                operation_id not in given
+                and operation_id.startswith(operation_id_of(path, method, {})),
                 str(handler_of(f"handlers.{service}", path, method, operation)),
                 _security(operation.get("security", content.get("security", []))),
             )

@@ -2,9 +2,9 @@
 
 The module is named like the first tag, `operations` without one, and lies in the service's package
 of handlers. The function is named like the operationId, without one like the method and the path:
-`get_invoices_id` for `GET /invoices/{id}`. As in connexion, `x-openapi-router-controller` names
-another module, and so does an operationId with dots. The names are made fit for Python: the tag
-`pet store` is the module `pet_store`.
+`get_invoices_id` for `GET /invoices/{id}`; a second one of that name gets a number. As in
+connexion, `x-openapi-router-controller` names another module, and so does an operationId with dots.
+The names are made fit for Python: the tag `pet store` is the module `pet_store`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +92,23 @@ class _Union:
     def _add_path(self, document: Document, path: str) -> None:
         united = self._paths.setdefault(path, {})
         for method, operation in operations_of(document.content, path):
+            operation["operationId"] = self._distinct(path, method, operation)
             for place in (f"{method.upper()} {path}", f"operationId {operation['operationId']}"):
                 origin = self._origin.setdefault(place, document.name)
                 if origin != document.name:
                     raise _clash(place, origin, document.name, "is in both documents")
             united[method] = operation
+
+    def _distinct(self, path: str, method: str, operation: Node) -> str:
+        """Return the operationId; one that is derived gets a number where another one is alike, as
+        those of `/a/b` and `/a/{b}` are.
+        """
+        name = first = str(operation["operationId"])
+        if first == operation_id_of(path, method, {}):
+            numbers = count(2)
+            while f"operationId {name}" in self._origin:
+                name = f"{first}_{next(numbers)}"
+        return name
 
     def _merge(self, place: str, document: str, known: Any, added: Any) -> Any:
         """Return the component of both documents. Raise `DocumentError` where they differ."""
@@ -111,7 +124,9 @@ class _Union:
 
 def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the methods and operations of a path, each with its operationId and with the path's own
-    parameters, servers aside. Raise `DocumentError` for what cannot be served.
+    parameters after them, servers aside. Raise `DocumentError` for what cannot be served.
+
+    Parameters are no references any more, because bundlers write references to those of a path.
     """
     try:
         item = resolved(document, document["paths"][path])
@@ -121,11 +136,12 @@ def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, An
         raise DocumentError(
             f"{path}: additionalOperations are not served", ("paths", path, "additionalOperations")
         )
-    shared = item.get("parameters", ())
+    shared = _parameters(document, item)
     for method in METHODS:
         if method in item:
             operation = item[method]
-            parameters = [*shared, *operation.get("parameters", ())]
+            own = _parameters(document, operation)
+            parameters = list({**own, **shared, **own}.values())
             yield (
                 method,
                 {
@@ -134,6 +150,12 @@ def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, An
                     "operationId": operation_id_of(path, method, operation),
                 },
             )
+
+
+def _parameters(document: Node, owner: Node) -> dict[tuple[str, str], Node]:
+    """Return the parameters of a path or an operation, by place and name."""
+    listed = [resolved(document, parameter) for parameter in owner.get("parameters", ())]
+    return {(parameter["in"], parameter["name"]): parameter for parameter in listed}
 
 
 def _may_grow(component: Any) -> bool:

@@ -120,6 +120,29 @@ class TestUnion:
         assert whole["tags"] == one["tags"]
         assert whole["paths"]["/things/{id}"]["put"]["parameters"] == [PARAMETER]
 
+    def test_a_reference_to_a_parameter_of_a_path_holds(self) -> None:
+        one, _ = pair()
+        parameter = {"name": "q", "in": "query", "schema": {}}
+        one["paths"]["/things"]["parameters"] = [parameter]
+        again = {"$ref": "#/paths/~1things/parameters/0"}
+        one["paths"]["/again"] = {"get": {"responses": {}, "parameters": [again]}}
+        whole = unite("shop", [Document("make", one)])["paths"]
+        assert whole["/again"]["get"]["parameters"] == [parameter]
+
+    def test_an_operations_own_parameter_overrides_the_paths(self) -> None:
+        one, _ = pair()
+        own = {**PARAMETER, "schema": {"type": "string"}}
+        one["paths"]["/things/{id}"]["get"]["parameters"] = [own]
+        whole = unite("shop", [Document("make", one)])["paths"]
+        assert whole["/things/{id}"]["get"]["parameters"] == [own]
+
+    def test_derived_names_that_are_alike_get_numbers(self) -> None:
+        bare: dict[str, Any] = {"get": {"responses": {}}}
+        paths = {"/a/b": bare, "/a/{b}": bare, "/a-b": bare}
+        whole = unite("shop", [Document("made", document(copy.deepcopy(paths)))])["paths"]
+        names = [item["get"]["operationId"] for item in whole.values()]
+        assert names == ["get_a_b", "get_a_b_2", "get_a_b_3"]
+
     def test_the_documents_stay_as_they_are(self) -> None:
         one, other = pair()
         united(one, other)
