@@ -19,6 +19,7 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from server.errors import DocumentError, Violation
+from server.openapi.patterns import OPTIONS, in_unicode_mode
 from server.openapi.structure import OBJECTS, children, lookup, steps_of, walk
 from server.wire.guard import pointer_step
 
@@ -108,6 +109,10 @@ def translate(schema: Any, *, drop: str, nullable: bool = True) -> Any:
             value = translate(value, drop=drop, nullable=nullable)
         elif key in _REFERENCES:
             value = _as_uri(value)
+        elif key == "pattern" and isinstance(value, str):
+            value = in_unicode_mode(value)
+        if key == "patternProperties":
+            value = {in_unicode_mode(name): item for name, item in value.items()}
         result[key] = value
     hidden = hidden_properties(schema, drop)
     for name in hidden:
@@ -235,7 +240,12 @@ class Schemas:
         root = {**_as_properties(several, ()), **self._shared_parts(several)}
         try:
             validator = several[0].dialect(
-                root, validate_formats=True, formats=_FORMATS, mask="the value", offline=True
+                root,
+                validate_formats=True,
+                formats=_FORMATS,
+                mask="the value",
+                offline=True,
+                **OPTIONS,
             )
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             place, reason = several[0].place, str(error).split("\n", 1)[0]

@@ -13,6 +13,8 @@ from random import Random
 from re import _parser  # type: ignore[attr-defined]  # typeshed has it under another name
 from typing import Any
 
+from server.openapi.patterns import in_unicode_mode
+
 _POOL = string.ascii_letters + string.digits + "-_. " + string.punctuation
 _PROPERTIES = {"Lu": "A-Z", "Ll": "a-z", "N": "0-9", "P": "!-/", "S": "$+<=>"}
 """A part of each category of characters (Unicode Standard, section 4.5); others are letters."""
@@ -31,7 +33,7 @@ def texts(pattern: str, rng: Random, *, shortest: int, longest: int) -> Iterator
     Nothing is yielded for a pattern that Python cannot read.
     """
     try:
-        tree = _parser.parse(_in_python(pattern))
+        tree = _parser.parse(_in_python(in_unicode_mode(pattern)))
     except (re.error, RecursionError, OverflowError):
         return
     is_open = not pattern.endswith("$") or pattern.endswith("\\$")

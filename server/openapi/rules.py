@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from server.errors import DocumentError
+from server.openapi.patterns import OPTIONS, in_unicode_mode
 from server.openapi.shapes import a, known_words, version_of, vocabulary
 from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of, walk
 from server.openapi.wording import NOTHING, did_you_mean, nearest, points_nowhere, reach
@@ -304,7 +305,7 @@ def _is_pattern(pattern: str, version: str) -> bool:
         jsonschema_rs.Draft4Validator if version == "3.0" else jsonschema_rs.Draft202012Validator
     )
     try:
-        dialect({"pattern": pattern})
+        dialect({"pattern": in_unicode_mode(pattern)}, **OPTIONS)
     except ValueError:
         return False
     return True
