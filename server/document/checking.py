@@ -21,22 +21,26 @@ from server.openapi.union import Document
 from server.openapi.wording import NOTHING, reach
 
 
-def find_faults(content: Mapping[str, Any], *, is_thorough: bool) -> list[DocumentError]:
+def find_faults(
+    content: Mapping[str, Any], *, is_thorough: bool, has_defaults: bool = True
+) -> list[DocumentError]:
     """Return what breaks a rule of OpenAPI in a document that stands alone; if `is_thorough`, also
-    what is surely meant otherwise, and wrong examples.
+    what is surely meant otherwise, and wrong examples. `has_defaults`: defaults have to fit.
     """
     checked = rules.Checked(content)
     found = shapes.find_faults(content, checked.objects)
     found += rules.find_faults(checked, rules.MUST)
     if is_thorough:
         found += rules.find_faults(checked, rules.ADVICE)
-    found += values.find_faults(checked, has_examples=is_thorough)
+    if has_defaults:
+        found += values.find_faults(checked, has_examples=is_thorough)
     return found
 
 
-def find_mistakes(document: Document) -> list[Mistake]:
+def find_mistakes(document: Document, *, has_defaults: bool = True) -> list[Mistake]:
     """Return what breaks a rule of OpenAPI in a document."""
-    return locate([document], find_faults(document.content, is_thorough=False))
+    faults = find_faults(document.content, is_thorough=False, has_defaults=has_defaults)
+    return locate([document], faults)
 
 
 def check_file(path: Path) -> tuple[Mistake, ...]:

@@ -103,7 +103,7 @@ def build_mock(documents: Sequence[Document]) -> ASGIApp:
     services = [mocked(group) for group in groups.values()]
     first = services[0].base_path
     services.sort(key=lambda service: -len(service.base_path))
-    app = build_app(services)
+    app = build_app(services, has_defaults=False)
     prefixes = tuple(f"{service.base_path}/" for service in services)
 
     async def routed(scope: Scope, receive: Receive, send: Send) -> None:

@@ -33,11 +33,16 @@ PAGE_THREADS = 32
 
 
 def build_app(
-    services: Iterable[Service], *, pages: Any = None, trusted_proxies: Iterable[str] = ()
+    services: Iterable[Service],
+    *,
+    pages: Any = None,
+    trusted_proxies: Iterable[str] = (),
+    has_defaults: bool = True,
 ) -> ConnexionMiddleware:
     """Return one ASGI application that serves `services` and, for every other path, `pages` (WSGI).
 
     `trusted_proxies`: addresses and networks whose `X-Forwarded-For` is believed; `unix`.
+    `has_defaults`: handlers get defaults, so they have to fit their schemas.
 
     Documents are checked and compiled here and now. Raise `Mistakes` with all that is wrong in them
     and their handlers.
@@ -56,7 +61,11 @@ def build_app(
     )
     found: list[Mistake] = []
     for service in services:
-        wrong = [mistake for document in service.documents for mistake in find_mistakes(document)]
+        wrong = [
+            mistake
+            for document in service.documents
+            for mistake in find_mistakes(document, has_defaults=has_defaults)
+        ]
         if wrong:
             found += wrong
             continue
