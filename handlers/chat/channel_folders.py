@@ -10,7 +10,7 @@ from server.phases import prepared_by
 from server.response import Response
 
 
-def list_channel_folders(ctx: Context, *, include_archived: bool) -> Response:
+def list_channel_folders(ctx: Context, *, include_archived: bool = False) -> Response:
     """List the channel folders."""
     folders = channel_folders.find_folders(
         ctx.session, ctx.actor, include_archived=include_archived

@@ -19,7 +19,7 @@ from server.phases import prepared_by
 from server.response import Response
 
 
-def list_channels(ctx: Context, *, include_default: bool, **query: bool) -> Response:
+def list_channels(ctx: Context, *, include_default: bool = False, **query: bool) -> Response:
     """List the channels you can access.
 
     `query`: the fields of `ChannelQuery`.

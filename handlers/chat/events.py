@@ -36,6 +36,7 @@ HEARTBEAT_S = (45.0, 55.0)
 """A poll without an event is answered after a time between these."""
 LONG_POLL_S = 90
 """How long a client waits for an answer of GET /events."""
+IDLE_S = 600
 MOBILE_IDLE_S = 12 * 3600
 FRESH_FOR = timedelta(seconds=2)
 """Before an older event is sent, the user's access to its subject is checked again."""
@@ -49,10 +50,10 @@ async def register_queue(
     apply_markdown: bool,
     client_gravatar: bool,
     slim_presence: bool,
-    include_subscribers: bool | str,
+    include_subscribers: bool | str = False,
     all_public_streams: bool,
-    narrow: list[Json],
-    idle_queue_timeout: int | str,
+    narrow: list[Json] | None = None,
+    idle_queue_timeout: int | str = IDLE_S,
     client_capabilities: dict[str, Any] | None = None,
     presence_history_limit_days: int | None = None,
 ) -> Response:
@@ -63,7 +64,7 @@ async def register_queue(
     idle_timeout_s = idle_queue_timeout if isinstance(idle_queue_timeout, int) else MOBILE_IDLE_S
     options = QueueOptions(
         event_types=_names(event_types),
-        narrow=check_narrow(narrow),
+        narrow=check_narrow(narrow or []),
         all_public_streams=all_public_streams,
         apply_markdown=apply_markdown,
         client_gravatar=client_gravatar,

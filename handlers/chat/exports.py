@@ -4,10 +4,11 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.context import Context
 from models.chat.exports import requests as exports
+from models.chat.exports.scope import PUBLIC
 from server.response import Response
 
 
-def create_export(ctx: Context, *, export_type: str) -> Response:
+def create_export(ctx: Context, *, export_type: str = PUBLIC) -> Response:
     """Export the organization's data."""
     export_id = exports.request_export(
         ctx.session,

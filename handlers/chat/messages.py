@@ -97,11 +97,11 @@ def _destination(type_: str, to: int | str | list[int] | list[str]) -> Destinati
 def list_messages(
     ctx: Context,
     *,
-    include_anchor: bool,
-    client_extavatar: bool,
-    apply_markdown: bool,
-    allow_empty_topic_name: bool,
-    use_first_unread_anchor: bool,
+    include_anchor: bool = True,
+    client_extavatar: bool = True,
+    apply_markdown: bool = True,
+    allow_empty_topic_name: bool = False,
+    use_first_unread_anchor: bool = False,
     anchor: str | None = None,
     anchor_date: str | None = None,
     num_before: int | None = None,
@@ -145,7 +145,11 @@ def list_messages(
 
 
 def get_message(
-    ctx: Context, *, message_id: int, apply_markdown: bool, allow_empty_topic_name: bool
+    ctx: Context,
+    *,
+    message_id: int,
+    apply_markdown: bool = True,
+    allow_empty_topic_name: bool = False,
 ) -> Response:
     """Get a message."""
     seen = access_message(ctx.session, ctx.actor, message_id)
@@ -164,7 +168,7 @@ def update_message(
     text: PreparedText | None,
     *,
     message_id: int,
-    propagate_mode: str,
+    propagate_mode: str = "change_one",
     send_notification_to_old_thread: bool,
     send_notification_to_new_thread: bool,
     content: str | None = None,
@@ -199,7 +203,7 @@ def delete_message(ctx: Context, *, message_id: int) -> Response:
 
 
 def list_message_history(
-    ctx: Context, *, message_id: int, allow_empty_topic_name: bool
+    ctx: Context, *, message_id: int, allow_empty_topic_name: bool = False
 ) -> Response:
     """Get a message's edit history."""
     history = message_history.find_history(
@@ -217,7 +221,7 @@ def list_read_receipts(ctx: Context, *, message_id: int) -> Response:
 
 @changes_nothing  # and answers with up to 10 MB of messages
 def check_messages_match_narrow(
-    ctx: Context, *, msg_ids: list[int], narrow: list[Json], allow_empty_topic_name: bool
+    ctx: Context, *, msg_ids: list[int], narrow: list[Json], allow_empty_topic_name: bool = False
 ) -> Response:
     """Check whether messages match a narrow."""
     options = ViewOptions(allow_empty_topic_name=allow_empty_topic_name)

@@ -17,7 +17,10 @@ from server.response import Response
 
 
 def list_subscriptions(
-    ctx: Context, *, include_subscribers: bool | str, include_archived_channels: bool
+    ctx: Context,
+    *,
+    include_subscribers: bool | str = False,
+    include_archived_channels: bool = False,
 ) -> Response:
     """List the channels you are subscribed to."""
     records = subscriptions.find_subscriptions(

@@ -41,7 +41,7 @@ def _set_policy(ctx: Context, channel_id: int, topic: str, policy: VisibilityPol
     return envelope.success(ctx)
 
 
-def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool) -> Response:
+def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool = False) -> Response:
     """List your visibility policies for topics."""
     rows = user_topics.find_visible_policies(ctx.session, ctx.actor)
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
@@ -49,7 +49,7 @@ def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool) -> Response:
     return envelope.success(ctx, user_topics=policies)
 
 
-def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool) -> Response:
+def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool = False) -> Response:
     """List the topics of a channel."""
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
     array = topics.encode_topics(ctx.session, ctx.actor, stream_id, empty_name=empty)

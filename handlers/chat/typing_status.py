@@ -15,7 +15,7 @@ def set_typing_status(
     ctx: Context,
     *,
     op: Op,
-    type_: str,
+    type_: str = "direct",
     to: list[int] | None = None,
     stream_id: int | None = None,
     topic: str | None = None,

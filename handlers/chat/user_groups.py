@@ -15,7 +15,7 @@ from models.json import Json
 from server.response import Response
 
 
-def list_user_groups(ctx: Context, *, include_deactivated_groups: bool) -> Response:
+def list_user_groups(ctx: Context, *, include_deactivated_groups: bool = False) -> Response:
     """List the user groups."""
     records = groups.find_groups(
         ctx.session,
@@ -75,7 +75,7 @@ def deactivate_user_group(ctx: Context, *, user_group_id: int) -> Response:
 
 
 def list_user_group_members(
-    ctx: Context, *, user_group_id: int, direct_member_only: bool
+    ctx: Context, *, user_group_id: int, direct_member_only: bool = False
 ) -> Response:
     """List the members of a user group."""
     user_ids = members.access_members(
@@ -104,7 +104,7 @@ def update_user_group_members(
 
 
 def get_user_group_membership(
-    ctx: Context, *, user_group_id: int, user_id: int, direct_member_only: bool
+    ctx: Context, *, user_group_id: int, user_id: int, direct_member_only: bool = False
 ) -> Response:
     """Ask whether a user is in a user group."""
     is_member = members.access_membership(
@@ -114,7 +114,7 @@ def get_user_group_membership(
 
 
 def list_user_group_subgroups(
-    ctx: Context, *, user_group_id: int, direct_subgroup_only: bool
+    ctx: Context, *, user_group_id: int, direct_subgroup_only: bool = False
 ) -> Response:
     """List the subgroups of a user group."""
     group_ids = subgroups.access_subgroups(

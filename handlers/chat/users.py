@@ -41,8 +41,8 @@ def get_own_user(ctx: Context) -> Response:
 def list_users(
     ctx: Context,
     *,
-    client_extavatar: bool,
-    include_custom_profile_fields: bool,
+    client_extavatar: bool = True,
+    include_custom_profile_fields: bool = False,
     user_ids: list[int] | None = None,
 ) -> Response:
     """List the users of the organization."""
@@ -105,8 +105,8 @@ def get_user_by_email(
     ctx: Context,
     *,
     email: str,
-    client_extavatar: bool,
-    include_custom_profile_fields: bool,
+    client_extavatar: bool = True,
+    include_custom_profile_fields: bool = False,
 ) -> Response:
     """Get a user by email."""
     row = principals.access_user(ctx.session, ctx.actor, email)
@@ -117,8 +117,8 @@ def get_user(
     ctx: Context,
     *,
     user_id: int,
-    client_extavatar: bool,
-    include_custom_profile_fields: bool,
+    client_extavatar: bool = True,
+    include_custom_profile_fields: bool = False,
 ) -> Response:
     """Get a user by id."""
     row = principals.access_user(ctx.session, ctx.actor, user_id)

@@ -64,6 +64,8 @@ components:
         state: {type: string, enum: [open, closed]}
         mood: {type: string, enum: [good], x-may-grow: true}
         lines: {type: array, maxItems: 5, items: {type: string, pattern: "^a"}}
+        text: {type: string, pattern: '^[^\\u0000]*$'}
+        key: {type: string, format: uuid, pattern: "^[0-9a-f-]*$"}
     Unused: {type: string}
 """
 )
@@ -172,6 +174,10 @@ CHANGES_MADE: list[tuple[Any, dict[str, Any], str]] = [
     (answered("lines", "items"), {"pattern": "^b"},
      "pattern was ^a"),
     (answered("lines"), {"maxItems": None}, "maxItems was 5"),
+    (answered("text"), {"pattern": r"^[^\x00]*$"}, ""),
+    (answered("text"), {"pattern": r"^[^\x01]*$"}, "pattern was"),
+    (answered("key"), {"pattern": None}, ""),
+    (answered("key"), {"format": None}, "format was uuid"),
 ]  # fmt: skip
 
 

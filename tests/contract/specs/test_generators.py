@@ -1,0 +1,118 @@
+"""The documents avoid what generators of SDKs and importers get wrong (docs/decisions/0027)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import services
+import specs
+from server.openapi.structure import walk
+
+Node = Mapping[str, Any]
+DOCUMENTS = {name: specs.load(name) for name in services.DOCUMENTS}
+INT32_MAX = 2**31 - 1
+COMBINED = {"$ref", "allOf", "anyOf", "oneOf"}
+
+
+def every(kind: str) -> Iterator[tuple[str, Node]]:
+    """The objects of a kind in all documents, each with its place."""
+    for name, document in DOCUMENTS.items():
+        for at, node, found in walk(document):
+            if found == kind and isinstance(node, Mapping):
+                yield f"{name}: {'/'.join(map(str, at))}", node
+
+
+SCHEMAS = list(every("schema"))
+PARAMETERS = [(place, node) for place, node in every("parameter") if "$ref" not in node]
+
+
+def is_beyond_32_bits(schema: Node) -> bool:
+    if schema.get("type") != "integer":
+        return False
+    values = [schema.get(key) for key in ("minimum", "maximum", "example", "default")]
+    return any(isinstance(value, int) and not -INT32_MAX - 1 <= value <= INT32_MAX
+               for value in values)  # fmt: skip
+
+
+def test_integers_beyond_32_bits_say_so() -> None:
+    """Go, Java, Kotlin and Rust take an integer for one of 32 bits."""
+    found = [(place, schema) for place, schema in SCHEMAS if is_beyond_32_bits(schema)]
+    assert len(found) > 40
+    assert [place for place, schema in found if schema.get("format") != "int64"] == []
+
+
+def test_numbers_say_that_they_are_doubles() -> None:
+    """Go takes a number for a float of 32 bits, which cannot hold a time."""
+    found = [(place, schema) for place, schema in SCHEMAS if schema.get("type") == "number"]
+    assert len(found) > 5
+    assert [place for place, schema in found if schema.get("format") != "double"] == []
+
+
+def test_patterns_have_no_escape_that_pcre_does_not_know() -> None:
+    patterns = {place: schema["pattern"] for place, schema in SCHEMAS if "pattern" in schema}
+    assert any(r"\x00" in pattern for pattern in patterns.values())
+    assert [place for place, pattern in patterns.items() if r"\u" in pattern] == []
+
+
+def test_values_of_enumerations_that_make_no_name_have_one() -> None:
+    """An empty name stops Kotlin, an asterisk Ruby."""
+    named = {place: schema for place, schema in SCHEMAS if "x-enum-varnames" in schema}
+    for place, schema in named.items():
+        names = schema["x-enum-varnames"]
+        assert len(names) == len(set(names)) == len(schema["enum"]), place
+        assert all(re.fullmatch("[A-Z][A-Z0-9_]*", name) for name in names), place
+    values = [(place, value) for place, schema in SCHEMAS for value in schema.get("enum", ())]
+    odd = {place for place, value in values
+           if isinstance(value, str) and not re.match("[A-Za-z0-9]", value)}  # fmt: skip
+    assert len(odd) >= 3
+    assert odd - named.keys() == set()
+
+
+def test_no_schema_is_named_like_the_constructor_of_another() -> None:
+    """Go's constructor of `Message` is `NewMessage` (OpenAPITools/openapi-generator#21857)."""
+    for name, document in DOCUMENTS.items():
+        names = document["components"]["schemas"].keys()
+        assert [each for each in names if f"New{each}" in names] == [], name
+        assert len({each.lower() for each in names}) == len(names), name
+
+
+def test_defaults_stand_beside_plain_types() -> None:
+    """Go and Java write a default of a union or of an `allOf` as code that does not compile."""
+    defaults = [(place, schema) for place, schema in SCHEMAS if "default" in schema]
+    assert len(defaults) > 20
+    assert [place for place, schema in defaults if COMBINED & schema.keys()] == []
+    assert [place for place, schema in defaults if "type" not in schema] == []
+
+
+def test_booleans_of_a_query_have_no_default() -> None:
+    """PHP always sends a default, and a boolean as 0 or 1."""
+    found = [
+        (place, node["schema"])
+        for place, node in PARAMETERS
+        if node["in"] == "query" and node.get("schema", {}).get("type") == "boolean"
+    ]
+    assert len(found) > 20
+    assert [place for place, schema in found if "default" in schema] == []
+
+
+def test_a_uuid_has_no_pattern_beside_its_format() -> None:
+    """aiopenapi3 makes a UUID of the one and cannot apply the other to it."""
+    found = [(place, schema) for place, schema in SCHEMAS if schema.get("format") == "uuid"]
+    assert len(found) >= 4
+    assert [place for place, schema in found if "pattern" in schema] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_beyond"),
+    [
+        ({"type": "integer", "maximum": 2**31 - 1}, False),
+        ({"type": "integer", "minimum": -(2**31)}, False),
+        ({"type": "integer", "maximum": 2**31}, True),
+        ({"type": "integer", "example": 2**40}, True),
+        ({"type": "number", "maximum": 2**40}, False),
+    ],
+)
+def test_tells_how_wide_an_integer_is(schema: Node, is_beyond: bool) -> None:
+    assert is_beyond_32_bits(schema) is is_beyond
