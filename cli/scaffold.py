@@ -26,6 +26,7 @@ from server.errors import DocumentError
 from server.mocking.service import base_path_of, mocked
 from server.mocking.values import Impossible, Values
 from server.openapi.naming import UNTAGGED, HandlerName, handler_of
+from server.openapi.structure import CONTENT_SCHEMA
 from server.openapi.union import Document
 from server.serving.app import build_app, engine_of
 
@@ -107,7 +108,7 @@ class Described:
     def _argument_types(self) -> dict[str, str]:
         names = self.operation.argument_names
         found = {
-            argument_name(parameter["name"]): self._type(_schema_of(parameter))
+            argument_name(parameter["name"]): self._type(_value_schema_of(parameter))
             for parameter in self.parameters
         }
         for media_type, media in self.content.items():
@@ -365,6 +366,14 @@ def _schema_of(parameter: Mapping[str, Any]) -> Any:
         (media,) = parameter["content"].values()
         return media.get("schema", {})
     return parameter.get("schema", {})
+
+
+def _value_schema_of(parameter: Mapping[str, Any]) -> Any:
+    """Return the schema of what a handler gets for a parameter."""
+    schema = _schema_of(parameter)
+    if isinstance(schema, Mapping) and CONTENT_SCHEMA in schema:
+        return schema[CONTENT_SCHEMA]
+    return schema
 
 
 def _example_of(node: Mapping[str, Any], values: Values) -> Any:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 from server.document.aliases import Aliases
+from server.document.json_texts import JsonTexts
 from server.document.kinds import (
     Shape,
     additional_of,
     branches,
-    fits,
-    item_kinds_of,
     kinds_of,
-    may_be_null,
     properties_of,
     required_of,
     shape_of,
@@ -39,7 +36,7 @@ from server.document.styles import (
 )
 from server.errors import InvalidRequest, Violation
 from server.files import File
-from server.wire.guard import decode_text, load_json, pointer_step
+from server.wire.guard import decode_text, pointer_step
 from server.wire.multipart import Head, parse_parts
 from server.wire.queries import MAX_QUERY_FIELDS, parse_pairs, parse_raw_pairs
 
@@ -321,14 +318,8 @@ class Field:
         is_untyped = is_multipart and not schemas.is_3_0 and not kinds_of(item, schemas)
         self.binary = is_binary(item) or (is_other if said else is_untyped)
         self.bare_schema = self._bare_schema(resolved) if self.binary else None
-        self._nullable = may_be_null(schema, schemas)
         self._is_text = kinds <= {"string", "null"} and not is_json_text and not self.binary
-        self._may_be_text = "string" in kinds
-        self._single = kinds - {"array", "null"}
-        self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
-        self._text_items = "string" in item_kinds
-        self._object_items = "object" in item_kinds
-        self._exploded = self.is_array and not is_json_text
+        self._json = JsonTexts(schema, schemas, takes_bare_item=not is_json_text)
         self.names = frozenset((name,))
         self.read: Read | None = None
         """For a field with a style; instead of `decode`."""
@@ -395,39 +386,7 @@ class Field:
             return texts[-1]
         if self.binary:
             return texts if self.is_array else texts[-1]
-        if len(texts) > 1 and self.is_array:
-            return [self._item(text) for text in texts]
-        text = texts[-1]
-        try:
-            value = load_json(text.encode("utf-8"), self.pointer)
-        except InvalidRequest:
-            if _is_json_string(text):  # one that no service takes, such as one with NUL
-                raise
-            if self._may_be_text:
-                return text
-            if self._exploded and self._text_items:
-                return [text]
-            raise
-        if self._may_be_text and value is not None and not fits(value, self.kinds):
-            return text
-        if value is None and self._nullable:
-            return None
-        if self.is_array and not self._single and not isinstance(value, list):
-            if isinstance(value, dict) and not self._object_items:
-                return value  # an object was meant; the schema says what is expected
-            return [self._item(text)]
-        return value
-
-    def _item(self, text: str) -> Any:
-        if self._item_kinds == {"string"}:
-            return text
-        try:
-            value = load_json(text.encode("utf-8"), self.pointer)
-        except InvalidRequest:
-            if self._text_items and not _is_json_string(text):
-                return text
-            raise
-        return value if not self._text_items or fits(value, self._item_kinds) else text
+        return self._json.decode(texts, self.pointer)
 
 
 def is_binary(schema: Any) -> bool:
@@ -466,12 +425,3 @@ def _without_bytes(value: Any) -> Any:
 def _is_file(sent: list[Any] | JsonValue) -> bool:
     """Return whether a file was sent, and not a text, such as one of the query."""
     return not isinstance(sent, JsonValue) and isinstance(sent[-1], (bytes, File))
-
-
-def _is_json_string(text: str) -> bool:
-    if not text.startswith('"'):
-        return False
-    try:
-        return isinstance(json.loads(text), str)
-    except ValueError:
-        return False

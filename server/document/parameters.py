@@ -17,8 +17,9 @@ from functools import partial
 from typing import Any
 
 from server.document.aliases import Aliases
+from server.document.json_texts import JsonTexts
 from server.document.kinds import Kinds, is_composite, kinds_of, shape_of
-from server.document.media import is_json, is_text
+from server.document.media import JSON, is_json, is_text
 from server.document.schemas import Schemas, Validate
 from server.document.styles import (
     INTEGER,
@@ -37,6 +38,7 @@ from server.document.styles import (
     style_of,
 )
 from server.errors import DocumentError, InvalidRequest, Violation
+from server.openapi.structure import CONTENT_SCHEMA
 from server.wire.guard import load_json, pointer_step
 
 Decode = Callable[[list[str], str], Any]
@@ -237,7 +239,12 @@ class _Use:
         self._node = node
         self._place = place
         self.schema = _schema_of(node)
+        self._json: JsonTexts | None = None
         self.media_type = _media_type_of(node, place)
+        text = schemas.resolve(self.schema) if isinstance(self.schema, Mapping) else {}
+        if CONTENT_SCHEMA in text:
+            self.schema, self.media_type = text[CONTENT_SCHEMA], JSON
+            self._json = JsonTexts(self.schema, schemas)
         self.style = Style("content", explode=False)
         if self.media_type is None:
             self.style = style_of(node, self.where, place)
@@ -252,6 +259,8 @@ class _Use:
 
     @property
     def repeats(self) -> bool:
+        if self._json is not None:
+            return self.where == "query" and self._json.is_array
         return self.style.repeats and self.shape.is_array
 
     @property
@@ -284,6 +293,8 @@ class _Use:
         """Return the function for a value that needs nothing but its text; None for others."""
         if self.where == "cookie" or self._node.get("allowReserved"):
             return None
+        if self._json is not None:
+            return self._json.decode
         if self.media_type is not None and is_json(self.media_type):
             return _decode_json
         shape = self.shape

@@ -6,6 +6,7 @@ alone, for what is wrong with it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 from server.document.schemas import Schemas, Validate
 from server.errors import DocumentError, Violation
 from server.openapi.rules import Checked
-from server.openapi.structure import Steps, steps_of
+from server.openapi.structure import CONTENT_SCHEMA, Steps, steps_of
 from server.openapi.wording import child, did_you_mean
 
 Node = Mapping[str, Any]
@@ -77,6 +78,9 @@ def _examples(checked: Checked) -> Iterator[_Value]:
                     break
                 if kind != "media" or not _is_text_of(str(at[-1]), value):
                     yield _Value("example", place, value, own, _drops_at(at))
+                if isinstance(value, str) and CONTENT_SCHEMA in own:
+                    content = _json_of(value)
+                    yield _Value("example", place, content, own[CONTENT_SCHEMA], _drops_at(at))
 
 
 def _examples_of(checked: Checked, at: Steps, node: Node) -> Iterator[tuple[Steps, Any]]:
@@ -91,6 +95,14 @@ def _examples_of(checked: Checked, at: Steps, node: Node) -> Iterator[tuple[Step
         for key in ("value", "dataValue"):
             if key in example:
                 yield (*place, key), example[key]
+
+
+def _json_of(text: str) -> Any:
+    """Return what a text is in JSON; the text itself, if it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _is_text_of(media_type: str, value: Any) -> bool:

@@ -17,6 +17,10 @@ Steps = tuple[str | int, ...]
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 EVERY = "*"
 """The field of an object that is a map itself."""
+CONTENT_SCHEMA = "x-content-schema"
+"""In the schema of a text: the schema of the JSON in it. It is JSON Schema's `contentSchema`, which
+OpenAPI 3.0 does not have.
+"""
 
 _SCHEMA = {
     **dict.fromkeys(
@@ -31,6 +35,7 @@ _SCHEMA = {
         (
             *("items", "additionalProperties", "not", "if", "then", "else", "contains"),
             *("propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+            CONTENT_SCHEMA,
         ),
         "schema",
     ),
@@ -100,8 +105,10 @@ def children(node: Any, kind: str) -> Iterator[tuple[Steps, Any, str]]:
         return
     fields = OBJECTS[kind]
     for key, value in node.items():
-        child = fields.get(key) or fields.get(EVERY)
-        if child is None or str(key).startswith("x-"):
+        child = fields.get(key)
+        if child is None and not str(key).startswith("x-"):
+            child = fields.get(EVERY)
+        if child is None:
             continue
         if child[0] == "[":
             if isinstance(value, list):

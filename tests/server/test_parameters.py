@@ -136,6 +136,36 @@ def test_json_in_a_query_parameter(text: str, expected: Any) -> None:
     check(echo({}, **CONTENT), f"/things?value={text}", expected)
 
 
+JSON_TEXTS: list[tuple[Any, str, Any]] = [
+    (NUMBERS, "value=[1,2]", [1, 2]),
+    (NUMBERS, "value=%5B1%2C%202%5D", [1, 2]),
+    (NUMBERS, "value=1&value=2", [1, 2]),
+    (NUMBERS, "value=1", [1]),
+    (NUMBERS, "value=[]", []),
+    (NUMBERS, "value=[-1]", REFUSED),
+    (NUMBERS, "value=1&value=-1", REFUSED),
+    (NUMBERS, "value=1&value=x", REFUSED),
+    (NUMBERS, "value=x", REFUSED),
+    (NUMBERS, "value=", REFUSED),
+    (NUMBERS, "value=1,2", REFUSED),
+    (NUMBERS, "value=%7B%7D", REFUSED),
+    (OBJECT, "value=%7B%22a%22:1%7D", {"a": 1}),
+    (OBJECT, "value=%7B%22a%22:6%7D", REFUSED),
+    (OBJECT, "value=[]", REFUSED),
+    (OBJECT, 'value="%5Cu0000"', REFUSED),
+    ({"type": "array", "items": OBJECT}, "value=%7B%22a%22:1%7D", [{"a": 1}]),
+    ({"type": "array", "items": {"type": "string"}}, "value=a&value=1", ["a", "1"]),
+    ({"type": "array", "items": {"type": "string"}}, "value=a", REFUSED),
+]
+
+
+@pytest.mark.parametrize(("schema", "query", "expected"), JSON_TEXTS)
+def test_json_in_a_text(schema: dict[str, Any], query: str, expected: Any) -> None:
+    """Its schema stands beside the text's own, which other readers of the document go by."""
+    text = {"type": "string", "x-content-schema": schema}
+    check(echo(text), f"/things?{query}", expected)
+
+
 class TestHeaders:
     @pytest.mark.parametrize(
         ("schema", "sent", "expected"),

@@ -1,5 +1,6 @@
 """Reading OpenAPI documents without the engine, so that a test does not judge it by itself."""
 
+import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
@@ -60,6 +61,20 @@ def with_closed_answers(document: Mapping[str, Any]) -> Mapping[str, Any]:
             for _, schema in schemas_in(strict, operation.get("responses")):
                 if id(schema) not in parts and "allOf" not in schema:
                     schema.setdefault("additionalProperties", False)  # type: ignore[attr-defined]
+    return strict
+
+
+def with_json_content(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the document with `content: application/json` for each parameter whose text has a
+    schema of its own (`x-content-schema`), so that other judges check the JSON in it as well.
+    """
+    strict = deepcopy(dict(document))
+    for _, node in list(walk(strict)):
+        if isinstance(node, dict) and "in" in node and "x-content-schema" in node.get("schema", ()):
+            content = {"schema": node.pop("schema")["x-content-schema"]}
+            if "example" in node:
+                content["example"] = json.loads(node.pop("example"))
+            node["content"] = {"application/json": content}
     return strict
 
 

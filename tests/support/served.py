@@ -7,6 +7,7 @@ from typing import Any
 import specs
 from server.openapi.union import Document, unite
 from services import DOCUMENTS
+from tests.support.documents import with_json_content
 
 
 def documents_of(service: str) -> list[str]:
@@ -16,5 +17,6 @@ def documents_of(service: str) -> list[str]:
 
 @cache
 def served(service: str) -> Mapping[str, Any]:
-    """The union of the service's documents; where it has one, that one."""
-    return unite(service, [Document(name, specs.load(name)) for name in documents_of(service)])
+    """The union of the service's documents, for judges: JSON in a text is content."""
+    documents = [Document(name, specs.load(name)) for name in documents_of(service)]
+    return with_json_content(unite(service, documents))

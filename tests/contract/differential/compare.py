@@ -23,6 +23,7 @@ from tests.contract.differential.generate import Generator, Request
 from tests.contract.differential.oracles import Difference
 from tests.contract.differential.stock import build_stock
 from tests.server.client import call
+from tests.support.documents import with_json_content
 
 ACCEPT, REJECT, CRASH = "accept", "reject", "crash"
 STOPPED = Response(200, b"{}")
@@ -41,7 +42,7 @@ class Judges:
                     for operation in api.meters:
                         self._stop(operation)
         self.stock = build_stock(service, reached=self._reach) if with_stock else None
-        self.core = OpenAPI.from_dict(dict(service.document))  # type: ignore[arg-type]
+        self.core = OpenAPI.from_dict(dict(with_json_content(service.document)))  # type: ignore[arg-type]
 
     def _reach(self, *_: Any, **__: Any) -> Response:
         self._reached = True
@@ -188,7 +189,6 @@ async def run(judges: Judges, generator: Generator, number: int) -> Report:
 def compare(
     service: Service, credentials: Any, *, number: int, seed: int, with_stock: bool = True
 ) -> Report:
-    generator = Generator(
-        service.document, base_path=service.base_path, credentials=credentials, seed=seed
-    )
+    document = with_json_content(service.document)
+    generator = Generator(document, base_path=service.base_path, credentials=credentials, seed=seed)
     return asyncio.run(run(Judges(service, with_stock=with_stock), generator, number))

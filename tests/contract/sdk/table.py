@@ -27,6 +27,7 @@ operation whose examples work as they stand needs no line.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ KEYS = {"call", "with", "example", "by", "as", "status", "facts", "headers"}
 class Call:
     """One call. Its values may hold parsed refs; `body` is None where nothing is sent.
 
-    `json_query` are query parameters that are sent as JSON text. `body_schema` and `answer_schema`
+    `json_query` are query parameters that are texts of JSON. `body_schema` and `answer_schema`
     are names of schemas, None where they have none; `has_record` is false of an empty answer.
     """
 
@@ -103,11 +104,13 @@ class Operation:
         for parameter in self.parameters:
             name = parameter["name"]
             field = "path_values" if parameter["in"] == "path" else parameter["in"]
-            field = f"json_{field}" if "content" in parameter else field
+            is_json = "x-content-schema" in parameter.get("schema", ())
+            field = f"json_{field}" if is_json else field
             if name in rest:
                 sent[field][name] = rest.pop(name)
             elif parameter.get("required"):
-                sent[field][name] = self._example(parameter.get("content", {}).get(JSON, parameter))
+                shown = self._example(parameter)
+                sent[field][name] = json.loads(shown) if is_json else shown
         media = self._media(self.node.get("requestBody", {}))
         if not media and (rest or example):
             raise ValueError(f"{self.node['operationId']} does not take {rest or example}")

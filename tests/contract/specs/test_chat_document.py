@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -206,12 +207,14 @@ class TestSeed:
 
     def test_switches_of_get_user_by_email(self) -> None:
         parameters = [resolve(p) for p in by_id()["get_user_by_email"]["parameters"]]
-        defaults = {p["name"]: p["schema"].get("default") for p in parameters}
-        assert defaults == {
+        said = {
+            p["name"]: re.search("(True|False) by default", p["description"]) for p in parameters
+        }
+        assert {name: found and found[1] for name, found in said.items()} == {
             "email": None,
-            "client_extavatar": True,
+            "client_extavatar": "True",
             "client_gravatar": None,
-            "include_custom_profile_fields": False,
+            "include_custom_profile_fields": "False",
         }
 
 

@@ -76,6 +76,7 @@ def parameter_gaps(document: Node, parameter: Node, place: str) -> Iterator[Gap]
         yield "description", where
     media = parameter.get("content", {}).get("application/json", parameter)
     yield from schema_gaps(document, media["schema"], where)
+    yield from schema_gaps(document, media["schema"].get("x-content-schema", {}), f"{where} JSON")
     schema = resolve(document, media["schema"])
     if not {"example", "examples"} & {**parameter, **media, **schema}.keys() and not (
         schema.get("type") == "boolean" or "enum" in schema

@@ -14,6 +14,7 @@ from server.document.kinds import item_kinds_of, kinds_of
 from server.document.parameters import Parameters
 from server.document.schemas import Schemas
 from server.errors import InvalidRequest
+from server.openapi.structure import CONTENT_SCHEMA
 
 DOCUMENT = specs.load("chat")
 SCHEMAS = Schemas(DOCUMENT, drop="readOnly")
@@ -77,10 +78,10 @@ def taken_in_queries() -> Iterator[str]:
     for place, operation in operations():
         declared = [SCHEMAS.resolve(each) for each in operation.get("parameters", ())]
         for parameter in declared:
-            if parameter["in"] != "query" or "content" not in parameter:
+            if parameter["in"] != "query" or CONTENT_SCHEMA not in parameter["schema"]:
                 continue
             query = Parameters("query", [parameter], SCHEMAS, place)
-            for text in wrong_texts(parameter["content"][JSON]["schema"]):
+            for text in wrong_texts(parameter["schema"][CONTENT_SCHEMA]):
                 try:
                     query.arguments({parameter["name"]: [text]})
                 except InvalidRequest:
@@ -102,3 +103,10 @@ def test_there_is_json_to_refuse() -> None:
         if encoding.get("contentType") == JSON
     ]
     assert len(forms) > 300
+    queries = [
+        parameter["name"]
+        for _, operation in operations()
+        for parameter in map(SCHEMAS.resolve, operation.get("parameters", ()))
+        if CONTENT_SCHEMA in parameter["schema"]
+    ]
+    assert queries == ["user_ids", "keys", "narrow", "message_ids", "msg_ids", "narrow"]

@@ -5,7 +5,7 @@ import inspect
 import json
 import re
 import typing
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from drive import JSON, Answer, main
@@ -19,34 +19,18 @@ class Generated:
         self._errors = importlib.import_module(f"specd_{document}.exceptions")
         self._base_url = base_url
 
-        class ApiClient(self._sdk.ApiClient):  # type: ignore[misc, name-defined]
-            """Writes lists that the document has as JSON as such, and not with commas."""
-
-            written_as_json: Collection[str] = ()
-
-            def parameters_to_url_query(
-                self, params: Iterable[tuple[str, Any]], formats: Any
-            ) -> str:
-                lists = self.written_as_json
-                texts = [(n, json.dumps(v) if n in lists else v) for n, v in params]
-                text: str = super().parameters_to_url_query(texts, formats)
-                return text
-
-        self._client = ApiClient
-
     def send(self, call: JSON, caller: JSON) -> Answer:
         headers, names = caller.get("headers", {}), ("username", "password")
         signed = {name: caller[name] for name in names if name in caller}
         if "token" in caller:
             signed["access_token"] = caller["token"]
-        client = self._client(self._sdk.Configuration(host=self._base_url, **signed))
-        client.written_as_json = call["json_query"]
+        client = self._sdk.ApiClient(self._sdk.Configuration(host=self._base_url, **signed))
         tag = "".join(word.capitalize() for word in call["tag"].split("_"))
         api = getattr(self._sdk, f"{tag}Api")(client)
         method = getattr(api, f"{call['operation']}_with_http_info")
         values = {
             **{n: v for part in ("path_values", "query", "header") for n, v in call[part].items()},
-            **call["json_query"],
+            **{n: json.dumps(v) for n, v in call["json_query"].items()},
         }
         arguments = {_snake(name): value for name, value in values.items()}
         if call["body"] is not None:

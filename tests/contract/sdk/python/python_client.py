@@ -28,12 +28,15 @@ class Generated:
         module = f"{self._name}.api.{call['tag']}.{call['operation']}"
         send = importlib.import_module(module).sync_detailed
         hints = inspect.get_annotations(send)
-        values = {**call["path_values"], **call["query"], **call["header"]}
+        values = {
+            **{n: v for part in ("path_values", "query", "header") for n, v in call[part].items()},
+            **{n: json.dumps(v) for n, v in call["json_query"].items()},
+        }
         arguments = {_argument(hints, name): value for name, value in values.items()}
         typed = {name: _typed(hints[name], value) for name, value in arguments.items()}
         if call["body"] is not None:
             typed["body"] = self._body(call["body_schema"], call["body"])
-        answer = send(client=self._client(caller, call["json_query"]), **typed)
+        answer = send(client=self._client(caller), **typed)
         return Answer(int(answer.status_code), answer.headers, answer.parsed)
 
     def schema(self, name: str) -> type:
@@ -52,14 +55,8 @@ class Generated:
     def is_absent(self, record: Any, name: str) -> bool:
         return isinstance(getattr(record, _field(record, name)), self._types.Unset)
 
-    def _client(self, caller: JSON, json_query: JSON) -> Any:
-        """A client that sends such parameters as JSON in the query: no operation takes them."""
-        texts = {name: json.dumps(value) for name, value in json_query.items()}
-        more = {
-            "base_url": self._base_url,
-            "headers": caller.get("headers", {}),
-            "httpx_args": {"params": texts} if texts else {},
-        }
+    def _client(self, caller: JSON) -> Any:
+        more = {"base_url": self._base_url, "headers": caller.get("headers", {})}
         if "token" in caller:
             return self._sdk.AuthenticatedClient(token=caller["token"], **more)
         if "username" in caller:

@@ -28,11 +28,9 @@ class OpenapiFetch(Writer):
     head = HEAD
 
     def call(self, call: Call) -> str:
-        texts = {name: f"JSON.stringify({self.value(v)})" for name, v in call.json_query.items()}
-        written = {name: self.value(v) for name, v in call.query.items()} | texts
-        query = ", ".join(f"{name}: {text}" for name, text in written.items())
+        query = self.query(call)
         params = [f"path: {self.value(call.path_values)}"] if call.path_values else []
-        params += [f"query: {{ {query} }}"] if query else []
+        params += [f"query: {query}"] if query else []
         params += [f"header: {self.value(call.header)}"] if call.header else []
         sent = [f"params: {{ {', '.join(params)} }}"] if params else []
         sent += [f"body: {self.value(call.body)}"] if call.body is not None else []

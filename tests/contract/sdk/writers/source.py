@@ -83,6 +83,16 @@ class Writer(ABC):
             return f"[{', '.join(map(self.value, node))}]"
         return json.dumps(node)
 
+    def json_texts(self, call: Call) -> dict[str, str]:
+        """The parameters of the query that are texts of JSON, by name."""
+        return {name: f"JSON.stringify({self.value(v)})" for name, v in call.json_query.items()}
+
+    def query(self, call: Call) -> str:
+        """The query as an object; nothing where there is none."""
+        written = {name: self.value(v) for name, v in call.query.items()} | self.json_texts(call)
+        parts = ", ".join(f"{json.dumps(name)}: {text}" for name, text in written.items())
+        return f"{{ {parts} }}" if parts else ""
+
     def _lines(self, at: int, call: Call) -> list[str]:
         answer = f"answer{at}"
         lines = [f"const {answer} = {self.outcome(call)};"]

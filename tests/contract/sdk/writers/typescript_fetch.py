@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from tests.contract.sdk.table import Call
 from tests.contract.sdk.writers.source import Writer, camel
 
@@ -39,17 +37,6 @@ async function thrown<Data>(
   const text = await error.response.text();
   return { data: read(text && JSON.parse(text)), headers: error.response.headers };
 }
-
-/** With these in the query as JSON, by their names there: the SDK would join them with commas. */
-function asking<Request>(query: Partial<Request>, names: string[]): sdk.Middleware["pre"] {
-  return async ({ url, init }) => {
-    const address = new URL(url);
-    Object.values(query).forEach((value, i) => {
-      address.searchParams.set(names[i]!, JSON.stringify(value));
-    });
-    return { url: address.toString(), init };
-  };
-}
 """
 
 MAPS = {"AnyObject": "RequestBody"}
@@ -72,16 +59,9 @@ class TypescriptFetch(Writer):
     def call(self, call: Call) -> str:
         tag = "".join(word.capitalize() for word in call.tag.split("_"))
         api = f"new sdk.{tag}Api(by.{call.by})"
-        if call.json_query:
-            request = camel(call.operation)
-            request = f"sdk.{request[0].upper()}{request[1:]}Request"
-            names = json.dumps(list(call.json_query))
-            query = self.value(call.json_query)
-            api += f".withPreMiddleware(asking<{request}>({query}, {names}))"
-        # The SDK insists on what is required, so it is given lists; `asking` replaces them.
-        lists = {name: value for name, value in call.json_query.items() if isinstance(value, list)}
-        sent = {**call.path_values, **call.query, **lists, **call.header}
-        parts = [f"{self.member(name)}: {self.value(value)}" for name, value in sent.items()]
+        sent = {**call.path_values, **call.query, **call.header}
+        texts = {name: self.value(value) for name, value in sent.items()} | self.json_texts(call)
+        parts = [f"{self.member(name)}: {text}" for name, text in texts.items()]
         if call.body is not None:
             name = MAPS.get(call.body_schema or "", call.body_schema or "")
             parts.append(f"{camel(name)}: {self.value(call.body)}")
