@@ -143,6 +143,11 @@ def calls_of(document: str) -> list[Call]:
     return read_calls(specs.load(document), table)
 
 
+def growth_of(document: str) -> list[Call]:
+    """The calls whose answers `tests.contract.sdk.growing` changes."""
+    return read_calls(specs.load(document), read_yaml(CALLS / "growth" / f"{document}.yaml"))
+
+
 def skipped_of(document: str) -> frozenset[str]:
     """The operations that no drive calls."""
     table = read_yaml(CALLS / f"{document}.yaml")

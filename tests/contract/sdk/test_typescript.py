@@ -2,68 +2,26 @@
 table and read typed results.
 """
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.contract.sdk.stage import DOCUMENTS, GENERATED, NOT_GENERATED, staged
-from tests.contract.sdk.table import calls_of
-from tests.contract.sdk.writers.hey_api import HeyApi
-from tests.contract.sdk.writers.openapi_fetch import OpenapiFetch
-from tests.contract.sdk.writers.source import Writer
-from tests.contract.sdk.writers.typescript_fetch import TypescriptFetch
-from tests.live.running_server import ROOT
-
-MODULES = ROOT / "build" / "tools" / "typescript" / "node_modules"
-TSC = MODULES / "typescript" / "bin" / "tsc"
-PROJECT = Path(__file__).parent / "typescript"
-DRIVES = GENERATED / "drives"
-COMPILED = GENERATED / "compiled" / "build" / "sdk" / "drives"
-WRITERS: dict[str, type[Writer]] = {
-    writer.sdk: writer for writer in (TypescriptFetch, OpenapiFetch, HeyApi)
-}
-STEP_S = 120
-
-
-def node(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    found = shutil.which("node")
-    assert found is not None
-    return subprocess.run(
-        [found, *words],
-        env={"PATH": os.environ["PATH"], "NODE_PATH": str(MODULES), **environment},
-        capture_output=True,
-        text=True,
-        timeout=STEP_S,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="module")
-def compiled() -> Path:
-    """The drives as JavaScript; `tsc --strict` has found nothing in them nor in any SDK."""
-    there = all((GENERATED / document / sdk).is_dir() for document in DOCUMENTS for sdk in WRITERS)
-    if not there or not TSC.exists() or shutil.which("node") is None:
-        pytest.skip(NOT_GENERATED)
-    shutil.rmtree(DRIVES, ignore_errors=True)
-    DRIVES.mkdir()
-    for document in DOCUMENTS:
-        for sdk, writer in WRITERS.items():
-            program = writer().program(document, calls_of(document))
-            (DRIVES / f"{document}.{sdk}.ts").write_text(program, encoding="utf-8")
-    done = node(TSC, "--project", PROJECT)
-    assert done.returncode == 0, done.stdout
-    return COMPILED
+from tests.contract.sdk.stage import DOCUMENTS, staged
+from tests.contract.sdk.typescript_programs import (
+    DRIVES,
+    PROJECT,
+    TSC,
+    WRITERS,
+    node,
+    typescript_drive,
+)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", WRITERS)
 def test_calls_every_operation(compiled: Path, sdk: str, document: str, tmp_path: Path) -> None:
     with staged(document, tmp_path) as stage:
-        done = node(compiled / f"{document}.{sdk}.js", **stage.environment)
-        assert done.returncode == 0, done.stderr
+        typescript_drive(stage, compiled, sdk)
         assert stage.undriven() == {}
         assert stage.unrefused() == {}
 

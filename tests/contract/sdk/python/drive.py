@@ -54,7 +54,7 @@ class Drive:
         self._facts = facts
         self._answers: dict[str, Answer] = {}
 
-    def make(self, call: JSON) -> None:
+    def make(self, call: JSON) -> Answer:
         fields = ("path_values", "query", "json_query", "header", "body")
         sent = {**call, **{field: self._known(call[field]) for field in fields}}
         answer = self._sdk.send(sent, self._facts["callers"][call["by"]])
@@ -70,6 +70,7 @@ class Drive:
                 self._judge(answer.record, steps, expected)
             except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as e:
                 raise AssertionError(f"{steps} is not {expected}: {e!r}\n{about}") from e
+        return answer
 
     def _judge(self, record: Any, steps: list[list[Any]], expected: Any) -> None:
         if expected == {"absent": True}:

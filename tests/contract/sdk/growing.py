@@ -1,0 +1,75 @@
+"""A proxy that answers for a server as a later version of it might.
+
+A record, and the first item of a list, has a property and values of enumerations that no document
+tells of yet. A list keeps the item as it was too, after the changed one: a reader has to come to
+it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+
+NEW = "added_later"
+LISTS = ("data", "events", "messages")
+VALUES = ("code", "status", "type")
+"""Members whose values are enumerations that may grow."""
+_HOP = {"connection", "content-length", "content-encoding", "date", "server", "transfer-encoding"}
+
+
+def grown(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a later version."""
+    lists = [name for name in LISTS if isinstance(answer.get(name), list)]
+    if not lists:
+        return {**answer, **{name: NEW for name in VALUES if name in answer}, NEW: {"a": 1}}
+    longer = {
+        name: [item for first in answer[name][:1] for item in (grown(first),)] + answer[name]
+        for name in lists
+    }
+    return {**answer, **longer, NEW: {"a": 1}}
+
+
+@contextmanager
+def growing(base_url: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The address of the proxy before a server, and the answers that it has given so far."""
+    answers: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            names = {n: v for n, v in self.headers.items() if n.lower() not in {*_HOP, "host"}}
+            got = httpx.request(self.command, base_url + self.path, headers=names, content=body)
+            content = got.content
+            if content and isinstance(got.json(), dict):
+                answers.append(grown(got.json()))
+                content = json.dumps(answers[-1]).encode()
+            self.send_response(got.status_code)
+            for name, value in got.headers.items():
+                if name not in _HOP:
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", answers
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,80 @@
+"""Write docs/sdks.md from `generators.yaml` and the first calls.
+
+python -m tests.contract.sdk.page > docs/sdks.md
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.contract.sdk.generate import GENERATORS
+from tests.live.running_server import ROOT
+
+FIRST_CALLS = Path(__file__).parent / "first_calls"
+PAGE = ROOT / "docs" / "sdks.md"
+WORKS = {
+    "driven": "driven: every operation",
+    "compiled": "compiled",
+    "read": "reads every answer",
+    "searched": "generated and searched",
+}
+HEAD = """\
+# SDKs
+
+Written by `scripts/sdk`, which generates an SDK from each of the three documents with each of
+these generators and tests it; its list is `tests/contract/sdk/generators.yaml`. `openapi.yaml` is
+what a running server serves at `/v1/openapi.yaml`, `/v1/events/openapi.yaml` or
+`/api/v1/openapi.yaml`. openapi-generator is 7.26.0 (`pip install openapi-generator-cli`, which
+needs Java).
+
+- *driven: every operation* means that the SDK makes every call of the tests' table
+  ([decision 41](decisions/0041-one-table-drives-every-sdk.md)), refusals too, and that what it
+  reads is compared.
+- *reads on* means that it also reads answers of a later version of the service, with types of
+  events, error codes, values and properties that its document does not have.
+"""
+
+
+def first_call(sdk: str) -> Path | None:
+    """The file of the first call of an SDK, or None where there is none."""
+    named = "First.java" if sdk == "java" else f"{sdk}.*"
+    return next(FIRST_CALLS.glob(named), None)
+
+
+def page() -> str:
+    """The text of docs/sdks.md."""
+    rows = ["| language | what is tested | the one option that it needs |", "|---|---|---|"]
+    for row in GENERATORS.values():
+        works = row.get("works", WORKS[row["tested"]])
+        rows.append(f"| {row['language']} | {works} | {row.get('note', '')} |")
+    return "\n".join([HEAD, *rows, "", *map(_section, GENERATORS)])
+
+
+def _section(sdk: str) -> str:
+    row = GENERATORS[sdk]
+    command = row["command"].format(document="openapi.yaml", out=sdk, name="payment")
+    parts = [f"## {row['language']}", "", *_wrapped(command), ""]
+    if "config" in row:
+        config = row["config"].format(name="payment").splitlines()
+        parts += [f"with `{sdk}.yaml`:", "", *(f"    {line}" for line in config), ""]
+    if "needs" in row:
+        parts += [f"On Debian: `{row['needs']}`.", ""]
+    if call := first_call(sdk):
+        parts += [f"```{call.suffix[1:]}", call.read_text().rstrip("\n"), "```", ""]
+    return "\n".join(parts)
+
+
+def _wrapped(command: str) -> list[str]:
+    """The command as indented lines, continued before options that no longer fit."""
+    lines = [""]
+    for word in command.split(" "):
+        if word.startswith("--") and len(lines[-1]) > 60:
+            lines[-1] += " \\"
+            lines.append(f"  {word}")
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
+    return [f"    {line}" for line in lines]
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,7 @@
+package io.gsonfire;
+
+import com.google.gson.JsonElement;
+
+public interface TypeSelector<T> {
+    Class<? extends T> getClassForElement(JsonElement element);
+}

@@ -1,0 +1,81 @@
+"""An SDK that was generated before a later version of the service goes on reading its answers."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.sdk.growing import NEW, growing, grown
+from tests.contract.sdk.stage import DOCUMENTS, Stage, staged
+from tests.contract.sdk.table import growth_of
+from tests.contract.sdk.test_python import DRIVEN_BY, python_drive
+from tests.contract.sdk.toolchains import TOOLCHAINS, bridged_drive, program
+from tests.contract.sdk.typescript_programs import WRITERS, typescript_drive
+
+
+@contextmanager
+def growing_stage(document: str, directory: Path) -> Iterator[tuple[Stage, list[dict[str, Any]]]]:
+    """A stage whose server has grown, and the answers that it has given."""
+    with staged(document, directory) as stage, growing(stage.server.url) as (url, answers):
+        facts = json.loads(stage.facts.read_text())
+        facts["base_url"] = facts["base_url"].replace(stage.server.url, url)
+        stage.facts.write_text(json.dumps(facts))
+        stage.calls.write_text(json.dumps([asdict(call) for call in growth_of(document)]))
+        yield stage, answers
+
+
+def lost(answer: Any, record: Any, path: str = "") -> set[str]:
+    """Where a record does not say what the answer said, apart from what nobody knew yet."""
+    if isinstance(answer, dict):
+        known = {name: value for name, value in answer.items() if name != NEW and value is not None}
+        return {
+            place
+            for name, value in known.items()
+            for place in lost(value, (record or {}).get(name), f"{path}.{name}")
+        }
+    if isinstance(answer, list):
+        if len(answer) != len(record or []):
+            return {path}
+        return {p for a, r in zip(answer, record, strict=True) for p in lost(a, r, f"{path}[]")}
+    return set() if answer in (NEW, record) else {path}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("sdk", TOOLCHAINS)
+def test_a_bridged_sdk_loses_nothing(sdk: str, document: str, tmp_path: Path) -> None:
+    command = program(document, sdk)
+    with growing_stage(document, tmp_path) as (stage, answers):
+        count = 0
+        for answer in bridged_drive(stage, command):
+            count += 1
+            assert lost(answers[-1], answer.record) == set()
+        assert count == len(growth_of(document)) == len(answers)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("sdk", DRIVEN_BY)
+def test_a_python_sdk_reads_on(sdk: str, document: str, tmp_path: Path) -> None:
+    with growing_stage(document, tmp_path) as (stage, answers):
+        python_drive(stage, sdk)
+        assert len(answers) == len(growth_of(document))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("sdk", WRITERS)
+def test_a_typescript_sdk_reads_on(compiled: Path, sdk: str, document: str, tmp_path: Path) -> None:
+    with growing_stage(document, tmp_path) as (stage, answers):
+        typescript_drive(stage, compiled, sdk, "growth.")
+        assert len(answers) == len(growth_of(document))
+
+
+def test_what_is_lost_is_told() -> None:
+    answer = grown({"data": [{"id": 1, "type": "known"}], "more": False})
+    assert [item["type"] for item in answer["data"]] == [NEW, "known"]
+    assert answer[NEW] == answer["data"][0][NEW] == {"a": 1}
+    assert lost(answer, {"data": answer["data"], "more": False}) == set()
+    assert lost(answer, {"data": [{"id": 1}, {"id": 1}], "more": False}) == {".data[].type"}
+    assert lost(answer, {"data": answer["data"][:1]}) == {".data", ".more"}

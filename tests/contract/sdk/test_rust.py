@@ -1,0 +1,46 @@
+"""The Rust SDK that `scripts/sdk` generates passes `cargo check` with Debian's crates."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.contract.sdk.generate import GENERATORS
+from tests.contract.sdk.stage import DOCUMENTS, GENERATED, NOT_GENERATED
+from tests.contract.sdk.toolchains import COMPILED, compile_by
+
+CRATES = Path("/usr/share/cargo/registry")
+DEBIANS = """\
+[dependencies]
+serde = { version = "1", features = ["derive"] }
+serde_json = "1"
+serde_repr = "0.1"
+url = "2"
+uuid = { version = "1", features = ["serde", "v4"] }
+reqwest = { version = "0.11", default-features = false, features = ["json", "multipart"] }
+"""
+SOURCE = f"""\
+[source.crates-io]
+replace-with = "debian"
+[source.debian]
+directory = "{CRATES}"
+"""
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_compiles(document: str) -> None:
+    generated = GENERATED / document / "rust"
+    if not generated.is_dir():
+        pytest.skip(NOT_GENERATED)
+    if shutil.which("cargo") is None or not CRATES.is_dir():
+        pytest.skip(f"apt-get install cargo {GENERATORS['rust']['needs']}")
+    sdk = COMPILED / f"{document}.rust"
+    shutil.rmtree(sdk, ignore_errors=True)
+    shutil.copytree(generated, sdk)
+    manifest = sdk / "Cargo.toml"
+    head = manifest.read_text().partition("[dependencies]")[0]
+    manifest.write_text(head + DEBIANS)
+    (sdk / ".cargo").mkdir()
+    (sdk / ".cargo" / "config.toml").write_text(SOURCE)
+    target = COMPILED / "rust"
+    compile_by(["cargo", "check", "--offline", "--quiet"], cwd=sdk, CARGO_TARGET_DIR=str(target))
