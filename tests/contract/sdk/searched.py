@@ -12,11 +12,15 @@ METHODS = ("get", "post", "put", "patch", "delete")
 MAX_INT32 = 2**31 - 1
 
 
+NEVER = r"(?!)"
+
+
 @dataclass(frozen=True)
 class Language:
-    """`suffix` of its files; `narrow`, a pattern of a member of 32 bits whose group is the name
-    that the document has; `nameless`, one of an enumeration's value without a name; `empty`, one of a
-    class without members whose group is its name.
+    """Patterns of what is wrong in files with a suffix.
+
+    `narrow` is a member of 32 bits; its group is the document's name of it. `nameless` is a value
+    of an enumeration without a name. `empty` is a class without members.
     """
 
     suffix: str
@@ -28,27 +32,27 @@ class Language:
 LANGUAGES = {
     "csharp": Language(
         ".cs",
-        r'\[DataMember\(Name = "(\w+)"[^\]]*\]\s*(?:/\*.*?\*/\s*)?public int\b',
-        r"EnumMember\(Value = [^)]*\)\]\s*(?:=|,|\d)",
-        r"public partial class (\w+)[^{]*\{\s*\}",
+        narrow=r'\[JsonPropertyName\("(\w+)"\)\]\s+public int\b',
+        nameless=r"enum \w+\s*\{(?:[^}]*[,/])?\s*= \d",
+        empty=r"public partial class \w+[^{]*\{\s*\}",
     ),
     "kotlin": Language(
         ".kt",
-        r'@(?:Json|SerializedName)\((?:name = )?"(\w+)"\)\s*va[lr] \w+: kotlin\.Int\b',
-        r'@Json\(name = "[^"]*"\)\s*\(',
-        r"(?:data )?class (\w+) \(\s*\)",
+        narrow=r'@Json\(name = "(\w+)"\)\s+va[lr] \w+: kotlin\.Int\b',
+        nameless=r'@Json\(name = "[^"]*"\)\s*\(',
+        empty=r"class \w+ \(\s*\)",
     ),
-    "swift": Language(
+    "swift": Language(  # whose Int has 64 bits
         ".swift",
-        r"public var (\w+): Int32\b",
-        r"case\s*=|case _ =",
-        r"public struct (\w+)[^{]*\{\s*(?:public init\(\) ?\{ ?\}\s*)?\}",
+        narrow=NEVER,
+        nameless=r"case\s*=",
+        empty=r"public struct \w+: [^{]*\{\s*public init\(\) ?\{\s*\}",
     ),
-    "dart": Language(
+    "dart": Language(  # whose int has 64 bits
         ".dart",
-        r"(?!)",  # an int has 64 bits
-        r"static const\s*=",
-        r"class (\w+) \{\s*\}",
+        narrow=NEVER,
+        nameless=r"static const\s*=",
+        empty=r"class (\w+) \{\s*/// Returns a new[^\n]*\s*\1\(\);",
     ),
 }
 
@@ -81,5 +85,5 @@ def faults(sdk: Path, language: Language, wide_names: set[str]) -> Iterator[str]
                 yield f"{path.name}: {name} has 32 bits"
         if found := re.search(language.nameless, source):
             yield f"{path.name}: no name: {found.group()}"
-        for name in re.findall(language.empty, source):
-            yield f"{path.name}: {name} has no members"
+        if found := re.search(language.empty, source):
+            yield f"{path.name}: no members: {found.group()}"
