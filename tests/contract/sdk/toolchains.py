@@ -52,7 +52,7 @@ def go(sdk: Path, compiled: Path) -> Command:
     ignored = shutil.ignore_patterns("test", "go.*")
     (sources / "drive").mkdir(parents=True)
     shutil.copytree(sdk, sources / GO_PACKAGE, ignore=ignored)
-    has_basic = "ContextBasicAuth" in (sdk / "configuration.go").read_text()
+    has_basic = "ContextBasicAuth = " in (sdk / "configuration.go").read_text()
     for name in ("main.go", "basic.go" if has_basic else "bearer.go"):
         shutil.copy(BRIDGES / "go" / name, sources / "drive")
     _build_go(compiled, "drive")
