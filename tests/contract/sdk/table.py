@@ -22,7 +22,8 @@ each operation that needs credentials, `stranger` makes the same call and is ref
 the facts `unknown`.
 `skipped` names the operations that no SDK is driven to call, each with the reason.
 `others` in the place of a call stands for every operation of the document without a call, so an
-operation whose examples work as they stand needs no line.
+operation whose examples work as they stand needs no line; they stand at the end where no place is
+given, and nowhere if the file says `others: false`.
 """
 
 from __future__ import annotations
@@ -159,7 +160,8 @@ def read_calls(document: Node, table: Mapping[str, Any]) -> list[Call]:
     known = {o[2]["operationId"]: Operation(document, *o) for o in operations(document)}
     rows = [row for row in table["calls"] if row != OTHERS]
     named = {*table.get("skipped", {}), *(row["call"] for row in rows)}
-    others = [{"call": name} for name in known if name not in named]
+    unnamed = [name for name in known if name not in named]
+    others = [{"call": name} for name in unnamed if table.get("others", True)]
     at = table["calls"].index(OTHERS) if OTHERS in table["calls"] else len(rows)
     found: list[Call] = []
     refused: set[str] = set()

@@ -86,6 +86,6 @@ $stdin.each_line do |text|
   begin
     puts JSON.generate(call(line))
   rescue StandardError => e
-    puts JSON.generate(failed: "#{e.class}: #{e.message} at #{e.backtrace.first(3)}")
+    puts JSON.generate(failed: "#{e.class}: #{e.message} at #{e.backtrace.first(8)}")
   end
 end
