@@ -114,8 +114,9 @@ public final class Bridge {
             return null;
         }
         JsonElement schema = line.get("answer_schema");
+        boolean isExpected = refused.getCode() == line.get("status").getAsInt();
         Class<?> kind =
-                schema.isJsonNull()
+                schema.isJsonNull() || !isExpected
                         ? JsonElement.class
                         : Class.forName(SDK + "model." + schema.getAsString());
         return JSON.deserialize(body, kind);

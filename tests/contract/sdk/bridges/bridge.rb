@@ -21,6 +21,7 @@ def client_of(line)
   configuration.host = "#{address.host}:#{address.port}"
   configuration.base_path = address.path
   configuration.server_index = nil
+  configuration.params_encoding = :multi
   configuration.access_token = caller['token']
   configuration.username = caller['username']
   configuration.password = caller['password']
@@ -75,7 +76,7 @@ rescue OpenapiClient::ApiError => e
   raise unless e.code.to_i.positive?
 
   body = e.response_body.to_s
-  schema = line['answer_schema']
+  schema = e.code == line['status'] ? line['answer_schema'] : nil
   record = body.empty? ? nil : schema ? typed(schema, body) : JSON.parse(body)
   answer(e.code, e.response_headers, record)
 end
