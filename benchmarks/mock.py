@@ -19,6 +19,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import ROOT
 from benchmarks.load.figures import Figures, write_json
 from benchmarks.load.processes import Server, free_port
@@ -196,14 +197,19 @@ def measure(
     return measured.tabulated(names, [OURS, PRISM]), comparison
 
 
-def show(name: str, table: Mapping[str, Mapping[str, Figures]], comparison: Comparison) -> None:
-    print(f"| {name} | requests/s: {OURS} | {PRISM} | ratio | CPU us: {OURS} | {PRISM} | ratio |")
-    print("|---|" + "---:|" * 6)
+def mocks_table(name: str, table: Mapping[str, Mapping[str, Figures]]) -> str:
+    heads = " | ".join(f"{it}: {OURS} | {PRISM} | ratio" for it in ("requests/s", "CPU us"))
+    lines = [f"| {name} | {heads} |", "|---|" + "---:|" * 6]
     for which, row in table.items():
         one, other = row[OURS], row[PRISM]
         rates = f"{one.per_second:,.0f} | {other.per_second:,.0f}"
         times = f"{one.cpu_us:,.0f} | {other.cpu_us:,.0f} | {one.cpu_us / other.cpu_us:.2f}"
-        print(f"| {which} | {rates} | {one.per_second / other.per_second:.2f} | {times} |")
+        ratio = f"{one.per_second / other.per_second:.2f}"
+        lines.append(f"| {which} | {rates} | {ratio} | {times} |")
+    return "\n".join(lines)
+
+
+def show(comparison: Comparison) -> None:
     asked = comparison.agreed + len(comparison.disagreed)
     print(f"\n{comparison.agreed} of {asked} answers agree.\n")
     for which, reason in comparison.disagreed.items():
@@ -218,10 +224,14 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("var/benchmark-mock.json"))
     arguments = parser.parse_args()
     results = {}
+    shown = []
     for name, file in DOCUMENTS.items():
         table, comparison = measure(name, load(ROOT / file), arguments.rounds, arguments.seconds)
-        show(name, table, comparison)
+        shown.append(mocks_table(name, table))
+        print(shown[-1])
+        show(comparison)
         results[name] = {"figures": table, "disagreed": comparison.disagreed}
+    draw_chart("mock", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, documents=results)
     return 0
 

@@ -21,6 +21,7 @@ from sqlalchemy import text
 from benchmarks.chat.databases import TITLES, databases, filled_for
 from benchmarks.chat.measures import Figures, serve
 from benchmarks.chat.realm import RECENT, Stage
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import beside_table, write_json
 from benchmarks.load.processes import Server
@@ -152,12 +153,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="specd-register-") as directory:
         for kind in arguments.database or list(TITLES):
             tables[TITLES[kind]] = run(kind, Path(directory), arguments)
-    for name, measured in tables.items():
-        print(table(name, measured[HERE.name]), end="\n\n")
+    shown = [table(name, measured[HERE.name]) for name, measured in tables.items()]
+    print("\n\n".join(shown), end="\n\n")
     if beside := arguments.beside and arguments.beside.name:
+        shown = []
         for name, measured in tables.items():
             rows = {it: (row, measured[HERE.name][it]) for it, row in measured[beside].items()}
-            print(beside_table(f"{name}, {beside} and now", rows, COLUMNS), end="\n\n")
+            shown.append(beside_table(f"{name}, {beside} and now", rows, COLUMNS))
+        print("\n\n".join(shown), end="\n\n")
+    draw_chart("register", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=tables)
     ours = [row["p50_ms"] for each in tables.values() for row in each[HERE.name].values()]
     print(f"The goal is a p50 of {GOAL_MS} ms at most; the slowest is {max(ours):.0f} ms.")

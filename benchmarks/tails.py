@@ -28,6 +28,7 @@ import logs
 from benchmarks.chat.databases import TITLES, databases, filled_for
 from benchmarks.chat.operations import OPERATIONS
 from benchmarks.chat.realm import Stage
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import beside_table, write_json
 from benchmarks.load.paced import Connection, Work, flood, pace
@@ -234,6 +235,7 @@ def main() -> int:
     gc.disable()  # a collection here would look like a slow answer
     kept = arguments.keep
     found = {}
+    shown = []
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="specd-tails-") as place:
         still = standstills(STILL_S)
         print(
@@ -247,10 +249,13 @@ def main() -> int:
         )
         for kind in arguments.database or list(TITLES):
             found[kind] = run(kind, Path(place), arguments)
-            for name, tails in found[kind].items():
-                print(table(f"{TITLES[kind]}, {name}", tails) + "\n")
+            each = [table(f"{TITLES[kind]}, {name}", it) for name, it in found[kind].items()]
+            print("\n\n".join(each) + "\n")
             if arguments.beside:
-                print(compared(TITLES[kind], *found[kind].items()) + "\n")
+                each = [compared(TITLES[kind], *found[kind].items())]
+                print(each[0] + "\n")
+            shown += each
+    draw_chart("tails", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=found)
     ours = [tail for tails in found.values() for tail in tails[HERE.name]]
     return 0 if all(tail.ratio <= MOST_RATIO for tail in ours) else 1

@@ -11,6 +11,7 @@ import logs
 from benchmarks.chat.databases import TITLES, databases, filled, filled_for, founded
 from benchmarks.chat.measures import Figures, check, measure, serve
 from benchmarks.chat.operations import FLAT, OPERATIONS, SIZES
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import beside_table, write_json
 
@@ -32,13 +33,16 @@ def main() -> int:
     arguments = read_arguments()
     logs.configure("warning")
     figures: dict[str, object] = {}
+    shown: list[str] = []
     kept = arguments.keep
     with nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="specd-chat-") as place:
         Path(place).mkdir(parents=True, exist_ok=True)
         for kind in arguments.database or list(TITLES):
             told = run_beside if arguments.beside else run
             figures[TITLES[kind]], tables = told(kind, Path(place), arguments)
+            shown += tables
             print("\n\n".join(tables) + "\n")
+    draw_chart("chat", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=figures)
     return 0
 

@@ -25,6 +25,7 @@ from benchmarks.engine.peers import (
     Peer,
     ours_of,
 )
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import add_beside
 from benchmarks.load.figures import Figures, figures_beside, figures_table, write_json
 from benchmarks.load.processes import Server
@@ -105,6 +106,17 @@ def load_fixed(operation: str, server: Server, seconds: float, *, connections: i
     )
 
 
+def peers_table(table: dict[str, dict[str, Figures]]) -> str:
+    """A line per server: requests/s and CPU time of each operation."""
+    heads = " | ".join(f"{operation} requests/s | CPU us" for operation in table)
+    lines = [f"| server | {heads} |", "|---|" + "---:|" * 2 * len(table)]
+    for peer in next(iter(table.values())):
+        figures = [row[peer] for row in table.values()]
+        cells = " | ".join(f"{it.per_second:,.0f} | {it.cpu_us:.0f}" for it in figures)
+        lines.append(f"| {peer} | {cells} |")
+    return "\n".join(lines)
+
+
 def goals_table(table: dict[str, dict[str, Figures]]) -> str:
     """Our requests/s by each peer's, and our CPU time too, operation by operation."""
     lines = ["| by | figure | " + " | ".join(table) + " | goal | reached |"]
@@ -148,11 +160,13 @@ def main() -> int:
     table = measured.tabulated(list(BY_NAME), [peer.name for peer in peers])
     for name, row in table.items():
         print(figures_table(BY_NAME[name].title, row) + "\n")
+    print(peers_table(table) + "\n")
     if {OURS, *GOALS} <= {peer.name for peer in peers}:
         print(goals_table(table))
     if beside and OURS in {peer.name for peer in peers}:
         titled = {BY_NAME[name].title: row for name, row in table.items()}
         print("\n" + figures_beside("The engine", titled, beside.name, OURS))
+    draw_chart("engine", peers_table(table), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=table, arguments=vars(arguments) | {"out": ""})
     return 0
 

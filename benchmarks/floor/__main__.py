@@ -18,6 +18,7 @@ from benchmarks.floor.places import Databases, Files, Place
 from benchmarks.floor.reads import measure_reads
 from benchmarks.floor.requests import CHANGES, ORDERS, READS, TITLES
 from benchmarks.floor.turns import Row
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.figures import write_json
 from benchmarks.payment.postgres import running_postgres
 
@@ -78,8 +79,9 @@ def main() -> int:
             else:
                 with running_postgres(port=POSTGRES_PORT, core=None) as prefix:
                     figures[database] = run(Databases(prefix), directory, arguments)
-    for database, rows in figures.items():
-        print(table(database, rows) + "\n")
+    shown = [table(database, rows) for database, rows in figures.items()]
+    print("\n\n".join(shown) + "\n")
+    draw_chart("floor", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures={name: list(map(asdict, it)) for name, it in figures.items()})
     return 0
 

@@ -30,6 +30,7 @@ from benchmarks.live.report import (
     waiting_table,
 )
 from benchmarks.live.stage import HALL, STAGE, found_by
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import write_json
 from benchmarks.load.processes import free_port
@@ -64,11 +65,13 @@ def main() -> int:
         measured = [
             measure(contender, arguments) for contender in contenders(arguments, Path(name))
         ]
-    print(latency_table(measured, min(NEAR_CLIENTS, arguments.clients)), end="\n\n")
+    latencies = latency_table(measured, min(NEAR_CLIENTS, arguments.clients))
+    print(latencies, end="\n\n")
     print(fan_out_table(measured, min(SUBSCRIBERS, arguments.clients)), end="\n\n")
     print(waiting_table(measured), end="\n\n")
     goals, reached = goals_table(measured)
     print(goals)
+    draw_chart("live", latencies, arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=measured)
     return 0 if reached else 1
 

@@ -78,7 +78,7 @@ def beside_table(
     columns: Mapping[str, str] = COLUMNS,
 ) -> str:
     """For each row and column: the figure of the other checkout, ours, and ours by the other."""
-    heads = " | ".join(f"{name}: before | now | now / before" for name in columns.values())
+    heads = " | ".join(f"{name}: before | now | ratio" for name in columns.values())
     lines = [f"| {title} | {heads} |", "|---|" + "---:|" * 3 * len(columns)]
     for name, (before, now) in rows.items():
         cells = []

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import httpx
 
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import add_beside
 from benchmarks.load.figures import Figures, figures_beside, figures_table, write_json
 from benchmarks.load.processes import Server
@@ -167,14 +168,24 @@ def main() -> int:
         with running_postgres(port=POSTGRES_PORT, core=core) as prefix:
             urls = {it.name: create_database(prefix, it.database) for it in them}
             tables["PostgreSQL"] = measure(urls, operations, arguments)
-    for database, table in tables.items():
-        for operation, row in table.items():
-            print(figures_table(f"{database}: {TITLES[operation]}", row) + "\n")
-    print(ratios_table(tables))
+    shown = [
+        figures_table(f"{database}: {TITLES[operation]}", row)
+        for database, table in tables.items()
+        for operation, row in table.items()
+    ]
+    print("\n\n".join([*shown, ratios_table(tables)]))
     if arguments.beside is not None:
-        for database, table in tables.items():
-            titled = {TITLES[operation]: row for operation, row in table.items()}
-            print("\n" + figures_beside(database, titled, arguments.beside.name, OURS))
+        shown = [
+            figures_beside(
+                database,
+                {TITLES[operation]: row for operation, row in table.items()},
+                arguments.beside.name,
+                OURS,
+            )
+            for database, table in tables.items()
+        ]
+        print("\n" + "\n\n".join(shown))
+    draw_chart("payment", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=tables, arguments=vars(arguments) | {"out": ""})
     return 0
 

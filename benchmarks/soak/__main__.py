@@ -14,6 +14,7 @@ from pathlib import Path
 import logs
 from benchmarks.chat import realm
 from benchmarks.live.servers import Running, pss
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.figures import write_json
 from benchmarks.load.paced import Connection, pace
@@ -106,6 +107,7 @@ def run(urls: Mapping[str, str], directory: Path, arguments: argparse.Namespace)
         memory, count = asyncio.run(soak(server, stage, bearer, arguments))
     print(f"{arguments.database}, {count:,} turns, {arguments.rate:g} a second\n")
     print(memory_table(memory))
+    draw_chart("soak", memory_table(memory), arguments.out.with_suffix(".svg"))
     samples = {process.title: process.samples for process in memory}
     write_json(arguments.out, samples=json.loads(json.dumps(samples)))
     return all(process.is_flat for process in memory)

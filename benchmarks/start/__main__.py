@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import add_beside, with_ours
 from benchmarks.load.figures import write_json
 from benchmarks.start.measures import Deployment, Round
@@ -95,12 +96,13 @@ def main() -> int:
         ]
         names = arguments.measure or list(MEASURES)
         taken = measured(deployments, names, arguments.rounds)
-        for checkout, rounds in zip(checkouts, taken, strict=True):
-            print(table(checkout.name, rounds), end="\n\n")
+        shown = [table(it.name, rounds) for it, rounds in zip(checkouts, taken, strict=True)]
+        print("\n\n".join(shown), end="\n\n")
         if arguments.measure is None:
             for deployed in deployments:
                 print(imports_table(deployed), end="\n\n")
     figures = {checkout.name: found for checkout, found in zip(checkouts, taken, strict=True)}
+    draw_chart("start", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=figures)
     return 0
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, Checkout, add_beside, with_ours
 from benchmarks.load.figures import beside_table, write_json
 from benchmarks.load.processes import free_port
@@ -147,6 +148,7 @@ def main() -> int:
     counts = arguments.invoices or COUNTS
     checkouts = with_ours(arguments.beside)
     figures: dict[str, dict[str, dict[int, Cost]]] = {}
+    shown = []
     with running_anvil() as chain_url:
         for kind in arguments.database or ["sqlite", "postgresql"]:
             found = figures[kind] = {checkout.name: {} for checkout in checkouts}
@@ -157,9 +159,13 @@ def main() -> int:
                             checkout, create(f"n{count}_{number}"), chain_url, count,
                             blocks=arguments.blocks, strangers=arguments.strangers,
                         )  # fmt: skip
-            print(table(kind, found[HERE.name]) + "\n")
+            each = table(kind, found[HERE.name])
+            print(each + "\n")
             if arguments.beside:
-                print(compared(kind, found[arguments.beside.name], found[HERE.name]) + "\n")
+                each = compared(kind, found[arguments.beside.name], found[HERE.name])
+                print(each + "\n")
+            shown.append(each)
+    draw_chart("watcher", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=figures)
     most = max(growth(found[HERE.name]) for found in figures.values())
     print(f"A block with the most invoices costs {most:.2f} x one with the fewest.")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import structlog
 
+from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, Checkout, add_beside, with_ours
 from benchmarks.load.figures import write_json
 from benchmarks.load.processes import free_port
@@ -115,6 +116,7 @@ def main() -> int:
         per_second=arguments.rate,
     )
     print(said)
+    draw_chart("webhooks", table(run.lines), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=run.lines)
     return 0 if reached else 1
 
