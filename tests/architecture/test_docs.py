@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
 COMMANDS = (ROOT / "docs/commands.md").read_text()
 README_LINES = 200
+LONG_PAGE = 200
 WIDTH = 100
 BESIDE = ("scripts/*", "docs/deploy/*", ".spectral.yaml", "redocly.yaml")
 
@@ -63,7 +64,10 @@ def test_the_tree_names_every_top_level_directory() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
     path = ROOT / document
-    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(#[^)\s]+)?\)", path.read_text()):
+    text = path.read_text()
+    links = re.findall(r"\]\(([^)#:\s]*)(#[^)\s]+)?\)", text)
+    pictures = [(target, "") for target in re.findall(r'\bsrc(?:set)?="([^"]+)"', text)]
+    for target, anchor in links + pictures:
         linked = path.parent / target if target else path
         assert linked.exists(), f"{document} links to {target}"
         if anchor:
@@ -138,6 +142,18 @@ def test_functions_that_are_named_exist(document: str) -> None:
     for path, name in re.findall(r"`([\w/]+\.py)::(\w+)`", text):
         defined = re.search(rf"\b(def|class) {name}\b|^{name}\b", (ROOT / path).read_text(), re.M)
         assert defined, f"{document} names {path}::{name}"
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name.startswith("docs/")])
+def test_a_long_page_has_a_picture_or_its_contents(document: str) -> None:
+    """The contents are links to all sections, before the first one."""
+    text = (ROOT / document).read_text()
+    is_drawn = re.search(r"^(!\[|```mermaid$)", text, re.MULTILINE)
+    if len(text.splitlines()) <= LONG_PAGE or is_drawn:
+        return
+    head, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    linked = set(re.findall(r"\[([^\]]+)\]\(#", head))
+    assert linked >= {section.partition("\n")[0] for section in sections}
 
 
 def test_every_script_is_listed() -> None:

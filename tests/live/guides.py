@@ -15,6 +15,7 @@ GUIDES = ("README.md", "benchmarks/README.md", "docs/operations.md", "docs/deplo
 _BESIDE = [ROOT / name for name in GUIDES if not name.startswith(("docs/", "README"))]
 _INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}[^\n]*\n)(?:(?: {4}[^\n]*)?\n)*)")
 _FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_DRAWING = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 _FENCED_AS = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SPECD = f"{sys.executable} -m cli.main"
 
@@ -38,7 +39,7 @@ def blocks() -> list[str]:
     """Every block of every guide, as it is pasted."""
     found: list[str] = []
     for name in GUIDES:
-        text = (ROOT / name).read_text()
+        text = _without_drawings(ROOT / name)
         indented = _INDENTED.findall(_FENCED.sub("", text))
         found += [re.sub(r"^ {4}", "", block, flags=re.MULTILINE).strip() for block in indented]
         found += [block.strip() for block in _FENCED.findall(text)]
@@ -49,7 +50,7 @@ def unread() -> list[str]:
     """Texts with blocks that `blocks` does not find: of no guide, or fenced in another way."""
     found = []
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *_BESIDE]):
-        text = path.read_text()
+        text = _without_drawings(path)
         name = str(path.relative_to(ROOT))
         bare = _FENCED.sub("", text)
         fenced_oddly = re.search(r"^\s*(```|~~~)", bare, re.MULTILINE)
@@ -57,6 +58,10 @@ def unread() -> list[str]:
         if fenced_oddly or (has_blocks and name not in (*GUIDES, TUTORIAL)):
             found.append(name)
     return found
+
+
+def _without_drawings(path: Path) -> str:
+    return _DRAWING.sub("", path.read_text())
 
 
 def is_left_out(block: str) -> bool:

@@ -21,6 +21,8 @@ Written by `scripts/errors-table` from the error classes: `models/payment/errors
 
 Every error answer has a header `Link: </docs/<service>/errors#...>; rel="help"`, which leads to its
 row on the running server's copy of this page. `{braces}` stand for values of the request.
+
+On this page: [Payment](#payment), [Chat](#chat).
 """
 
 
