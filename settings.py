@@ -214,7 +214,7 @@ class Settings:
     public_url: str = setting(
         "",
         parse_public_url,
-        "Public address of the server, from which checkout URLs are built.",
+        "Public address of the server, in checkout URLs and published documents.",
         shown="http://{SPECD_BIND}",
     )
     allowed_origins: tuple[str, ...] = setting(
@@ -511,6 +511,11 @@ class Settings:
             derived[name] = data_dir / folder if directory == Path() else directory
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def published_url(self) -> str | None:
+        """The public address, if the operator has set one."""
+        return None if self.public_url == _url_of(self.bind) else self.public_url
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> "Settings":

@@ -36,6 +36,6 @@ def service_from_settings(
         answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,
         origins=Origins(settings.public_url, settings.allowed_origins),
-        **own,
+        **{"public_url": settings.published_url, **own},
     )
     return service

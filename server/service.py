@@ -110,7 +110,8 @@ class Service:
     files of forms `File`s on the disk; without it they are bytes. `origins` are those whose pages
     may change things. `gauges(database, now)` are numbers of the service's own, read in a thread at
     each scrape. `list_failures` are the entries of the page of errors; without it the service has
-    no such page.
+    no such page. `public_url` is the address that published documents name; without it, the one
+    that was asked.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Service:
     method_override: bool = False
     files: FileIntake | None = None
     origins: Origins = field(default_factory=Origins)
+    public_url: str | None = None
     security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)
     list_failures: Callable[[], Sequence[Failure]] | None = None
     gauges: Callable[[Any, datetime], Sequence[Gauge]] | None = None

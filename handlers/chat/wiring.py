@@ -38,6 +38,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         settings,
         "chat",
         base_path="/api/v1",
+        public_url=None,  # each organization has a host of its own
         respond=errors.respond,
         refuse=auth.refuse,
         require_role=auth.require_role,

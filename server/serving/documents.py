@@ -8,12 +8,20 @@ preflight, by the Fetch standard): they hold no secrets.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import yaml
 
 from server.errors import MethodNotAllowed
 from server.openapi.loading import dump
+from server.openapi.union import Document
 from server.response import Response, encode
 from server.service import Service
+
+_Parts = tuple[bytes, bytes, bytes]
+"""A text in three: what is before the servers, the servers, what is after them."""
 
 METHODS = ("GET", "HEAD", "OPTIONS")
 _ANY_ORIGIN = ("Access-Control-Allow-Origin", "*")
@@ -24,15 +32,31 @@ _PREFLIGHT = (
     ("Access-Control-Allow-Headers", "If-None-Match"),
     ("Access-Control-Max-Age", "86400"),
 )
+_HOST = re.compile(r"[A-Za-z0-9._-]+(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
+_SERVERS = re.compile(rb"^servers:.*\n(?:\n*[ \-].*\n)*", re.MULTILINE)
 
 
 class PublishedDocument:
-    """One format of a document, with its ETag."""
+    """One format of a document, with its ETag. Its relative servers become absolute addresses:
+    importers take a relative one for a path of the page or the file that they read it from.
+    """
 
-    def __init__(self, body: bytes, media_type: str) -> None:
-        self.body = body
-        self.media_type = media_type
-        self.etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    def __init__(
+        self,
+        parts: _Parts,
+        servers: Sequence[Mapping[str, Any]],
+        service: Service,
+        media_type: str,
+        write: Callable[[Any], bytes],
+    ) -> None:
+        """`write` returns the text of other servers."""
+        self._before, self._written, self._after = parts
+        self._servers = list(servers)
+        self._write = write
+        self._public_url = service.public_url
+        self._scheme = "https" if service.origins.is_https else "http"
+        self._digest = hashlib.sha256(self._before + self._after)
+        self._media_type = media_type
 
     def respond(self, method: str, headers: Mapping[bytes, bytes]) -> Response:
         """Return the document, or a 304. Raise `MethodNotAllowed`."""
@@ -40,16 +64,38 @@ class PublishedDocument:
             raise MethodNotAllowed(METHODS)
         if method == "OPTIONS":
             return Response(204, b"", _PREFLIGHT)
+        servers = self._written_for(headers)
+        digest = self._digest.copy()
+        digest.update(servers)
+        etag = f'"{digest.hexdigest()[:32]}"'
         common = (
-            ("ETag", self.etag),
+            ("ETag", etag),
             _ANY_ORIGIN,
             ("Access-Control-Expose-Headers", "ETag"),
             ("Cache-Control", "public, max-age=0, must-revalidate"),
         )
         sent = headers.get(b"if-none-match", b"").decode("latin-1")
-        if sent == "*" or self.etag in sent:
-            return Response(304, b"", common, self.media_type)
-        return Response(200, self.body, common, self.media_type)
+        if sent == "*" or etag in sent:
+            return Response(304, b"", common, self._media_type)
+        body = b"".join((self._before, servers, self._after))
+        return Response(200, body, common, self._media_type)
+
+    def _written_for(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """Return the text of the servers for this request."""
+        base = self._public_url
+        if base is None:
+            host = headers.get(b"host", b"").decode("latin-1")
+            if not _HOST.fullmatch(host):
+                return self._written
+            base = f"{self._scheme}://{host}"
+        servers = [_below(base, server) for server in self._servers]
+        return self._written if servers == self._servers else self._write(servers)
+
+
+def _below(base: str, server: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a server with an absolute address, if it has none."""
+    url = server["url"]
+    return {**server, "url": (base + url).rstrip("/")} if url.startswith("/") else server
 
 
 def published(service: Service) -> dict[str, PublishedDocument]:
@@ -57,7 +103,51 @@ def published(service: Service) -> dict[str, PublishedDocument]:
     found = {}
     for document in service.documents:
         address = service.addresses[document.name]
-        text = document.text or dump(document.content)
-        found[f"{address}.yaml"] = PublishedDocument(text, "application/yaml")
-        found[f"{address}.json"] = PublishedDocument(encode(document.content), "application/json")
+        servers = document.content.get("servers", ())
+        found[f"{address}.yaml"] = PublishedDocument(
+            _yaml_of(document), servers, service, "application/yaml", _write_yaml
+        )
+        found[f"{address}.json"] = PublishedDocument(
+            _json_of(document), servers, service, "application/json", _write_json
+        )
     return found
+
+
+def _yaml_of(document: Document) -> _Parts:
+    """Return the text around the servers, which is kept as it is written where they can be found in
+    it: in a block of their own.
+    """
+    text = document.text or dump(document.content)
+    servers = document.content.get("servers")
+    if servers is None:
+        return text, b"", b""
+    block = _SERVERS.search(text)
+    if block is None or not _reads_as(block[0], servers):
+        text = dump(document.content)
+        block = _SERVERS.search(text)
+        assert block is not None
+    return text[: block.start()], block[0], text[block.end() :]
+
+
+def _json_of(document: Document) -> _Parts:
+    content = dict(document.content)
+    if "servers" not in content:
+        return encode(content), b"", b""
+    first, servers = {"openapi": content.pop("openapi")}, content.pop("servers")
+    return encode(first)[:-1] + b",", _write_json(servers), b"," + encode(content)[1:]
+
+
+def _write_yaml(servers: Any) -> bytes:
+    return dump({"servers": servers})
+
+
+def _write_json(servers: Any) -> bytes:
+    return encode({"servers": servers})[1:-1]
+
+
+def _reads_as(block: bytes, servers: Any) -> bool:
+    try:
+        read = yaml.safe_load(block)
+    except yaml.YAMLError:
+        return False
+    return bool(read == {"servers": servers})

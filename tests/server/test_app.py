@@ -157,14 +157,17 @@ PREFLIGHT = {
 
 
 class TestDocuments:
-    def test_yaml_is_the_file_byte_for_byte(self, shop: Client) -> None:
+    def test_yaml_is_the_file_but_for_its_servers(self, shop: Client) -> None:
         answer = shop.get("/openapi.yaml")
-        assert (answer.status, answer.body) == (200, SHOP_TEXT)
+        assert answer.status == 200
+        changed = set(SHOP_TEXT.splitlines()) ^ set(answer.body.splitlines())
+        assert all(b"url:" in line or line == b"servers:" for line in changed)
         assert answer.header("Content-Type") == "application/yaml"
 
     def test_json_is_the_same_document(self, shop: Client) -> None:
         answer = shop.get("/openapi.json")
-        assert answer.json == yaml.safe_load(SHOP_TEXT) == SHOP
+        assert answer.json == yaml.safe_load(shop.get("/openapi.yaml").body)
+        assert {**answer.json, "servers": SHOP["servers"]} == yaml.safe_load(SHOP_TEXT) == SHOP
         assert answer.header("Content-Type") == "application/json"
 
     @pytest.mark.parametrize("path", ["/openapi.yaml", "/openapi.json"])

@@ -70,7 +70,7 @@ def serve(
         return {"name": f"{ctx.operation.operation_id} {id_}"}
 
     service = shop_service(
-        documents=[Document("make", one, b"one: 1\n"), Document("find", other)],
+        documents=[Document("make", one, b"one: 1\nservers:\n- url: /\n"), Document("find", other)],
         handlers=module(
             "things", make=answer, find=answer, read=answer_one, change=change or answer_one
         ),
@@ -237,7 +237,7 @@ class TestServing:
     def test_each_document_is_published_alone(self) -> None:
         one, other = pair()
         client = serve(one, other)
-        assert client.get("/openapi.yaml").body == b"one: 1\n"
+        assert client.get("/openapi.yaml").body == b"one: 1\nservers:\n- url: /\n"
         assert client.get("/openapi.json").json == one
         assert client.get("/find.json").json == other
         assert client.get("/find.yaml").header("Content-Type") == "application/yaml"

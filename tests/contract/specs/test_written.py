@@ -10,6 +10,9 @@ from openapi_spec_validator import validate
 
 import specs
 from server.openapi.loading import load
+from server.response import Response
+from server.service import Service
+from server.serving.documents import published as published_by
 from services import DOCUMENTS
 from tests.support.served import documents_of
 
@@ -23,6 +26,26 @@ def test_it_is_published_as_its_files_say(name: str) -> None:
     document, loaded = specs.document(name), load(specs.HERE / f"{name}.yaml")
     assert (document.content, document.text) == (loaded.content, loaded.text)
     assert yaml.load(document.text, Loader=yaml.CSafeLoader) == document.content
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_it_names_an_absolute_address(name: str) -> None:
+    """Importers send requests to the page or the folder that they read a relative one from."""
+    document = specs.document(name)
+    service = Service(
+        name=name,
+        documents=[document],
+        handlers="",
+        base_path="/v1",
+        respond=lambda error, request_id: Response(500),
+    )
+    for published in published_by(service).values():
+        body = published.respond("GET", {b"host": b"api.example"}).body
+        content = yaml.load(body, Loader=yaml.CSafeLoader)
+        (server,) = content["servers"]
+        assert server["url"].startswith("http://api.example")
+        assert not server["url"].endswith("/")
+        assert {**content, "servers": document.content["servers"]} == document.content
 
 
 def test_a_document_of_one_file_without_shared_parts_is_published_as_it_is() -> None:
