@@ -1,9 +1,9 @@
 """Other names of a parameter: `x-alias-of: topic` beside the schema of `subject`.
 
 A value sent under an alias is read as if it had the parameter's own name, so handlers and
-validation use only that. Sending both is a violation of the rule `alias`. A parameter with an alias
-cannot be required, because for all other readers of the document the alias alone would be a
-violation.
+validation use only that. Sending both is a violation of the rule `alias`, unless they say the same:
+importers of collections send every parameter. A parameter with an alias cannot be required, because
+for all other readers of the document the alias alone would be a violation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Aliases:
                 raise DocumentError(f"{place}: {name} has the alias {alias}, so it is not required")
 
     def resolve(self, sent: Mapping[str, Sent]) -> tuple[Mapping[str, Sent], list[Violation]]:
-        """Return what was sent by the parameters' own names, and violations for duplicates."""
+        """Return what was sent by the parameters' own names, and violations for those that came
+        twice and differ.
+        """
         aliases = [alias for alias in self.of if alias in sent]
         if not aliases:
             return sent, []
@@ -47,7 +49,7 @@ class Aliases:
         for alias in aliases:
             name = self.of[alias]
             values = resolved.pop(alias)
-            if name in resolved:
+            if name in resolved and resolved[name] != values:
                 facts = {"names": (name, alias)}
                 path = f"/{self._where}/{name}"
                 violations.append(Violation(path, f"also came as {alias}", "alias", facts))

@@ -58,7 +58,7 @@ def test_both_names_at_once_confuse(
     for part, value in (("{email}", "cordelia@acme.example"), ("{message_id}", "1")):
         path = path.replace(part, value)
     path = path.replace("{user_id}", "1").replace("{stream_id}", "1")
-    form = {**example_of(method, template), name: "true", alias: "true"}
+    form = {**example_of(method, template), name: "true", alias: "false"}
     answer = as_cordelia.call(method, path, form)
     assert answer == bad(
         f"Can't decide between '{name}' and '{alias}' arguments",
@@ -66,6 +66,12 @@ def test_both_names_at_once_confuse(
         var_name1=name,
         var_name2=alias,
     )
+
+
+def test_both_names_with_one_value_are_one_parameter(as_cordelia: ChatClient) -> None:
+    query = {"client_extavatar": "false", "client_gravatar": "false"}
+    answer = as_cordelia.call("GET", "/users/1", query)
+    assert answer["user"]["avatar_url"] is not None
 
 
 @pytest.mark.reaches("REQUEST_CONFUSING_VAR")
