@@ -12,14 +12,23 @@ from functools import partial
 
 import click
 import httpx
+from sqlalchemy.orm import Session
 
-from cli.databases import open_database
 from cli.migrate import migrate_all
 from cli.output import json_option
-from cli.shared_secrets import key_maker, open_with_secret
+from cli.shared_secrets import chat_vault, key_maker, open_with_secret, payment_vault
 from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
 from demo.chat import ChatAccess, seed_chat
-from demo.seed import Access, OpenInvoice, seed, store_access, stored_access, try_open
+from demo.chat_examples import play_examples, seed_secrets
+from demo.seed import (
+    Access,
+    OpenInvoice,
+    seed,
+    seed_examples,
+    store_access,
+    stored_access,
+    try_open,
+)
 from demo.supervisor import Program, Supervisor, print_status, supervise
 from demo.text import Ready, announce
 from models.clock import SystemClock
@@ -43,17 +52,23 @@ class Demo:
         given = Settings.from_env(environ)
         url = f"http://127.0.0.1:{given.chain_port}"
         # An address that other machines reach needs passwords and limits.
-        alone = is_loopback(given.bind.rpartition(":")[0])
+        alone = _is_alone(given)
         env = {
             "SPECD_RATE_LIMITS": str(not alone).lower(),
             "SPECD_DEVELOPMENT": str(alone).lower(),
             **({"SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8,::1/128"} if alone else {}),
             **outside_services(given),
+            "SPECD_CHAT_MAIL_DOMAIN": "acme.example",
             **environ,
             "SPECD_DATA_DIR": str(given.data_dir.absolute()),
             "SPECD_CHAIN_RPC_URLS": ",".join((f"{CHAIN_ID}={url}", *given.chain_rpc_urls)),
         }
         return cls(Settings.from_env(env), env)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether only this machine reaches the demo."""
+        return _is_alone(self.settings)
 
     @property
     def has_local_services(self) -> bool:
@@ -141,10 +156,11 @@ async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int
     await supervisor.start(setup.program("workers", "worker"))
 
     invoice: OpenInvoice | None = None
+    outside_client = partial(httpx.Client, base_url=base_url, timeout=15, trust_env=False)
 
     def try_open_invoice() -> bool:
         nonlocal invoice
-        with httpx.Client(base_url=base_url, timeout=15, trust_env=False) as client:
+        with outside_client() as client:
             invoice = try_open(client, access, settings.data_dir / "demo-invoice")
         return invoice is not None
 
@@ -156,6 +172,9 @@ async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int
         if not await supervisor.until(what, partial(asyncio.to_thread, is_done), READY_WITHIN_S):
             return 0 if supervisor.stopping.is_set() else 1
     assert invoice is not None
+    with outside_client() as client:
+        vendor_url = settings.video_vendor_url if setup.has_local_services else ""
+        await asyncio.to_thread(play_examples, client, chat, vendor_url)
     if genesis not in (None, _genesis_hash(setup.chain_url)):
         supervisor.say("the embedded chain is new; payments on the earlier chain are lost")
     announce(
@@ -180,10 +199,17 @@ async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int
 
 def prepare(setup: Demo) -> tuple[Access, str | None]:
     """Seed the database; return the access to it, and the hash of block 0 of its chain, if any."""
-    file = setup.settings.data_dir / "demo.json"
-    now = SystemClock().now()
-    with open_database("payment", setup.settings) as database:
-        access = database.run(partial(seed, stored=stored_access(file), now=now))
+    settings = setup.settings
+    file = settings.data_dir / "demo.json"
+    vault, now = payment_vault(settings), SystemClock().now()
+
+    def work(session: Session) -> Access:
+        access = seed(session, stored=stored_access(file), now=now)
+        seed_examples(session, vault, access.project_id, settings, now)
+        return access
+
+    with open_with_secret("payment", settings) as database:
+        access = database.run(work)
         with database.reading() as reader:
             known = find_checkpoint_blocks(reader, CHAIN_ID, up_to=0)
     store_access(file, access)
@@ -192,9 +218,21 @@ def prepare(setup: Demo) -> tuple[Access, str | None]:
 
 def prepare_chat(setup: Demo, host: str) -> ChatAccess:
     """Seed the chat database with an organization at the demo's host."""
-    keys, now = key_maker(setup.settings), SystemClock().now()
-    with open_with_secret("chat", setup.settings) as database:
-        return database.run(partial(seed_chat, keys=keys, host=host, now=now))
+    settings = setup.settings
+    keys, vault, now = key_maker(settings), chat_vault(settings), SystemClock().now()
+
+    def work(session: Session) -> ChatAccess:
+        access = seed_chat(session, keys, host=host, now=now)
+        if setup.is_alone:
+            seed_secrets(session, vault, access, now)
+        return access
+
+    with open_with_secret("chat", settings) as database:
+        return database.run(work)
+
+
+def _is_alone(settings: Settings) -> bool:
+    return is_loopback(settings.bind.rpartition(":")[0])
 
 
 def _genesis_hash(chain_url: str) -> str:

@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,11 @@ import httpx
 from sqlalchemy.orm import Session
 
 from demo.chain.testnet import CHAIN_ID, TOKEN, TOKEN_SYMBOL
-from models.payment import keys, methods, projects
-from models.payment.tables import ApiKey, PaymentMethod, Project
+from models.payment import invoices, keys, methods, projects
+from models.payment.tables import ApiKey, Invoice, PaymentMethod, Project
+from models.payment.webhooks import endpoints
+from models.payment.webhooks.vault import WebhookVault
+from settings import Settings
 
 # m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow", a
 # published test vector, so its private keys are public.
@@ -25,6 +28,8 @@ XPUB = (
     "NhwWaNQRuhP3JcC3"
 )
 METHOD_ID = "tusd-local"
+INVOICE_ID = "5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90"
+ENDPOINT_ID = "7d3b0c52-94e1-4f6a-8a2b-1c5e9d7f3a60"
 AMOUNT = "12.5"
 CONFIRMATIONS = 2
 LEAST_TIME_LEFT_MS = 300_000
@@ -91,6 +96,44 @@ def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
             return stored
     key, plaintext = keys.create_key(session, project_id=project.id, now=now)
     return Access(project_id=project.id, key_id=key.id, key=plaintext)
+
+
+def seed_examples(
+    session: Session, vault: WebhookVault, project_id: str, settings: Settings, now: datetime
+) -> None:
+    """Create the invoice and the webhook endpoint that the documents' examples name, if they are
+    missing.
+    """
+    order = invoices.check_order(
+        session,
+        project_id=project_id,
+        external_order_id="order-1041",
+        attempt_no=1,
+        amount=AMOUNT,
+        payment_method_id=METHOD_ID,
+    )
+    if order.existing_invoice_id is not None or session.get(Invoice, INVOICE_ID) is not None:
+        return
+    invoices.create_invoice(
+        session,
+        order,
+        xpub=XPUB,
+        lifetime=timedelta(seconds=settings.invoice_lifetime_s),
+        monitoring=timedelta(seconds=settings.invoice_monitoring_s),
+        now=now,
+        invoice_id=INVOICE_ID,
+    )
+    endpoints.create_endpoint(
+        session,
+        vault,
+        project_id=project_id,
+        url="https://shop.example/webhooks",
+        event_types=["webhook_endpoint.disabled"],  # nothing else of the demo is sent there
+        description="The shop",
+        quota=settings.webhook_endpoints_per_project,
+        now=now,
+        endpoint_id=ENDPOINT_ID,
+    )
 
 
 def try_open(client: httpx.Client, access: Access, file: Path) -> OpenInvoice | None:

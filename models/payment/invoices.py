@@ -180,8 +180,10 @@ def create_invoice(
     monitoring: timedelta,
     now: datetime,
     newest: NewestBlock | None = None,
+    invoice_id: str | None = None,
 ) -> InvoiceView:
-    """Write the order's invoice with the next deposit address, and its first event.
+    """Write the order's invoice with the next deposit address, and its first event. Its id is a
+    new one unless the caller gives it.
 
     `newest`: the chain's newest block, where an endpoint has just shown it. Transfers up to that
     block do not pay the invoice.
@@ -201,7 +203,7 @@ def create_invoice(
     view = row_of(
         InvoiceView,
         order,
-        id=str(uuid.uuid4()),
+        id=invoice_id or str(uuid.uuid4()),
         status=lifecycle.UNPAID,
         exception=lifecycle.NONE,
         amount_paid=0,

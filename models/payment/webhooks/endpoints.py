@@ -56,8 +56,10 @@ def create_endpoint(
     description: str,
     quota: int,
     now: datetime,
+    endpoint_id: str | None = None,
 ) -> tuple[Endpoint, str]:
-    """Return a new endpoint, which gets the events from now on, and its sealed secret.
+    """Return a new endpoint, which gets the events from now on, and its sealed secret. Its id is a
+    new one unless the caller gives it.
 
     `url` has been checked. Raise `TooManyWebhookEndpoints`.
     """
@@ -69,7 +71,7 @@ def create_endpoint(
         raise TooManyWebhookEndpoints(quota=quota)
     newest = select(func.max(Event.id)).where(Event.project_id == project_id)
     row = WebhookEndpoint(
-        id=str(uuid.uuid4()),
+        id=endpoint_id or str(uuid.uuid4()),
         project_id=project_id,
         url=url,
         event_types=_written(event_types),
