@@ -74,6 +74,7 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("reorder_linkifiers", "turned"): {"ordered_linkifier_ids": ["$linkifier"]},
     ("reorder_channel_folders", "turned"): {"order": ["$channel_folder"]},
     ("update_message_flags", "read"): {"messages": ["$hamlets_message"]},
+    ("unsubscribe", "leave"): {"subscriptions": ["Elsinore"]},
     ("update_muted_topic", "unmute"): {"stream_id": "$denmark"},
     ("update_subscription_settings", "pin"): {
         "subscription_data": [
@@ -124,7 +125,7 @@ PATHS = {
 }
 
 
-KEY = DOCUMENT["components"]["parameters"]["IdempotencyKey"]["example"]
+KEY = "0a9b6c1e-8d4f-4a53-b7de-94c1f2a6e385"
 
 
 def takes_key(operation_id: str) -> bool:

@@ -31,10 +31,12 @@ def resolve(document: Node, node: Node) -> Node:
 
 
 def operations(document: Node) -> Iterator[tuple[str, str, Node, tuple[Node, ...]]]:
-    """(method, path, operation, its parameters) of each, the parameters of its path among them."""
+    """(method, path, operation, its parameters) of each in the document's order, the parameters of
+    its path among them.
+    """
     for path, item in document["paths"].items():
-        for method in METHODS:
-            if method in item:
+        for method in item:
+            if method in METHODS:
                 listed = [*item.get("parameters", ()), *item[method].get("parameters", ())]
                 parameters = tuple(resolve(document, parameter) for parameter in listed)
                 yield method.upper(), path, item[method], parameters

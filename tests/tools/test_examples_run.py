@@ -1,0 +1,97 @@
+"""Each example of each operation is answered with 2xx by a fresh demo, in the documents' order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+import specs
+from tests.live.running_demo import Demo
+from tests.support.pictures import PIXEL
+from tests.tools.example_requests import JSON, ExampleRequest, example_requests
+
+EXCEPTIONS = {
+    "chat": {
+        "deactivate_user farewell": "the example before it has deactivated the user",
+        "receive_json deployed": "the key of a bot is the server's to give",
+        "get_temporary_url": "the name of a file is the server's to give",
+        "accept_invitation address": "of a reusable link, and the demo's token is of a mail",
+        "send_test_push_notification all": "no phone has registered with the demo's relay",
+        "send_test_push_notification one": "no phone has registered with the demo's relay",
+        "update_channel restore": "the channel is not archived",
+        "begin_vendor_authorization": "a link is the server's to give",
+        "complete_vendor_authorization": "the code is the vendor's to give",
+        "receive_vendor_notice withdrawn": "the demo's vendor sends no notices",
+        "deactivate_own_user": "the demo's owner is the only one, so no example ends the account",
+    }
+}
+"""Document -> the examples that a fresh demo refuses, with the reason."""
+LEAST = {"payment": 7, "payment-events": 16, "chat": 200}
+"""Document -> how many examples are answered with 2xx at least."""
+BASES = {"payment": "", "payment-events": "", "chat": "/api/v1"}
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any]]:
+    """What a fresh demo says of itself."""
+    demo = Demo(tmp_path_factory.mktemp("demo"), "--json")
+    try:
+        yield json.loads(demo.out.splitlines()[-1])
+    finally:
+        demo.kill()
+
+
+def send(ready: Mapping[str, Any], document: str, request: ExampleRequest) -> httpx.Response:
+    headers = dict(request.headers)
+    more: dict[str, Any] = {}
+    if request.is_signed and document == "chat":
+        owner = ready["chat_users"][0]
+        more["auth"] = (owner["email"], owner["api_key"])
+    elif request.is_signed:
+        headers["Authorization"] = f"Bearer {ready['key']}"
+    if request.media_type == JSON:
+        more["json"] = request.body
+    elif request.media_type:
+        more["files"] = {name: (f"{name}.png", PIXEL) for name in request.body}
+    return httpx.request(
+        request.method,
+        f"{ready['base_url']}{BASES[document]}{request.path}",
+        params=request.query,
+        headers=headers,
+        timeout=20,
+        **more,
+    )
+
+
+@pytest.mark.parametrize("document", BASES)
+def test_examples_are_answered(ready: Mapping[str, Any], document: str) -> None:
+    refused = {}
+    requests = list(example_requests(specs.load(document)))
+    for request in requests:
+        answer = send(ready, document, request)
+        if not answer.is_success:
+            refused[request.name] = f"{answer.status_code} {answer.text.strip()}"
+    assert refused.keys() == EXCEPTIONS.get(document, {}).keys(), refused
+    assert len(requests) - len(refused) >= LEAST[document]
+
+
+@pytest.mark.parametrize("document", BASES)
+def test_what_ends_access_comes_last(document: str) -> None:
+    ends = [request.ends_access for request in example_requests(specs.load(document))]
+    assert ends == sorted(ends)
+    assert sum(ends) == (2 if document == "chat" else 0)
+
+
+def test_each_operation_has_keys_of_its_own() -> None:
+    keys = [
+        request.headers["Idempotency-Key"]
+        for document in BASES
+        for request in example_requests(specs.load(document))
+        if "Idempotency-Key" in request.headers
+    ]
+    assert len(keys) >= 9
+    assert len(keys) == len(set(keys))
