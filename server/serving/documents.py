@@ -1,5 +1,7 @@
 """Serves the documents themselves: `{base}/openapi.yaml` and `{base}/openapi.json`, and further
-documents of the service by their names.
+documents of the service by their names. Beside each is its configuration for schemathesis, where
+the file `NAME.schemathesis.toml` is beside the document's: `{base}/schemathesis.toml`, and
+`{base}/NAME.schemathesis.toml` for further documents.
 
 Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS, with its
 preflight, by the Fetch standard): they hold no secrets.
@@ -99,7 +101,9 @@ def _below(base: str, server: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def published(service: Service) -> dict[str, PublishedDocument]:
-    """Return the documents by path, each in both formats."""
+    """Return the documents by path, each in both formats, and their configurations for
+    schemathesis.
+    """
     found = {}
     for document in service.documents:
         address = service.addresses[document.name]
@@ -110,6 +114,14 @@ def published(service: Service) -> dict[str, PublishedDocument]:
         found[f"{address}.json"] = PublishedDocument(
             _json_of(document), servers, service, "application/json", _write_json
         )
+        configuration = _configuration_of(document)
+        if configuration is not None:
+            is_first = document is service.documents[0]
+            name = "schemathesis" if is_first else f"{document.name}.schemathesis"
+            toml = PublishedDocument(
+                (configuration, b"", b""), (), service, "application/toml", _write_yaml
+            )
+            found[f"{service.base_path}/{name}.toml"] = toml
     return found
 
 
@@ -151,3 +163,11 @@ def _reads_as(block: bytes, servers: Any) -> bool:
     except yaml.YAMLError:
         return False
     return bool(read == {"servers": servers})
+
+
+def _configuration_of(document: Document) -> bytes | None:
+    """Return the document's configuration for schemathesis, if it has one."""
+    if document.path is None:
+        return None
+    file = document.path.with_suffix(".schemathesis.toml")
+    return file.read_bytes() if file.is_file() else None

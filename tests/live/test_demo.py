@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.live import guides
-from tests.live.running_demo import Demo, descendants, until
+from tests.live.running_demo import START_WITHIN_S, Demo, descendants, until
 from tests.support.payment.factories import BEN_XPUB
 
 PAID_WITHIN_S = 60.0
