@@ -1,0 +1,85 @@
+"""Postman's importer makes a collection of each document, and newman runs it against a fresh demo.
+
+Nothing of a collection is changed, but that the operations which end the caller's access are left
+out: newman runs folders in the order of paths, so they would not come last.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import specs
+from tests.contract.specs.examples import operations
+from tests.tools.example_requests import ENDS_ACCESS
+
+NODE = Path(__file__).parents[2] / "build/tools/postman/node_modules/.bin"
+IMPORTER, NEWMAN = NODE / "openapi2postmanv2", NODE / "newman"
+PATHS = {
+    "payment": "/v1/openapi.yaml",
+    "payment-events": "/v1/payment-events.yaml",
+    "chat": "/api/v1/openapi.yaml",
+}
+LEAST = {"payment": 5, "payment-events": 11, "chat": 150}
+"""Document -> how many requests are answered with 2xx at least. The rest needs what only an answer
+tells (a cursor, a link, the name of a file, the key of a bot), a file chosen by hand, or a vendor.
+"""
+STEP_S = 300
+
+
+def without(items: list[dict[str, Any]], names: set[str]) -> list[dict[str, Any]]:
+    """The items of a collection, but for the requests of these names."""
+    return [
+        {**item, "item": without(item["item"], names)} if "item" in item else item
+        for item in items
+        if item["name"] not in names
+    ]
+
+
+def test_newman_runs_what_is_imported(ready: Mapping[str, Any], tmp_path: Path) -> None:
+    if shutil.which("node") is None or not NEWMAN.exists() or not IMPORTER.exists():
+        pytest.skip(
+            "npm install --prefix build/tools/postman openapi-to-postmanv2@6.3.3 newman@6.2.2"
+        )
+    for document in PATHS:
+        refused, number = newman(ready, document, tmp_path)
+        assert number >= LEAST[document]
+        assert number - len(refused) >= LEAST[document], refused
+
+
+def newman(ready: Mapping[str, Any], document: str, directory: Path) -> tuple[list[str], int]:
+    """The requests that were not answered with 2xx, and how many were sent."""
+    base, owner = ready["base_url"], ready["chat_users"][0]
+    source, collection, report = (
+        directory / f"{document}.{kind}" for kind in ("yaml", "json", "report.json")
+    )
+    source.write_bytes(httpx.get(base + PATHS[document]).raise_for_status().content)
+    options = ["-s", source, "-o", collection, "-O", "parametersResolution=Example"]
+    subprocess.run([IMPORTER, *options], check=True, capture_output=True, timeout=STEP_S)
+    left_out = {
+        operation["summary"]
+        for _, _, operation, _ in operations(specs.load(document))
+        if operation.get(ENDS_ACCESS)
+    }
+    imported = json.loads(collection.read_text())
+    imported["item"] = without(imported["item"], left_out)
+    collection.write_text(json.dumps(imported))
+    variables = {
+        "baseUrl": base + ("/api/v1" if document == "chat" else ""),
+        "bearerToken": ready["key"],
+        "basicAuthUsername": owner["email"],
+        "basicAuthPassword": owner["api_key"],
+    }
+    given = [word for name, text in variables.items() for word in ("--env-var", f"{name}={text}")]
+    how = ["-r", "json", "--reporter-json-export", report]
+    subprocess.run([NEWMAN, "run", collection, *given, *how], capture_output=True, timeout=STEP_S)
+    sent = json.loads(report.read_text())["run"]["executions"]
+    statuses = [(each["item"]["name"], each.get("response", {}).get("code", 0)) for each in sent]
+    return [f"{name}: {code}" for name, code in statuses if not 200 <= code < 300], len(sent)
