@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 
 import click
@@ -205,7 +206,8 @@ def prepare(setup: Demo) -> tuple[Access, str | None]:
 
     def work(session: Session) -> Access:
         access = seed(session, stored=stored_access(file), now=now)
-        seed_examples(session, vault, access.project_id, settings, now)
+        lifetime = timedelta(seconds=settings.invoice_lifetime_s)
+        seed_examples(session, vault, access.project_id, lifetime=lifetime, now=now)
         return access
 
     with open_with_secret("payment", settings) as database:

@@ -19,7 +19,6 @@ from models.payment import invoices, keys, methods, projects
 from models.payment.tables import ApiKey, Invoice, PaymentMethod, Project
 from models.payment.webhooks import endpoints
 from models.payment.webhooks.vault import WebhookVault
-from settings import Settings
 
 # m/44'/60'/0' of "legal winner thank year wave sausage worth useful legal winner thank yellow", a
 # published test vector, so its private keys are public.
@@ -99,10 +98,10 @@ def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
 
 
 def seed_examples(
-    session: Session, vault: WebhookVault, project_id: str, settings: Settings, now: datetime
+    session: Session, vault: WebhookVault, project_id: str, *, lifetime: timedelta, now: datetime
 ) -> None:
-    """Create the invoice and the webhook endpoint that the documents' examples name, if they are
-    missing.
+    """Create the invoice, payable for `lifetime`, and the webhook endpoint that the documents'
+    examples name, if they are missing.
     """
     order = invoices.check_order(
         session,
@@ -118,8 +117,8 @@ def seed_examples(
         session,
         order,
         xpub=XPUB,
-        lifetime=timedelta(seconds=settings.invoice_lifetime_s),
-        monitoring=timedelta(seconds=settings.invoice_monitoring_s),
+        lifetime=lifetime,
+        monitoring=timedelta(days=1),
         now=now,
         invoice_id=INVOICE_ID,
     )
@@ -130,7 +129,7 @@ def seed_examples(
         url="https://shop.example/webhooks",
         event_types=["webhook_endpoint.disabled"],  # nothing else of the demo is sent there
         description="The shop",
-        quota=settings.webhook_endpoints_per_project,
+        quota=1_000,  # more than a project may have, so that the demo always starts
         now=now,
         endpoint_id=ENDPOINT_ID,
     )

@@ -68,6 +68,10 @@ def content_gaps(document: Node, content: Node, place: str) -> Iterator[Gap]:
             yield "example", where
 
 
+FROM_ANSWERS = ("cursor",)
+"""Parameters whose values are good only where an answer has told them, so no example works."""
+
+
 def parameter_gaps(document: Node, parameter: Node, place: str) -> Iterator[Gap]:
     if "$ref" in parameter:
         return
@@ -79,7 +83,7 @@ def parameter_gaps(document: Node, parameter: Node, place: str) -> Iterator[Gap]
     yield from schema_gaps(document, media["schema"].get("x-content-schema", {}), f"{where} JSON")
     schema = resolve(document, media["schema"])
     if not {"example", "examples"} & {**parameter, **media, **schema}.keys() and not (
-        schema.get("type") == "boolean" or "enum" in schema
+        schema.get("type") == "boolean" or "enum" in schema or parameter["name"] in FROM_ANSWERS
     ):
         yield "example", where
 
