@@ -129,7 +129,7 @@ def seed_examples(
         url="https://shop.example/webhooks",
         event_types=["webhook_endpoint.disabled"],  # nothing else of the demo is sent there
         description="The shop",
-        quota=1_000,  # more than a project may have, so that the demo always starts
+        quota=1_000,  # of any project, so that each start succeeds
         now=now,
         endpoint_id=ENDPOINT_ID,
     )
