@@ -74,6 +74,7 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("reorder_linkifiers", "turned"): {"ordered_linkifier_ids": ["$linkifier"]},
     ("reorder_channel_folders", "turned"): {"order": ["$channel_folder"]},
     ("update_message_flags", "read"): {"messages": ["$hamlets_message"]},
+    ("remove_reaction", "vote"): {"emoji_code": "1f419"},
     ("unsubscribe", "leave"): {"subscriptions": ["Elsinore"]},
     ("update_muted_topic", "unmute"): {"stream_id": "$denmark"},
     ("update_subscription_settings", "pin"): {

@@ -22,7 +22,6 @@ from tests.support.chat.mail import token_of
 # What must have happened before: example -> the example of another operation.
 AFTER = {
     ("unsubscribe", "leave"): ("subscribe", "elsinore"),
-    ("remove_reaction", "vote"): ("add_reaction", "vote"),
     ("update_muted_topic", "unmute"): ("update_muted_topic", "mute"),
     ("update_linkifier", "reverse"): ("update_linkifier", "cases"),
 }
