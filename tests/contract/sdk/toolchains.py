@@ -24,7 +24,6 @@ JARS = [
     for name in ("okhttp", "okio", "gson", "jsr305", "geronimo-annotation-1.3-spec")
 ]
 GO_PACKAGE = "github.com/GIT_USER_ID/GIT_REPO_ID"
-GO_LIBRARIES = Path("/usr/share/gocode")
 PHP_LIBRARIES = Path("/usr/share/php")
 GEMS = Path("/usr/share/rubygems-integration/all/gems")
 COMPILE_S = 600
@@ -47,10 +46,11 @@ def compile_by(command: Command, cwd: Path | None = None, **environment: str) ->
 
 
 def go(sdk: Path, compiled: Path) -> Command:
-    """Debian's libraries are a GOPATH, so the SDK is compiled in one."""
+    """Nothing is fetched: the SDK is compiled in a GOPATH, with a stub of its one library."""
     sources = compiled / "src"
     ignored = shutil.ignore_patterns("test", "go.*")
-    (sources / "drive").mkdir(parents=True)
+    shutil.copytree(HERE / "stubs" / "go", sources)
+    (sources / "drive").mkdir()
     shutil.copytree(sdk, sources / GO_PACKAGE, ignore=ignored)
     has_basic = "ContextBasicAuth = " in (sdk / "configuration.go").read_text()
     for name in ("main.go", "basic.go" if has_basic else "bearer.go"):
@@ -63,7 +63,7 @@ def _build_go(compiled: Path, package: str) -> None:
     compile_by(
         ["go", "build", "-o", compiled / package, package],
         GO111MODULE="off",
-        GOPATH=f"{compiled}{os.pathsep}{GO_LIBRARIES}",
+        GOPATH=str(compiled),
     )
 
 
@@ -88,7 +88,7 @@ def ruby(sdk: Path, compiled: Path) -> Command:
 
 
 TOOLCHAINS: dict[str, tuple[Callable[[Path, Path], Command], list[str | Path]]] = {
-    "go": (go, ["go", GO_LIBRARIES]),
+    "go": (go, ["go"]),
     "java": (java, ["javac", *JARS]),
     "php": (php, ["php", PHP_LIBRARIES / "GuzzleHttp"]),
     "ruby": (ruby, ["ruby", GEMS / "typhoeus-1.4.0"]),
