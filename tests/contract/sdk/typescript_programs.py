@@ -25,7 +25,7 @@ FIRST_CALLS = Path(__file__).parent / "first_calls"
 WRITERS: dict[str, type[Writer]] = {
     writer.sdk: writer for writer in (TypescriptFetch, TypescriptAxios, OpenapiFetch, HeyApi)
 }
-STEP_S = 120
+STEP_S = 600
 
 
 def node(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
