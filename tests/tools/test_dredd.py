@@ -1,0 +1,33 @@
+"""Dredd finds every answer of the payment service as the document has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from tests.contract.sdk.stage import staged
+from tests.tools.installed import NODE, run, skip_without, write_document
+
+HOOKS = Path(__file__).parent / "dredd_hooks.cjs"
+SUCCESSES = 5
+"""The documented 200s and 201s."""
+DREDD = NODE / ".bin" / "dredd"
+
+
+def test_dredd_finds_what_the_document_says(tmp_path: Path) -> None:
+    skip_without(DREDD)
+    document = write_document("payment", tmp_path)
+    with staged("payment", tmp_path) as stage:
+        facts = json.loads(stage.facts.read_text())
+        key = facts["callers"]["ada"]["token"]
+        done = run(
+            DREDD, document, stage.server.url, "--header", f"Authorization: Bearer {key}",
+            "--loglevel", "warning", "--hookfiles", HOOKS,
+            cwd=tmp_path,
+        )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert "complete:" in said, said[-3000:]
+    counted = re.search(r"(\d+) passing, (\d+) failing, (\d+) errors", said)
+    assert counted, said[-3000:]
+    assert counted.groups() == (str(SUCCESSES), "0", "0"), said[-6000:]

@@ -1,0 +1,33 @@
+"""An MCP host calls the operations of a document as tools, as FastMCP makes them of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.contract.sdk.stage import operation_ids, staged
+from tests.tools.installed import FASTMCP, ROOT, run, skip_without, write_document
+
+DRIVE = Path(__file__).parent / "fastmcp_drive.py"
+CALLED = {"payment": 1.0, "payment-events": 1.0, "chat": 60 / 165}
+"""The least share of a document's operations that answer 2xx."""
+
+
+@pytest.mark.parametrize("document", CALLED)
+def test_operations_are_called_as_tools(document: str, tmp_path: Path) -> None:
+    skip_without(FASTMCP)
+    with staged(document, tmp_path) as stage:
+        done = run(
+            FASTMCP,
+            DRIVE,
+            env={
+                **stage.environment,
+                "SPECD_SDK_SPEC": str(write_document(document, tmp_path)),
+                "PYTHONPATH": str(ROOT / "tests/contract/sdk/python"),
+            },
+        )
+        gaps = stage.undriven()
+    assert done.returncode == 0, done.stderr
+    known = len(operation_ids(document))
+    assert known - len(gaps) >= CALLED[document] * known, f"{gaps}\n{done.stderr}"
