@@ -4,6 +4,7 @@
 
 (() => {
   const FORMS = ["application/x-www-form-urlencoded", "multipart/form-data"];
+  const KEY = "Idempotency-Key";
   const METHODS = ["get", "put", "post", "delete", "patch"];
   const place = document.getElementById("reference");
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -25,19 +26,20 @@
     return field;
   };
 
+  const resolve = (spec, node) =>
+    node?.$ref ? resolve(spec, node.$ref.slice(2).split("/").reduce((at, step) => at[step], spec)) : node;
+
   const showForms = (spec) => {
-    const resolve = (node) =>
-      node && node.$ref ? resolve(node.$ref.slice(2).split("/").reduce((at, step) => at[step], spec)) : node;
     const unwrap = (node) => {
-      const schema = resolve(node); // `allOf` of one: what a `$ref` means in one place
+      const schema = resolve(spec, node); // `allOf` of one: what a `$ref` means in one place
       return schema.allOf?.length === 1 ? { ...unwrap(schema.allOf[0]), ...schema } : schema;
     };
     for (const item of Object.values(spec.paths)) {
       for (const method of METHODS) {
-        const content = resolve(item[method]?.requestBody)?.content ?? {};
+        const content = resolve(spec, item[method]?.requestBody)?.content ?? {};
         for (const media of FORMS.map((name) => content[name]).filter(Boolean)) {
-          const schema = resolve(media.schema);
-          const example = resolve(Object.values(media.examples ?? {})[0])?.value ?? media.example ?? {};
+          const schema = resolve(spec, media.schema);
+          const example = resolve(spec, Object.values(media.examples ?? {})[0])?.value ?? media.example ?? {};
           const fields = Object.entries(schema.properties ?? {}).map(([name, property]) => [
             name,
             fieldOf(unwrap(property), example[name]),
@@ -64,11 +66,31 @@
     return request;
   };
 
+  // Whoever sends the example's key with two requests is told that it was used for another one.
+  const keysOf = (spec) =>
+    new Set(
+      Object.values(spec.paths)
+        .flatMap((item) => [item, ...METHODS.map((method) => item[method])])
+        .flatMap((node) => node?.parameters ?? [])
+        .map((node) => resolve(spec, node))
+        .filter(({ name }) => name === KEY)
+        .flatMap(({ example, examples = {} }) => [example, ...Object.values(examples).map((it) => resolve(spec, it).value)]),
+    );
+
+  const freshen = (request, keys) => {
+    if (keys.has(request.headers[KEY])) {
+      const bytes = [...crypto.getRandomValues(new Uint8Array(16))]; // randomUUID needs HTTPS
+      request.headers[KEY] = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    }
+    return request;
+  };
+
   // Of some 120 operations and more, Swagger UI 5 draws the first two and stops; tag by tag it draws all.
   const isLong = (spec) =>
     Object.values(spec.paths).flatMap((path) => METHODS.filter((method) => path[method])).length > 100;
 
   const start = (spec) => {
+    const keys = keysOf(spec);
     const ui = SwaggerUIBundle({
       spec: showForms(spec),
       domNode: place,
@@ -78,7 +100,7 @@
       displayRequestDuration: true,
       persistAuthorization: false,
       queryConfigEnabled: false,
-      requestInterceptor: leaveOutEmpty,
+      requestInterceptor: (request) => freshen(leaveOutEmpty(request), keys),
       tryItOutEnabled: true,
       validatorUrl: null,
       onComplete: () => {

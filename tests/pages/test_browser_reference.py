@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.pages.reference_steps import authorize, open_operation, open_referenc
 from tests.pages.stage import Stage, serving
 
 KEY = "prk_test_0badcafe_mXq7vT2bKd0LrNw5yHcZ9sPgJ4uAiEo1FxR8tWkV3nQ"
+EXAMPLE_KEY = "0a9b6c1e-8d4f-4a53-b7de-94c1f2a6e385"
 
 TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top)"
 
@@ -32,7 +34,24 @@ DOCUMENT: dict[str, Any] = {
                 "summary": "List the payment methods",
                 "responses": {"200": {"description": "The methods"}},
             }
-        }
+        },
+        "/v1/payouts": {
+            "post": {
+                "tags": ["payment_methods"],
+                "operationId": "create_payout",
+                "summary": "Create a payout",
+                "parameters": [
+                    {
+                        "name": "Idempotency-Key",
+                        "in": "header",
+                        "required": True,
+                        "schema": {"type": "string"},
+                        "example": EXAMPLE_KEY,
+                    }
+                ],
+                "responses": {"201": {"description": "The payout"}},
+            }
+        },
     },
     "components": {"securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer"}}},
 }
@@ -48,6 +67,10 @@ def base() -> Iterator[str]:
             return jsonify(code="unauthorized"), 401
         return jsonify(environment="test", methods=[])
 
+    def create_payout() -> ResponseReturnValue:
+        return jsonify(key=request.headers["Idempotency-Key"]), 201
+
+    app.add_url_rule("/v1/payouts", "create_payout", create_payout, methods=["POST"])
     app.add_url_rule("/v1/openapi.json", "document", lambda: DOCUMENT)
     app.add_url_rule("/v1/payment-methods", "list_payment_methods", list_payment_methods)
     with serving(app) as address:
@@ -87,6 +110,19 @@ class TestReference:
         stored = "return [localStorage.length, sessionStorage.length, document.cookie]"
         assert browser.run(stored) == [0, 0, ""]
 
+    def test_sends_a_fresh_idempotency_key_in_the_place_of_the_example(
+        self, browser: Browser, base: str
+    ) -> None:
+        open_reference(browser, base)
+        open_operation(browser, "create_payout")
+        field = "[data-param-name='Idempotency-Key'] input"
+        assert browser.find(field).get_attribute("value") == EXAMPLE_KEY
+        keys = [json.loads(send(browser)[1])["key"] for _ in range(2)]
+        assert len({EXAMPLE_KEY, *keys}) == 3
+        browser.find(field).clear()
+        browser.find(field).send_keys("my-own-key-1")
+        assert json.loads(send(browser)[1]) == {"key": "my-own-key-1"}
+
     @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
     def test_fits_a_phone(self, browser: Browser, base: str, dark: bool) -> None:
         browser.show(width=390, dark=dark)
@@ -112,7 +148,12 @@ class TestContents:
         open_reference(browser, base)
         links = browser.find_all("#contents a")
         texts = [link.text for link in links]
-        assert texts == ["Errors", "payment methods", "List the payment methods"]
+        assert texts == [
+            "Errors",
+            "payment methods",
+            "List the payment methods",
+            "Create a payout",
+        ]
         browser.run("scrollTo(0, document.body.scrollHeight)")
         assert browser.run(TOP, "#contents") >= 0
         links[2].click()
