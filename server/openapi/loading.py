@@ -1,9 +1,9 @@
 """Reads an OpenAPI document from its files, YAML or JSON, as one document that stands alone.
 
 References may point into other files (`common.yaml#/components/schemas/Error`, `pet.json`). What
-they point to becomes a component of the document, so that it can be published as one file. A
-document with `x-shared` at its root, a place for YAML anchors, is published without that, and with
-each example in place of the references to it, because many tools take neither.
+they point to becomes a component of the document, so that it can be published as one file. Each
+example stands in place of the references to it, and `x-shared` at the root, a place for YAML
+anchors, is left out, because many tools take neither.
 """
 
 from __future__ import annotations
@@ -136,7 +136,6 @@ class Bundle:
         self.content = self._plain(self.source(path), "")
         if not isinstance(self.content, dict):
             raise _error_at(path, None, "a document is an object")
-        self._has_shared = SHARED in self.content
         self._names: dict[str, str] = {}
         """The absolute reference of what another file holds -> the reference in this document."""
         self._waiting: list[tuple[str, str, str, Any]] = []
@@ -224,7 +223,7 @@ class Bundle:
             if urldefrag(absolute)[0] in self._ids:
                 return node
             is_elsewhere = self._is_elsewhere(absolute)
-            inlined = {"pathItem": is_elsewhere, "example": self._has_shared}
+            inlined = {"pathItem": is_elsewhere, "example": True}
             try:
                 if inlined.get(kind):
                     return self._inline(node, kind, absolute, at)
@@ -283,9 +282,8 @@ class Bundle:
             components.setdefault(SECTIONS[kind], {})[name] = node
             self._waiting.pop()
             self._point_here(node, kind, urldefrag(absolute)[0], place)
-        if self._has_shared:
-            del self.content[SHARED]
-            components.pop("examples", None)
+        self.content.pop(SHARED, None)
+        components.pop("examples", None)
         if not components:
             del self.content["components"]
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
 from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator
 
+import specs
 from server.openapi.structure import lookup
 
 Node = Mapping[str, Any]
@@ -22,6 +24,13 @@ class Example:
     schema: Node
     value: Any
     is_sent: bool
+
+
+def written_examples(name: str) -> dict[str, Any]:
+    """The examples that a document writes once, for several places."""
+    text = (specs.HERE / f"{name}.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)["components"]["examples"]
+    return found
 
 
 def resolve(document: Node, node: Node) -> Node:

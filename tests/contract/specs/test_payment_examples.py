@@ -7,13 +7,14 @@ import pytest
 
 import specs
 from models.database import Database
+from tests.contract.specs.examples import written_examples
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import pay
 
 DOCUMENT = specs.load("payment")
-EXAMPLES = DOCUMENT["components"]["examples"]
+EXAMPLES = written_examples("payment")
 REQUESTS = DOCUMENT["paths"]["/v1/invoices"]["post"]["requestBody"]["content"]["application/json"][
     "examples"
 ]
