@@ -96,15 +96,17 @@ def delete_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
     return Response(204, b"")
 
 
-def rotate_webhook_secret(ctx: Context, *, id_: str, body: dict[str, Any]) -> Response:
+def rotate_webhook_secret(
+    ctx: Context, *, id_: str, body: dict[str, Any] | None = None
+) -> Response:
     """Replace the secret of a webhook endpoint."""
     row = endpoints.access_row(ctx.session, project_id=ctx.actor.project_id, endpoint_id=id_)
-    grace = timedelta(seconds=body.get("grace_s", 86_400))
+    grace = timedelta(seconds=(body or {}).get("grace_s", 86_400))
     sealed = signing_secrets.rotate(
         ctx.session, ctx.adapters.webhooks.vault, row.id, grace=grace, now=ctx.now
     )
-    body = render_endpoint(endpoints.view_of(row)) | {"secret": sealed}
-    return _opened(ctx, Response(200, encode(body)))
+    rotated = render_endpoint(endpoints.view_of(row)) | {"secret": sealed}
+    return _opened(ctx, Response(200, encode(rotated)))
 
 
 async def test_webhook_endpoint(ctx: Context, *, id_: str) -> Response:

@@ -8,7 +8,7 @@ import pytest
 
 import services
 import specs
-from server.openapi.structure import walk
+from server.openapi.structure import resolved, walk
 
 Node = Mapping[str, Any]
 DOCUMENTS = {name: specs.load(name) for name in services.DOCUMENTS}
@@ -95,6 +95,60 @@ def test_booleans_of_a_query_have_no_default() -> None:
     ]
     assert len(found) > 20
     assert [place for place, schema in found if "default" in schema] == []
+
+
+def test_parameters_have_a_schema() -> None:
+    """Every generator but one sends `content: application/json` wrong, or does not compile it."""
+    assert len(PARAMETERS) > 80
+    assert [place for place, node in PARAMETERS if "schema" not in node] == []
+
+
+def test_a_parameter_of_a_path_has_one_example() -> None:
+    """Dredd reads `example` and does not start without it."""
+    found = [(place, node) for place, node in PARAMETERS if node["in"] == "path"]
+    assert len(found) > 20
+    assert [place for place, node in found if "examples" in node] == []
+
+
+def test_links_name_parameters_by_their_place() -> None:
+    """express-openapi-validator takes `id` for the name of a schema. Bruno writes a pointer into a
+    list as a script that does not parse.
+    """
+    found = [(place, node.get("parameters", {})) for place, node in every("link")]
+    assert len(found) > 10
+    assert [place for place, parameters in found if "id" in parameters] == []
+    values = [(place, value) for place, its in found for value in its.values()]
+    assert [place for place, value in values if re.search("/[0-9]", str(value))] == []
+
+
+def test_a_body_whose_properties_have_defaults_may_be_absent() -> None:
+    """FastMCP wants a value for each required body."""
+    for name in ("payment", "payment-events"):
+        document = DOCUMENTS[name]
+        found = 0
+        for item in document["paths"].values():
+            for operation in item.values():
+                if isinstance(operation, Mapping) and operation.get("requestBody"):
+                    found += 1
+                    body = operation["requestBody"]
+                    schema = resolved(document, body["content"]["application/json"]["schema"])
+                    has_defaults = all("default" in each for each in schema["properties"].values())
+                    assert not (body.get("required") and has_defaults), operation
+        assert found >= 1
+
+
+def test_no_field_of_a_form_has_null_as_its_example() -> None:
+    """Bruno does not import a document with one."""
+    found = [
+        (place, value)
+        for place, media in every("media")
+        for form in ("/application/x-www-form-urlencoded", "/multipart/form-data")
+        if place.endswith(form) and "requestBody" in place
+        for example in media.get("examples", {}).values()
+        for value in example["value"].values()
+    ]
+    assert len(found) > 100
+    assert [place for place, value in found if value is None] == []
 
 
 def test_a_uuid_has_no_pattern_beside_its_format() -> None:

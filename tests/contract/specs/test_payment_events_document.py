@@ -13,6 +13,7 @@ from typing import Any
 import specs
 from models.payment.lifecycle import STATUSES
 from tests.contract.specs.examples import operations as operations_in
+from tests.contract.specs.examples import written_examples
 from tests.support.documents import resolved, walk
 
 DOCUMENT = specs.load("payment-events")
@@ -95,9 +96,10 @@ def test_links_lead_to_operations_and_name_their_parameters() -> None:
     for _, operation in operations():
         for node in operation["responses"].values():
             for link in map(resolve, resolve(node).get("links", {}).values()):
-                assert link["parameters"].keys() <= known[link["operationId"]]
+                names = {name.removeprefix("path.") for name in link["parameters"]}
+                assert names <= known[link["operationId"]]
                 linked += 1
-    assert linked >= len(known)
+    assert linked >= 10
 
 
 def test_events_in_examples_tell_what_their_type_says() -> None:
@@ -106,7 +108,7 @@ def test_events_in_examples_tell_what_their_type_says() -> None:
         "invoice.payment_received": "processing",
         "invoice.paid": "paid",
     }
-    examples = DOCUMENT["components"]["examples"]
+    examples = written_examples("payment-events")
     single = [examples[name]["value"] for name in ("PaidEvent", "ReceivedEvent")]
     assert single[1]["data"]["payment"] == single[1]["data"]["invoice"]["payments"][0]
     events = [*single, *examples["TwoEvents"]["value"]["data"]]
