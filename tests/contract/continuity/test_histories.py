@@ -15,6 +15,7 @@ from tests.contract.continuity.operations.table import LEFT_OUT, OPERATIONS
 from tests.contract.continuity.store import APPLIERS
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
+from tests.support.documents import resolved
 from tests.support.frozen_clock import FrozenClock
 
 DOCUMENT = specs.load("chat")
@@ -44,7 +45,9 @@ def test_every_operation_is_in_a_history_or_has_a_reason() -> None:
 def test_clients_know_every_type_of_event() -> None:
     schemas = DOCUMENT["components"]["schemas"]
     kinds = [schemas[each["$ref"].rpartition("/")[2]] for each in schemas["Event"]["oneOf"]]
-    types = {name for kind in kinds for name in kind["properties"]["type"]["enum"]}
+    types = {
+        name for kind in kinds for name in resolved(DOCUMENT, kind["properties"]["type"])["enum"]
+    }
     assert types <= APPLIERS.keys()
 
 

@@ -9,6 +9,7 @@ import pytest
 from models.chat.events.log import ABSENT, ClientEvent
 from models.chat.queues.lazy import LISTS
 from tests.contract.events.kinds import DOCUMENT, kinds
+from tests.support.documents import resolved
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 COMMON = {"id", "type", "op"}
@@ -29,9 +30,9 @@ def test_the_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
     assert lazy | {field.name for field in shown} == schema["properties"].keys() - COMMON - made
     needed = lazy | {field.name for field in shown if field.default is not ABSENT}
     assert needed - EITHER.get(kind.__name__, set()) == set(schema["required"]) - COMMON
-    assert schema["properties"]["type"]["enum"] == [kind.type]
+    assert resolved(DOCUMENT, schema["properties"]["type"])["enum"] == [kind.type]
     if kind.op is not None:
-        assert schema["properties"]["op"]["enum"] == [kind.op]
+        assert resolved(DOCUMENT, schema["properties"]["op"])["enum"] == [kind.op]
 
 
 def test_what_an_event_leaves_to_its_reading_is_read() -> None:
@@ -45,7 +46,8 @@ def test_an_event_of_the_document_has_a_kind() -> None:
     shown = {}
     for reference in SCHEMAS["Event"]["oneOf"]:
         name = reference["$ref"].rpartition("/")[2]
-        type_, op = (SCHEMAS[name]["properties"].get(key, {}) for key in ("type", "op"))
+        properties = SCHEMAS[name]["properties"]
+        type_, op = (resolved(DOCUMENT, properties.get(key, {})) for key in ("type", "op"))
         assert len(type_["enum"]) == len(op.get("enum", [None])) == 1
         shown[type_["enum"][0], op.get("enum", [None])[0]] = name
     assert shown == told | {("heartbeat", None): "HeartbeatEvent"}

@@ -97,6 +97,20 @@ def test_booleans_of_a_query_have_no_default() -> None:
     assert [place for place, schema in found if "default" in schema] == []
 
 
+def test_what_tells_events_apart_has_a_name() -> None:
+    """Go's reader of a union compares named enumerations only, and else fits several branches."""
+    schemas = DOCUMENTS["chat"]["components"]["schemas"]
+    branches = [resolved(DOCUMENTS["chat"], each) for each in schemas["Event"]["oneOf"]]
+    told = [
+        branch["properties"][key]
+        for branch in branches
+        for key in ("type", "op")
+        if key in branch["properties"]
+    ]
+    assert len(told) > len(branches) > 70
+    assert [schema for schema in told if "$ref" not in schema] == []
+
+
 def test_parameters_have_a_schema() -> None:
     """Every generator but one sends `content: application/json` wrong, or does not compile it."""
     assert len(PARAMETERS) > 80
