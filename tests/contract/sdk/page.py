@@ -5,6 +5,7 @@ python -m tests.contract.sdk.page > docs/sdks.md
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.contract.sdk.generate import GENERATORS
@@ -21,6 +22,7 @@ WORKS = {
 HEAD = """\
 # SDKs
 
+For users who generate a client.
 Written by `scripts/sdk`, which generates an SDK from each of the three documents with each of
 these generators and tests it; its list is `tests/contract/sdk/generators.yaml`. `openapi.yaml` is
 what a running server serves at `/v1/openapi.yaml`, `/v1/events/openapi.yaml` or
@@ -46,7 +48,9 @@ def page() -> str:
     rows = ["| language | what is tested | the one option that it needs |", "|---|---|---|"]
     for row in GENERATORS.values():
         works = row.get("works", WORKS[row["tested"]])
-        rows.append(f"| {row['language']} | {works} | {row.get('note', '')} |")
+        language = row["language"]
+        anchor = re.sub(r"[^\w -]", "", language.lower()).replace(" ", "-")
+        rows.append(f"| [{language}](#{anchor}) | {works} | {row.get('note', '')} |")
     return "\n".join([HEAD, *rows, "", *map(_section, GENERATORS)])
 
 
