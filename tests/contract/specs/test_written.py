@@ -39,7 +39,8 @@ def test_it_names_an_absolute_address(name: str) -> None:
         base_path="/v1",
         respond=lambda error, request_id: Response(500),
     )
-    for published in published_by(service).values():
+    found = published_by(service)
+    for published in (found["/v1/openapi.yaml"], found["/v1/openapi.json"]):
         body = published.respond("GET", {b"host": b"api.example"}).body
         content = yaml.load(body, Loader=yaml.CSafeLoader)
         (server,) = content["servers"]
