@@ -414,7 +414,7 @@ class TestNarrow:
             ([{"operand": "x"}], "Invalid narrow[0]: Value error, operator is missing"),
             ([{"operator": "x"}], "Invalid narrow[0]: Value error, operand is missing"),
             ([["search", " "]], "Invalid narrow[0]: Value error, operand cannot be blank."),
-            ({"operator": "x"}, "narrow is not a list"),
+            ({"operator": "x"}, "Invalid narrow[0]: Value error, operand is missing"),
             ("[", "narrow is not valid JSON"),
         ],
     )  # fmt: skip

@@ -49,8 +49,11 @@ def target(document: dict[str, Any], operation: dict[str, Any]) -> str:
 
 def example(document: dict[str, Any], parameter: dict[str, Any]) -> str:
     if "example" in parameter:
-        return str(parameter["example"])
-    shown = resolved(document, next(iter(parameter["examples"].values())))["value"]
+        shown = parameter["example"]
+    elif "examples" in parameter:
+        shown = resolved(document, next(iter(parameter["examples"].values())))["value"]
+    else:
+        shown = "1"  # a cursor is that of a project
     return str(shown[0] if isinstance(shown, list) else shown)
 
 
