@@ -368,9 +368,10 @@ class _Asking:
         return self._headers.get(name)
 
 
-def test_documents_are_published_as_they_are(pets: Client) -> None:
+def test_documents_are_published(pets: Client) -> None:
     published = pets.get("/openapi.yaml", headers=[KEY])
-    assert published.body.decode() == PETS
+    assert published.body.startswith(b"openapi: 3.1.0\n")
+    assert b"#/components/examples/" not in published.body  # they stand where they are shown
     assert json.loads(pets.get("/openapi.json").body)["info"]["title"] == "Pets"
 
 
