@@ -49,6 +49,7 @@ _PIPE = re.compile(rb"%7[cC]|\|")
 _BARE_SPACE = re.compile(rb" ")
 _BARE_PIPE = re.compile(rb"\|")
 _COMMA = re.compile(rb",")
+_INDEX = re.compile(r"[0-9]{0,9}")
 _ENCODED_COMMA = re.compile(rb"%2[cC]")
 _HEADER_COMMA = re.compile(rb"[ \t]*,[ \t]*")  # optional white space (RFC 9110, section 5.6.1)
 _DOT = re.compile(rb"\.")
@@ -232,7 +233,7 @@ class _Reader:
                 parts.setdefault(step, []).append((others, raws))
             else:
                 values[step] = raws
-        if shape.is_array and all(step == "" or step.isdecimal() for step in {**parts, **values}):
+        if shape.is_array and all(_INDEX.fullmatch(step) for step in {**parts, **values}):
             item = shape.part(None)
             listed = [self._innermost([raw], item) for raw in values.pop("", ())]
             found = {step: self._innermost(raws, item) for step, raws in values.items()}

@@ -277,6 +277,10 @@ class TestWhatIsSent:
             ("query", "deepObject", True, COLOR, "value[R][S]=1"),
             ("query", "deepObject", True, COLOR, "value[R]=x"),
             ("query", "deepObject", True, COLOR, "value=1"),
+            ("query", "deepObject", True, WORDS, "value[%D9%A3]=x"),
+            pytest.param(
+                *("query", "deepObject", True, WORDS, f"value[{'9' * 5000}]=x"), id="long index"
+            ),
             ("header", "simple", False, COLOR, "R,x"),
             ("header", "simple", True, COLOR, "R"),
             ("cookie", "form", False, INTEGER, "value=x"),
