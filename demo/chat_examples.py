@@ -105,8 +105,8 @@ class Example:
                 f"The server answered {answer.status_code} to the demo's {method} {path}:"
                 f" {answer.text}"
             )
-        told: Mapping[str, Any] = answer.json()
-        return told
+        parsed: Mapping[str, Any] = answer.json()
+        return parsed
 
     def say(self, name: str, place: tuple[str, str], content: str) -> int:
         """Return the id of the message."""
