@@ -96,8 +96,8 @@ def test_a_table_has_both_and_their_ratio() -> None:
     before, now = Figures(1000, 2.0, 3.0, 400, 1), Figures(2500, 0.5, 3.0, 100, 1)
     table = figures_beside("SQLite", {"GET": {"old": before, "new": now}}, "old", "new")
     assert table.splitlines() == [
-        "| SQLite, old and now | requests/s: before | now | now / before | p50 ms: before | now |"
-        " now / before | CPU us/request: before | now | now / before |",
+        "| SQLite, old and now | requests/s: before | now | ratio | p50 ms: before | now | ratio |"
+        " CPU us/request: before | now | ratio |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         "| GET | 1,000 | 2,500 | 2.50 | 2.00 | 0.50 | 0.25 | 400 | 100 | 0.25 |",
     ]
