@@ -5,6 +5,15 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+_SHORT_FORMATS = ("uuid", "date", "date-time", "binary")
+
+
+def is_bounded_text(schema: Mapping[str, Any]) -> bool:
+    """Return whether a schema of texts says how long they are. Bytes are bounded by the body."""
+    return bool(
+        {"enum", "maxLength", "pattern"} & schema.keys() or schema.get("format") in _SHORT_FORMATS
+    )
+
 
 def resolved(document: Mapping[str, Any], node: Any) -> Any:
     """What a local `$ref` means, through any number of them; any other node itself."""

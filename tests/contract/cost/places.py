@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tests.support.documents import is_bounded_text
+
 Schema = Mapping[str, Any]
 Wrap = Callable[[Any], Any]
 
@@ -152,7 +154,7 @@ def unbounded(document: Document, operation_id: str) -> Iterator[str]:
     for place in document.places(operation_id):
         schema = place.schema
         bounded = {
-            "string": "maxLength" in schema or "enum" in schema or "pattern" in schema,
+            "string": is_bounded_text(schema),
             "integer": "maximum" in schema or "enum" in schema,
             "number": "maximum" in schema,
             "array": "maxItems" in schema,

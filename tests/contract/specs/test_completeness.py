@@ -8,6 +8,7 @@ import pytest
 import services
 import specs
 from server.openapi.structure import lookup
+from tests.support.documents import is_bounded_text
 
 Node = Mapping[str, Any]
 Gap = tuple[str, str]
@@ -19,7 +20,6 @@ BOUNDS = {
     "number": ("minimum", "maximum"),
     "array": ("maxItems",),
 }
-SHORT_FORMATS = ("uuid", "date", "date-time", "binary")
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -42,9 +42,7 @@ def schema_gaps(document: Node, schema: Node, place: str) -> Iterator[Gap]:
         for bound in BOUNDS.get(schema.get("type", ""), ()):
             if bound not in schema:
                 yield bound, place
-    if schema.get("type") == "string" and not (
-        {"enum", "maxLength", "pattern"} & schema.keys() or schema.get("format") in SHORT_FORMATS
-    ):
+    if schema.get("type") == "string" and not is_bounded_text(schema):
         yield "maxLength", place
     if "default" in schema and "x-enum-varnames" in schema:  # Python SDKs would not import
         yield "a component for the enumeration", place
