@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from server.document.kinds import fits, item_kinds_of, kinds_of, may_be_null
+from server.document.kinds import fits, item_kinds_of, kinds_of
 from server.document.schemas import Schemas
 from server.errors import InvalidRequest
 from server.wire.guard import load_json
@@ -25,7 +25,6 @@ class JsonTexts:
         """`takes_bare_item`: a single text that is no JSON is an array of it."""
         self.kinds = kinds = kinds_of(schema, schemas)
         self.is_array = "array" in kinds
-        self._nullable = may_be_null(schema, schemas)
         self._may_be_text = "string" in kinds
         self._single = kinds - {"array", "null"}
         self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
@@ -52,7 +51,7 @@ class JsonTexts:
             raise
         if self._may_be_text and value is not None and not fits(value, self.kinds):
             return text
-        if value is None and self._nullable:
+        if value is None:
             return None
         if self.is_array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:

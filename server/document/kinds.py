@@ -88,13 +88,6 @@ def fits(value: Any, kinds: Kinds) -> bool:
     return not kinds or bool(_KINDS.get(type(value), kinds) & kinds)
 
 
-def may_be_null(schema: Any, schemas: Schemas) -> bool:
-    """Return whether null fits a schema by its type or `nullable`."""
-    if not isinstance(schema, Mapping):
-        return False
-    return bool(schemas.resolve(schema).get("nullable")) or "null" in kinds_of(schema, schemas)
-
-
 def item_kinds_of(schema: Any, schemas: Schemas) -> Kinds:
     """Return every JSON type that an item of the arrays among a schema's branches may have."""
     found = [

@@ -100,6 +100,8 @@ FORMS: list[tuple[list[tuple[str, str]], dict[str, Any] | list[str]]] = [
     ([("text", "hi"), ("words", '["a","b"]')], {"words": ["a", "b"], "flag": False}),
     ([("text", "hi"), ("words", "true")], {"words": ["true"], "flag": False}),
     ([("text", "hi"), ("words", "1")], ["/body/words/0"]),
+    ([("text", "hi"), ("words", "null")], ["/body/words"]),
+    ([("text", "hi"), ("numbers", "null")], ["/body/numbers"]),
     ([("text", "hi"), ("extra", '{"a":1}')], {"extra": {"a": 1}, "flag": False}),
     ([("text", "hi"), ("extra", '{"a":1,"a":1}')], ["/body/extra"]),
     ([("text", "hi"), ("extra", '{"a":"1"}')], ["/body/extra/a"]),
