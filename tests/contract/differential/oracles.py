@@ -176,10 +176,13 @@ def parameter_stock_does_not_know(request: Request, document: Document) -> bool:
 )
 def malformed_uuid(request: Request, document: Document) -> bool:
     names = views.property_names(document, type="string", format="uuid")
-    return any(
-        name in names and isinstance(value, str) and not views.UUID.fullmatch(value)
-        for name, value in views.members(views.json_body(request))
-    )
+    texts = [text for name, text in views.members(views.json_body(request)) if name in names]
+    for where in ("path", "query"):
+        sent = views.path_texts(request, document) if where == "path" else views.query(request)
+        for name, parameter in views.parameters(request, document, where).items():
+            if views.schema_of(parameter, document).get("format") == "uuid":
+                texts += [text for key, text in sent if key == name]
+    return any(isinstance(text, str) and not views.UUID.fullmatch(text) for text in texts)
 
 
 @differs(

@@ -33,6 +33,18 @@ def templates(request: Request, document: Document) -> list[str]:
     return sorted(found, key=lambda template: template.count("{"))
 
 
+def path_texts(request: Request, document: Document) -> list[tuple[str, str]]:
+    """Name and text of every parameter in the path, of all templates that it fits."""
+    path = decoded(request.path) or ""
+    found = []
+    for template in templates(request, document):
+        names = re.findall("{([^}]*)}", template)
+        pattern = re.sub(r"\\{[^}]*\\}", "([^/]+)", re.escape(template))
+        match = re.search(f"{pattern}$", path, re.DOTALL)
+        found += list(zip(names, match.groups(), strict=True)) if match else []
+    return found
+
+
 def operations(request: Request, document: Document) -> list[Mapping[str, Any]]:
     """The operations the request may mean."""
     method = "get" if request.method == "HEAD" else request.method.lower()
