@@ -88,7 +88,7 @@ def stage(
         shutil.copy(request.getfixturevalue("sqlite_template"), path)
         copy = nullcontext(f"sqlite:///{path}")
     else:
-        copy = request.getfixturevalue("postgres_copies").one()
+        copy = request.getfixturevalue("postgres_copies").unshared()
     with copy as url:
         database = Database(url)
         ada, ben = (database.run(partial(make_merchant, now=NOW, xpub=x)) for x in XPUBS)
