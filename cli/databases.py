@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from models.database import Database
-from models.revisions import is_current
+from models.revisions import is_usable
 from settings import Settings
 
 SQLITE = "sqlite:///"
@@ -17,7 +17,7 @@ SQLITE = "sqlite:///"
 def open_database(service: str, settings: Settings) -> Iterator[Database]:
     """Yield a service's database, migrated. Raise ClickException or DatabaseUnavailable."""
     url = settings.database_urls[service]
-    if is_missing(url) or not is_current(url, service):
+    if is_missing(url) or not is_usable(url, service):
         raise click.ClickException(
             f"The {service} database is not migrated to this release; run `specd migrate` first."
         )

@@ -20,7 +20,7 @@ from cli.databases import is_missing
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS
-from models.revisions import is_current
+from models.revisions import is_usable
 from settings import Settings
 
 SLOW_S = 1.0
@@ -45,7 +45,7 @@ def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Fi
         yield Finding(name, "broken", "there is no such file yet; run `specd migrate`")
         return
     try:
-        if not is_current(url, service):
+        if not is_usable(url, service):
             yield Finding(name, "broken", "not migrated to this release; run `specd migrate`")
             return
         with closing(Database.for_service(service, settings)) as database:

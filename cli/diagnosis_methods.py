@@ -14,7 +14,7 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.methods import EnabledMethod, find_enabled
 from models.payment.tokens import TokenFacts, find_problem
-from models.revisions import is_current
+from models.revisions import is_usable
 from settings import Settings
 
 NAME = "payment methods"
@@ -60,7 +60,7 @@ def _find(settings: Settings) -> Sequence[EnabledMethod]:
     """Return no method where the database cannot be read, which is a finding of its own."""
     url = settings.database_urls.get("payment", "")
     try:
-        if not url or is_missing(url) or not is_current(url, "payment"):
+        if not url or is_missing(url) or not is_usable(url, "payment"):
             return ()
         with (
             closing(Database.for_service("payment", settings)) as database,

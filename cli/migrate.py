@@ -4,7 +4,7 @@ import click
 
 from cli.databases import is_missing
 from cli.output import answer, json_option
-from models.revisions import is_current
+from models.revisions import is_usable
 from settings import Settings
 
 
@@ -20,7 +20,7 @@ def migrate(as_json: bool) -> None:
 def migrate_all(settings: Settings) -> list[str]:
     """Upgrade each service's database; return the names of the services."""
     for service, url in settings.database_urls.items():
-        if is_missing(url) or not is_current(url, service):
+        if is_missing(url) or not is_usable(url, service):
             _upgrade(url, service)
     return list(settings.database_urls)
 

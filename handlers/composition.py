@@ -6,7 +6,7 @@ import specs
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.revisions import has_all_migrations
+from models.revisions import has_usable_schema
 from server.service import Service
 from server.wire.browsers import Origins
 from services import DOCUMENTS
@@ -19,7 +19,7 @@ def service_from_settings(
     """Return a service of `services.py`; `own` are the fields that are this service's alone."""
 
     def check_migrations() -> None:
-        if not has_all_migrations(cast(Database, service.database), name):
+        if not has_usable_schema(cast(Database, service.database), name):
             raise DatabaseUnavailable()
 
     service = Service(

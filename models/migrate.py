@@ -1,19 +1,31 @@
-"""Bring a service's database to the newest schema: one process at a time, one transaction."""
+"""Bring a service's database to the newest schema: one process at a time, one transaction.
 
+Servers of the release before go on meanwhile. A change of a table waits for the transactions that
+use the table, and all that come later wait behind it. So it waits for less than a request does, and
+is tried again.
+"""
+
+import time
 from contextlib import closing
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import make_url, text
+from sqlalchemy import Connection, delete, insert, make_url, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.revisions import history_of
+from models.errors import DatabaseUnavailable
+from models.outages import is_lock_timeout
+from models.revisions import COMPATIBILITY, history_of
 
 ADVISORY_LOCK = 0x5BECD  # one number for every migration of ours, whatever the service
 LOCK_WAIT_S = 60.0
+TABLE_LOCK_WAIT_S = 2.0
+"""Of one try (PostgreSQL). Less than the five seconds that a request waits for a lock."""
 
 
 class UnknownRevision(Exception):
@@ -33,17 +45,36 @@ def upgrade(url: str, service: str) -> None:
         if database.dialect == "postgresql":
             connection.execute(text("SET LOCAL statement_timeout = 0"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": ADVISORY_LOCK})
+            connection.execute(text(f"SET LOCAL lock_timeout = '{TABLE_LOCK_WAIT_S}s'"))
         config.attributes["connection"] = connection
         try:
             command.upgrade(config, "head")
         except CommandError as error:
             raise UnknownRevision from error
+        _write_compatibility(connection, ScriptDirectory.from_config(config))
 
     database = Database(url, lock_timeout_s=LOCK_WAIT_S, rewrites_tables=True)
     if database.dialect == "sqlite":
         Path(make_url(url).database or "").absolute().parent.mkdir(parents=True, exist_ok=True)
+    ends_at = time.monotonic() + LOCK_WAIT_S
     with closing(database):
-        database.run(work)
+        while True:
+            try:
+                return database.run(work)
+            except DatabaseUnavailable as error:
+                cause = error.__cause__
+                is_locked = isinstance(cause, DBAPIError) and is_lock_timeout(cause)
+                if not is_locked or time.monotonic() > ends_at:
+                    raise
+
+
+def _write_compatibility(connection: Connection, history: ScriptDirectory) -> None:
+    """Write which release is the oldest that can use the newest schema."""
+    newest = history.get_revision("head")
+    COMPATIBILITY.create(connection, checkfirst=True)
+    connection.execute(delete(COMPATIBILITY))
+    row = {"revision": newest.revision, "oldest": newest.module.oldest}
+    connection.execute(insert(COMPATIBILITY).values(row))
 
 
 def _config(service: str) -> Config:

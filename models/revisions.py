@@ -1,33 +1,57 @@
-"""Which migrations a database has had. Each start and each readiness probe checks it, so it does
-without Alembic, whose import and reading of the history take longer than the start of a command.
+"""Which migrations a database has had, and which releases can use its schema.
+
+Each start and each readiness probe checks it, so it does without Alembic, whose import and reading
+of the history take longer than the start of a command.
+
+A migration names the `oldest` release that can use the schema after it, by that release's newest
+migration. `specd migrate` writes it into the database, where a server of that release finds it:
+the migrations themselves are files that only the newer release has.
 """
 
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import inspect, text
+from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, select, text
 
 from models.database import Database
 
 HISTORIES = Path(__file__).parent / "migrations"
 NUMBER_LENGTH = 4
-_TABLE = "alembic_version"
+_APPLIED = "alembic_version"
+COMPATIBILITY = Table(
+    "schema_compatibility",
+    MetaData(),
+    Column("revision", String(NUMBER_LENGTH), primary_key=True),
+    Column("oldest", String(NUMBER_LENGTH), nullable=False),
+)
 
 
-def is_current(url: str, service: str) -> bool:
-    """Return whether every migration is applied. Raise `DatabaseUnavailable`."""
+def is_usable(url: str, service: str) -> bool:
+    """Return whether this release can use the schema. Raise `DatabaseUnavailable`."""
     with closing(Database(url)) as database:
-        return has_all_migrations(database, service)
+        return has_usable_schema(database, service)
 
 
-def has_all_migrations(database: Database, service: str) -> bool:
-    """Return the same of a database that is open, on a connection that no request uses."""
+def has_usable_schema(database: Database, service: str) -> bool:
+    """Return whether every migration of this release is applied, and no later one whose schema is
+    too new for it. Uses a connection that no request uses. Raise `DatabaseUnavailable`.
+    """
     newest = newest_migration(service)
     with database.reading_apart() as connection:
-        if not inspect(connection).has_table(_TABLE):
+        if not inspect(connection).has_table(_APPLIED):
             return False
-        applied = connection.execute(text(f"SELECT version_num FROM {_TABLE}")).scalars()
-        return list(applied) == [newest]
+        applied = connection.execute(text(f"SELECT version_num FROM {_APPLIED}")).scalars().all()
+        if len(applied) != 1 or applied[0] < newest:
+            return False
+        return applied[0] == newest or _oldest_for(connection, applied[0]) <= newest
+
+
+def _oldest_for(connection: Connection, revision: str) -> str:
+    """Return the oldest release that can use the schema of a revision; unnamed: its own alone."""
+    if not inspect(connection).has_table(COMPATIBILITY.name):
+        return revision
+    named = select(COMPATIBILITY.c.oldest).where(COMPATIBILITY.c.revision == revision)
+    return connection.execute(named).scalar() or revision
 
 
 def newest_migration(service: str) -> str:

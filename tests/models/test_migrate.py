@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData, inspect, text
@@ -19,7 +21,7 @@ from sqlalchemy.orm import Session
 from models import migrate
 from models.base import ChatBase, PaymentBase
 from models.database import Database
-from models.revisions import history_of, is_current, newest_migration
+from models.revisions import history_of, is_usable, newest_migration
 from services import NAMES
 from tests.support.postgres import PostgresServer
 
@@ -36,7 +38,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server.drop(name)
 
 
-BESIDE_MODELS = {"alembic_version"} | {
+BESIDE_MODELS = {"alembic_version", "schema_compatibility"} | {
     f"message_search{part}" for part in ("", "_config", "_content", "_data", "_docsize", "_idx")
 }
 """Tables that migrations make without a model, on one of the databases or on both."""
@@ -94,11 +96,36 @@ class TestUpgrade:
 
     def test_refuses_a_database_of_another_history(self, empty_url: str) -> None:
         migrate.upgrade(empty_url, "payment")
-        with closing(Database(empty_url)) as database:
-            later = text("UPDATE alembic_version SET version_num = '9999'")
-            database.run(partial(Session.execute, statement=later))
+        execute(empty_url, "UPDATE alembic_version SET version_num = '9999'")
         with pytest.raises(migrate.UnknownRevision):
             migrate.upgrade(empty_url, "payment")
+
+    def test_waits_for_a_table_in_short_tries(
+        self, empty_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A request that comes behind a waiting migration waits for one try at most."""
+        if empty_url.startswith("sqlite"):
+            pytest.skip("SQLite has one writer, and readers that wait for nobody")
+        migrate.upgrade(empty_url, "payment")
+        monkeypatch.setattr(migrate, "TABLE_LOCK_WAIT_S", 0.1)
+        tries = []
+
+        def add_column(config: Config, _: str) -> None:
+            tries.append(1)
+            if len(tries) == 3:
+                reader.rollback()
+            added = "ALTER TABLE invoice ADD COLUMN note TEXT"
+            config.attributes["connection"].execute(text(added))
+
+        monkeypatch.setattr(command, "upgrade", add_column)
+        with (
+            closing(Database(empty_url)) as database,
+            database._engine("writing").connect() as reader,
+        ):
+            reader.execute(text("SELECT count(*) FROM invoice"))
+            migrate.upgrade(empty_url, "payment")
+            assert len(tries) == 3
+            assert "note" in {each["name"] for each in inspect(reader).get_columns("invoice")}
 
     def test_four_at_once_migrate_once(self, empty_url: str) -> None:
         failures: list[Exception] = []
@@ -115,14 +142,14 @@ class TestUpgrade:
         for thread in threads:
             thread.join()
         assert failures == []
-        assert is_current(empty_url, "payment")
+        assert is_usable(empty_url, "payment")
 
     def test_works_in_processes_of_their_own(self, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/payment.db"
         code = f"from models import migrate; migrate.upgrade({url!r}, 'payment')"
         running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
         assert [process.wait(60) for process in running] == [0, 0]
-        assert is_current(url, "payment")
+        assert is_usable(url, "payment")
 
     @pytest.mark.parametrize("service", NAMES)
     def test_prints_nothing(self, service: str, tmp_path: Path) -> None:
@@ -136,25 +163,52 @@ class TestUpgrade:
             migrate.upgrade("sqlite:///unused.db", "nonsense")
 
 
-class TestIsCurrent:
+class TestIsUsable:
     @pytest.mark.parametrize("service", NAMES)
     def test_the_last_number_is_the_end_of_the_history(self, service: str) -> None:
         history = ScriptDirectory(str(history_of(service)))
         assert history.get_heads() == [newest_migration(service)]
 
-    def test_an_earlier_and_a_later_number_are_not_current(self, empty_url: str) -> None:
+    @pytest.mark.parametrize("service", NAMES)
+    def test_each_migration_names_the_oldest_release_that_can_use_its_schema(
+        self, service: str
+    ) -> None:
+        """Whoever can use a schema can use the one before: an older release never comes back."""
+        history = ScriptDirectory(str(history_of(service)))
+        chain = list(reversed(list(history.walk_revisions())))
+        named = [each.module.oldest for each in chain]
+        assert named == sorted(named)
+        assert all(oldest <= each.revision for oldest, each in zip(named, chain, strict=True))
+
+    def test_an_earlier_and_a_later_number_are_not(self, empty_url: str) -> None:
         migrate.upgrade(empty_url, "payment")
-        with closing(Database(empty_url)) as database:
-            for number in ("0000", "9999"):
-                statement = text(f"UPDATE alembic_version SET version_num = '{number}'")
-                database.run(partial(Session.execute, statement=statement))
-                assert not is_current(empty_url, "payment")
+        for number in ("0000", "9999"):
+            execute(empty_url, f"UPDATE alembic_version SET version_num = '{number}'")
+            assert not is_usable(empty_url, "payment")
+
+    def test_a_later_schema_is_where_its_migration_says_so(self, empty_url: str) -> None:
+        migrate.upgrade(empty_url, "payment")
+        newest = newest_migration("payment")
+        execute(empty_url, "UPDATE alembic_version SET version_num = '9999'")
+        for oldest, usable in ((newest, True), ("0000", True), ("9998", False)):
+            execute(
+                empty_url,
+                f"UPDATE schema_compatibility SET revision = '9999', oldest = '{oldest}'",
+            )
+            assert is_usable(empty_url, "payment") is usable
+        execute(empty_url, "DROP TABLE schema_compatibility")
+        assert not is_usable(empty_url, "payment")
 
     def test_is_false_before_and_true_after(self, empty_url: str) -> None:
         if empty_url.startswith("sqlite"):
             Path(empty_url.removeprefix("sqlite:///")).parent.mkdir(parents=True)
-        assert not is_current(empty_url, "payment")
+        assert not is_usable(empty_url, "payment")
         migrate.upgrade(empty_url, "payment")
-        assert is_current(empty_url, "payment")
+        assert is_usable(empty_url, "payment")
         with closing(Database(empty_url)) as database:
             database.ping()
+
+
+def execute(url: str, statement: str) -> None:
+    with closing(Database(url)) as database:
+        database.run(partial(Session.execute, statement=text(statement)))

@@ -6,6 +6,7 @@ from models.migrations.statements import execute_all
 
 revision = "0001"
 down_revision = None
+oldest = "0001"
 branch_labels = None
 depends_on = None
 
