@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import ip_network
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 
 def parse_bool(text: str) -> bool:
@@ -65,6 +65,9 @@ def parse_database_url(text: str) -> str:
     if text.startswith("sqlite:///") and len(text) > len("sqlite:///") and ":memory:" not in text:
         return text
     scheme, separator, rest = text.partition("://")
+    pooling = dict(parse_qsl(rest.partition("?")[2])).get("pooling", "transaction")
+    if pooling != "transaction":
+        raise ValueError("may say pooling=transaction, and no other pooling")
     if separator and rest and scheme in {"postgres", "postgresql", "postgresql+psycopg"}:
         with suppress(ValueError):
             if urlsplit(text).port != 0:

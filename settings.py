@@ -202,6 +202,18 @@ class Settings:
         )
         for service in services.NAMES
     )
+    database_direct_urls: Mapping[str, str] = setting_for_each(
+        Variable(
+            parse_database_url,
+            f"PostgreSQL of the {service} service past a pooler (`pooling=transaction` in the URL"
+            " above), for notifications. Without it, they are polled.",
+            "",
+            is_secret=True,
+            name=f"{service}_database_direct_url",
+            key=service,
+        )
+        for service in services.NAMES
+    )
     database_pool_size: int = setting(
         8,
         whole(1, 200),
@@ -494,6 +506,9 @@ class Settings:
         derived["database_urls"] = {
             name: self.database_urls.get(name) or f"sqlite:///{data_dir}/{name}.db"
             for name in services.NAMES
+        }
+        derived["database_direct_urls"] = {
+            name: self.database_direct_urls.get(name, "") for name in services.NAMES
         }
         quotas = {name: quota.default for name, quota in CHAT_QUOTAS.items()}
         derived["chat_quotas"] = quotas | dict(self.chat_quotas)

@@ -25,6 +25,14 @@ def open_database(service: str, settings: Settings) -> Iterator[Database]:
         yield database
 
 
+def limits_are_missing(lacks: list[str]) -> str:
+    """Return what to tell an operator about what `Database.missing_limits` returns."""
+    return (
+        f"without {', '.join(lacks)}; behind a pooler that changes connections between"
+        " transactions, add `?pooling=transaction` to the database's URL"
+    )
+
+
 def is_missing(url: str) -> bool:
     """Return whether the URL names a missing SQLite file, without creating it."""
     return url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE).split("?")[0]).exists()

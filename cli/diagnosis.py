@@ -16,7 +16,7 @@ from adapters.chain.json_rpc import (
     parse_quantity,
     sync_client,
 )
-from cli.databases import is_missing
+from cli.databases import is_missing, limits_are_missing
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS
@@ -26,7 +26,6 @@ from settings import Settings
 SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
 SQLITE_WANTED = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
-POSTGRES_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +48,10 @@ def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Fi
             yield Finding(name, "broken", "not migrated to this release; run `specd migrate`")
             return
         with closing(Database.for_service(service, settings)) as database:
+            lacks = database.missing_limits()
+            if lacks:
+                yield Finding(name, "broken", limits_are_missing(lacks))
+                return
             looks = _sqlite if database.dialect == "sqlite" else _postgresql
             with database.reading() as connection:
                 yield looks(name, connection)
@@ -72,13 +75,6 @@ def _sqlite(name: str, connection: Connection) -> Finding:
 
 def _postgresql(name: str, connection: Connection) -> Finding:
     version = connection.execute(text("SHOW server_version")).scalar()
-    unlimited = [
-        limit
-        for limit in POSTGRES_LIMITS
-        if connection.execute(text(f"SHOW {limit}")).scalar() in ("0", None)
-    ]
-    if unlimited:
-        return Finding(name, "broken", f"PostgreSQL {version} without {', '.join(unlimited)}")
     theirs = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
     apart = abs(float(theirs) - time.time())
     if apart > CLOCK_TOLERANCE_S:

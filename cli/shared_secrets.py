@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import click
 from sqlalchemy.orm import Session
 
-from cli.databases import open_database
+from cli.databases import limits_are_missing, open_database
 from models import secret_checks
 from models.base import table_of
 from models.chat.common.vault import Vault
@@ -65,14 +65,20 @@ def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
 
 
 def require_databases(settings: Settings, *only: str | None) -> None:
-    """Raise ClickException unless the databases of `only` (default: all services) are migrated, and
-    were written under the secrets of this machine. The first machine decides.
+    """Raise ClickException unless the databases of `only` (default: all services) are migrated,
+    were written under the secrets of this machine, and keep the time limits of connections. The
+    first machine decides on secrets.
     """
     wanted = set(filter(None, only)) or settings.database_urls.keys()
     for service in settings.database_urls:
         if service in wanted:
-            with (open_with_secret if service in CHECKS else open_database)(service, settings):
-                pass
+            opened = open_with_secret if service in CHECKS else open_database
+            with opened(service, settings) as database:
+                lacks = database.missing_limits()
+            if lacks:
+                raise click.ClickException(
+                    f"The {service} database is {limits_are_missing(lacks)}."
+                )
 
 
 def renew_check(session: Session, service: str, settings: Settings) -> None:

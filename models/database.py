@@ -3,6 +3,10 @@
 SQLite runs in WAL with synchronous=FULL and one writer per process that begins IMMEDIATE;
 PostgreSQL runs READ COMMITTED with explicit row locks and time limits on statements, locks and
 idle transactions.
+
+A pooler that changes connections between transactions, such as PgBouncer, keeps no state of a
+session. With `pooling=transaction` in the URL each transaction brings its own limits, in the same
+message as its BEGIN; reads are transactions too, and no statement is prepared.
 """
 
 import threading
@@ -32,10 +36,13 @@ STATEMENT_TIMEOUT_S = 30
 READ_TIMEOUT_S = 10
 """Of a statement that only reads (PostgreSQL), or of a whole reading unit (SQLite)."""
 SNAPSHOT_TIMEOUT_S = 600
-PREPARE_THRESHOLD = "prepare_threshold"
-"""`none` in the URL: prepare no statement, as behind a pooler that changes connections."""
+POOLING = "pooling"
+"""Key in the URL. Its only value is `transaction`."""
 NEVER_BY_ITSELF = 10**9
 """So many repetitions make a statement a prepared one."""
+_PREPARE_THRESHOLD = "prepare_threshold"
+TIME_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+READ_ONLY = "transaction_read_only"
 _AFTER_COMMIT = "after_commit"
 AT_THE_END = "at_the_end"
 """Key of `Session.info`: the calls of `at_the_end` so far."""
@@ -92,12 +99,15 @@ class Database:
         read_timeout_s: float = READ_TIMEOUT_S,
         pool_size: int = 8,
         rewrites_tables: bool = False,
+        direct_url: str = "",
     ) -> None:
-        """`rewrites_tables`: a statement may change more than there is room for in memory."""
+        """`rewrites_tables`: a statement may change more than there is room for in memory.
+        `direct_url`: the address past a pooler, for notifications.
+        """
         require_seams("sqlalchemy")
         given = make_url(url)
-        self._prepares = given.query.get(PREPARE_THRESHOLD) != "none"
-        self._url = given.difference_update_query([PREPARE_THRESHOLD])
+        self._url = given.difference_update_query([POOLING])
+        self.is_pooled = POOLING in given.query
         self.dialect = self._url.get_backend_name()
         if self.dialect not in ("sqlite", "postgresql"):
             raise ValueError("a database URL starts with sqlite:/// or postgresql+psycopg://")
@@ -113,10 +123,18 @@ class Database:
             "writing": self.write_threads,
         }
         self._rewrites_tables = rewrites_tables
+        self._begin_reading = self._begin_writing = ""
+        if self.is_pooled:
+            self._begin_reading = self._beginning("READ ONLY", read_timeout_s)
+            self._begin_writing = self._beginning("READ WRITE", STATEMENT_TIMEOUT_S)
         self.availability = Availability()
         self._sockets = sockets.Sockets()
         self._heartbeat: Heartbeat | None = None
-        self.notifier = Notifier(self._url, self._sockets)
+        self.notifier = Notifier(
+            make_url(direct_url) if direct_url else self._url,
+            self._sockets,
+            listens=bool(direct_url) or not self.is_pooled,
+        )
         self._making = threading.Lock()
         self._engines: dict[str, Engine] = {}
 
@@ -127,6 +145,7 @@ class Database:
             settings.database_urls[service],
             lock_timeout_s=settings.lock_timeout_s,
             pool_size=settings.database_pool_size,
+            direct_url=settings.database_direct_urls[service],
         )
 
     def reading(self) -> AbstractContextManager[Connection]:
@@ -134,7 +153,7 @@ class Database:
 
         What takes longer than the time limit of reads ends as `DatabaseUnavailable`.
         """
-        return self._connected(self._engine("reading"), self._read_timeout_s)
+        return self._connected(self._engine("reading"), self._read_timeout_s, self._begin_reading)
 
     @contextmanager
     def snapshot(self, *, may_take_long: bool = False) -> Iterator[Connection]:
@@ -144,18 +163,14 @@ class Database:
         `yield_per` to read in batches.
         """
         seconds = SNAPSHOT_TIMEOUT_S if may_take_long else self._read_timeout_s
-        with self._connected(self._engine("reading"), seconds) as connection:
-            if self.dialect == "sqlite":
-                connection.exec_driver_sql("BEGIN")
-                try:
-                    yield connection
-                finally:
-                    connection.exec_driver_sql("ROLLBACK")
-                return
-            repeatable = connection.execution_options(isolation_level="REPEATABLE READ")
-            if may_take_long:
-                repeatable.exec_driver_sql(f"SET LOCAL statement_timeout = '{seconds}s'")
-            yield repeatable
+        begin = "BEGIN"
+        if self.dialect == "postgresql":
+            begin = self._beginning("ISOLATION LEVEL REPEATABLE READ, READ ONLY", seconds)
+        with self._connected(self._engine("reading"), seconds, begin) as connection:
+            try:
+                yield connection
+            finally:
+                connection.exec_driver_sql("ROLLBACK")
 
     def run(self, work: Callable[[Session], T]) -> T:
         """Run `work` as one transaction: returning commits, raising rolls back.
@@ -185,7 +200,9 @@ class Database:
 
     def reading_apart(self) -> AbstractContextManager[Connection]:
         """The same as `reading` on a connection that no request uses."""
-        return self._connected(self._engine("reading_apart"), self._read_timeout_s)
+        return self._connected(
+            self._engine("reading_apart"), self._read_timeout_s, self._begin_reading
+        )
 
     def ping(self) -> None:
         """Execute one trivial statement, on a connection that no request uses. Raise
@@ -195,6 +212,25 @@ class Database:
             raise DatabaseUnavailable()
         with self.reading_apart() as connection:
             connection.execute(text("SELECT 1"))
+
+    def missing_limits(self) -> list[str]:
+        """Return which limits PostgreSQL does not keep on connections of a kind, such as
+        `lock_timeout of writing`: a pooler may drop what a session brings. Raise
+        `DatabaseUnavailable`.
+        """
+        if self.dialect == "sqlite":
+            return []
+        found = []
+        for use, connected in (
+            ("reading", self.reading()),
+            ("reading_apart", self.reading_apart()),
+            ("snapshot", self.snapshot()),
+        ):
+            with connected as connection:
+                lacks = _missing_limits(connection, (*TIME_LIMITS, READ_ONLY))
+            found += [f"{limit} of {use}" for limit in lacks]
+        lacks = self.run(lambda session: _missing_limits(session.connection(), TIME_LIMITS))
+        return found + [f"{limit} of writing" for limit in lacks]
 
     def late(self) -> Exception:
         """Return the error for a request that has waited too long for a thread."""
@@ -212,11 +248,13 @@ class Database:
     close = dispose
 
     @contextmanager
-    def _connected(self, engine: Engine, read_s: float | None) -> Iterator[Connection]:
+    def _connected(
+        self, engine: Engine, read_s: float | None, begin: str = ""
+    ) -> Iterator[Connection]:
         """A connection of the pool of an engine. Raise `DatabaseUnavailable` for an outage.
 
         `read_s` is the time limit of reads; None: a unit of work, in which a refusal to write is an
-        outage, and no error of the caller.
+        outage, and no error of the caller. `begin` is executed first.
         """
         availability, writes = self.availability, read_s is None
         ended = availability.ended
@@ -225,6 +263,8 @@ class Database:
             with engine.connect() as connection:
                 if read_s is not None and self.dialect == "sqlite":
                     sqlite.limit_reading(connection, read_s)
+                if begin:
+                    connection.exec_driver_sql(begin)
                 try:
                     yield connection
                 except DBAPIError as error:
@@ -269,6 +309,8 @@ class Database:
         try:
             if self.dialect == "sqlite":
                 sqlite.begin_writing(connection)
+            elif self.is_pooled:
+                connection.exec_driver_sql(self._begin_writing)
             result = work(session)
             session.flush()
             for write, items in session.info.pop(AT_THE_END, {}).items():
@@ -289,9 +331,47 @@ class Database:
                 self._engines[use] = engine
         return engine
 
+    def _session_arguments(self, *, read_only: bool) -> dict[str, Any]:
+        """Return what a connection to PostgreSQL keeps for all its transactions."""
+        if self.is_pooled:
+            return {_PREPARE_THRESHOLD: None}
+        seconds = self._read_timeout_s if read_only else STATEMENT_TIMEOUT_S
+        limits = {
+            **self._limits(seconds),
+            "default_transaction_read_only": "on" if read_only else "off",
+        }
+        arguments: dict[str, Any] = {
+            "options": " ".join(f"-c {name}={value}" for name, value in limits.items())
+        }
+        if read_only:
+            # A plan for any values is thousands of times slower than one for those at hand where
+            # the data are uneven: rare and common words, small and large channels. So no read
+            # becomes a prepared statement by being repeated. Those with one plan for all values are
+            # marked (models/prepared.py).
+            # Writers are not kept from it: each check of a foreign key would be planned anew.
+            arguments[_PREPARE_THRESHOLD] = NEVER_BY_ITSELF
+        return arguments
+
+    def _beginning(self, mode: str, seconds: float) -> str:
+        """Return the text that begins a transaction of PostgreSQL with its limits."""
+        limits = (f"SET LOCAL {name} = '{value}'" for name, value in self._limits(seconds).items())
+        return "; ".join((f"BEGIN {mode}", *limits))
+
+    def _limits(self, seconds: float) -> dict[str, str]:
+        """Return PostgreSQL's settings for statements that may take so long."""
+        return {
+            "statement_timeout": f"{seconds * 1000:.0f}ms",
+            "lock_timeout": f"{self._lock_timeout_s * 1000:.0f}ms",
+            "idle_in_transaction_session_timeout": f"{STATEMENT_TIMEOUT_S}s",
+            "jit": "off",
+            # Pages count as in memory or on a flash disk: an index is worth it for a few rows.
+            "random_page_cost": "1.1",
+        }
+
     def _create_engine(self, use: str) -> Engine:
         read_only = use != "writing"
-        options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if read_only else {}
+        begins_by_itself = read_only or self.is_pooled
+        options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if begins_by_itself else {}
         if self.dialect == "sqlite":
             arguments: dict[str, Any] = {
                 "check_same_thread": False,
@@ -299,29 +379,7 @@ class Database:
                 "isolation_level": None,  # pysqlite begins nothing by itself; see models/sqlite.py
             }
         else:
-            seconds = self._read_timeout_s if read_only else STATEMENT_TIMEOUT_S
-            limits = {
-                "statement_timeout": f"{seconds * 1000:.0f}ms",
-                "lock_timeout": f"{self._lock_timeout_s * 1000:.0f}ms",
-                "idle_in_transaction_session_timeout": f"{STATEMENT_TIMEOUT_S}s",
-                "default_transaction_read_only": "on" if read_only else "off",
-                "jit": "off",
-                # Pages count as in memory or on a flash disk: an index is worth it for a few rows.
-                "random_page_cost": "1.1",
-            }
-            arguments = {
-                **sockets.PARAMETERS,
-                "options": " ".join(f"-c {name}={value}" for name, value in limits.items()),
-            }
-            if read_only:
-                # A plan for any values is thousands of times slower than one for those at hand
-                # where the data are uneven: rare and common words, small and large channels. So
-                # no read becomes a prepared statement by being repeated. Those with one plan for
-                # all values are marked (models/prepared.py).
-                # Writers are not kept from it: each check of a foreign key would be planned anew.
-                arguments[PREPARE_THRESHOLD] = NEVER_BY_ITSELF
-            if not self._prepares:
-                arguments[PREPARE_THRESHOLD] = None
+            arguments = {**sockets.PARAMETERS, **self._session_arguments(read_only=read_only)}
         engine = create_engine(
             _driver(self._url),
             connect_args=arguments,
@@ -344,6 +402,11 @@ class Database:
                 rewrites_tables=self._rewrites_tables,
             )
         return engine
+
+
+def _missing_limits(connection: Connection, limits: Iterable[str]) -> list[str]:
+    shown = {name: connection.execute(text(f"SHOW {name}")).scalar() for name in limits}
+    return [name for name, value in shown.items() if value in ("0", "off", None)]
 
 
 class _TryAgain(Exception):

@@ -4,7 +4,8 @@ A log has a number: an organization's, a project's. PostgreSQL passes notificati
 processes by NOTIFY, which a thread executes after the commit: NOTIFY within a transaction would
 make all commits of the database wait for each other. On SQLite each process polls `data_version`,
 which costs microseconds. A notification can get lost (a process is killed after its commit), so
-every follower reads the logs once a second without one.
+every follower reads the logs once a second without one. Through a pooler that changes connections
+nothing arrives, so followers read the logs more often.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 CHANNEL = "specd_log"
 LOOK_S = 1.0
 """PostgreSQL: the longest that a log is not read after a notification got lost."""
+POOLED_LOOK_S = 0.25
+"""The same where no notification arrives."""
 SQLITE_LOOK_S = 0.01
 PAUSE_S = 1.0
 """Between two tries to reach a database that is away."""
@@ -41,11 +44,14 @@ _log = structlog.get_logger("notifier")
 class Notifier:
     """Sends and receives notifications, in threads that start on first use, after a fork."""
 
-    def __init__(self, url: URL, sockets: Sockets | None = None) -> None:
-        """`sockets`: those of its connections are added, so that they can be shut."""
+    def __init__(self, url: URL, sockets: Sockets | None = None, *, listens: bool = True) -> None:
+        """`sockets`: those of its connections are added, so that they can be shut. `listens`: a
+        connection of this address stays one session of PostgreSQL.
+        """
         self._url = url
         self._sockets = sockets or Sockets()
         self._is_sqlite = url.get_backend_name() == "sqlite"
+        self._listens = listens
         if not self._is_sqlite:
             import psycopg  # noqa: F401 (now: a server imports it once, before its workers are forked)
         self._guard = threading.Lock()
@@ -79,7 +85,9 @@ class Notifier:
         with self._guard:
             self._calls = [*self._calls, call]
             if self._follower is None and not self._stopping.is_set():
-                follow = self._follow_sqlite if self._is_sqlite else self._follow_postgresql
+                follow = self._follow_postgresql if self._listens else self._poll
+                if self._is_sqlite:
+                    follow = self._follow_sqlite
                 self._follower = threading.Thread(target=follow, name="notifier-in", daemon=True)
                 self._follower.start()
 
@@ -156,6 +164,13 @@ class Notifier:
                     _log.warning("notifications_not_received", error=type(error).__name__)
                 is_listening = False
                 stopping.wait(PAUSE_S)
+
+    def _poll(self) -> None:
+        _log.info("notifications_polled", every_s=POOLED_LOOK_S)
+        stopping = self._stopping
+        while not stopping.is_set():
+            self._call_followers(None)
+            stopping.wait(POOLED_LOOK_S)
 
     def _send(self) -> None:
         import psycopg

@@ -72,4 +72,6 @@ def connect(url: URL, name: str) -> psycopg.Connection[tuple[object, ...]]:
     import psycopg
 
     address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    return psycopg.connect(address, autocommit=True, application_name=name, **PARAMETERS)
+    connection = psycopg.connect(address, autocommit=True, application_name=name, **PARAMETERS)
+    connection.prepare_threshold = None  # a pooler may change what is behind it
+    return connection

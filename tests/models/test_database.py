@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
-from models.database import Database
+from models.database import READ_ONLY, TIME_LIMITS, Database
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease
 from models.prepared import Query
@@ -237,9 +237,27 @@ class TestProfiles:
                 assert connection.execute(text("SHOW jit")).scalar() == "off"
             assert database.run(ask) == 1
 
-    def test_postgresql_prepares_nothing_where_the_url_says_so(self, postgres_url: str) -> None:
+    def test_nothing_is_missing_of_the_limits(self, database: Database) -> None:
+        assert database.missing_limits() == []
+
+    def test_limits_that_a_pooler_drops_are_missing(self, postgres_url: str) -> None:
+        with closing(Database(postgres_url)) as database:
+            database._session_arguments = lambda read_only: {}  # type: ignore[method-assign]
+            missing = database.missing_limits()
+        read = [
+            f"{n} of {use}"
+            for use in ("reading", "reading_apart")
+            for n in (*TIME_LIMITS, READ_ONLY)
+        ]
+        assert missing == [*read, *(f"{name} of writing" for name in TIME_LIMITS)]
+
+    def test_a_session_behind_a_pooler_keeps_nothing(
+        self, postgres_url: str, now: datetime
+    ) -> None:
+        """Each transaction brings its limits, and none of them is left to who comes next."""
         prepared = text("SELECT count(*) FROM pg_prepared_statements")
         asked = Query(select(Lease.name).where(Lease.name == bindparam("name")))
+        session = text("SELECT setting FROM pg_settings WHERE name = 'statement_timeout'")
 
         def ask(db: Connection | Session) -> int:
             for _ in range(8):
@@ -247,11 +265,24 @@ class TestProfiles:
                 db.execute(select(Lease.name)).all()
             return int(db.execute(prepared).scalar_one())
 
-        url = make_url(postgres_url).update_query_dict({"prepare_threshold": "none"})
+        url = make_url(postgres_url).update_query_dict({"pooling": "transaction"})
         with closing(Database(url.render_as_string(hide_password=False))) as database:
+            assert database.missing_limits() == []
             with database.reading() as connection:
                 assert ask(connection) == 0
+                assert connection.execute(text("SHOW jit")).scalar() == "off"
+                with pytest.raises(DBAPIError, match="read-only"):
+                    connection.execute(text("DELETE FROM lease"))
             assert database.run(ask) == 0
+            database.run(lambda session: add(session, "a", now))
+            with database.snapshot(may_take_long=True) as connection:
+                assert connection.execute(text("SHOW statement_timeout")).scalar() == "10min"
+                shown = connection.execute(text("SHOW transaction_isolation")).scalar()
+                assert shown == "repeatable read"
+                assert connection.execute(select(Lease.name)).scalar() == "a"
+            for engine in database._engines.values():
+                with engine.connect() as connection:
+                    assert connection.execute(session).scalar() == "0"
 
     @pytest.mark.parametrize("url", ["mysql://h/d", "sqlite://", "sqlite:///:memory:"])
     def test_refuses_other_databases(self, url: str) -> None:
