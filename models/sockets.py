@@ -71,7 +71,9 @@ def connect(url: URL, name: str) -> psycopg.Connection[tuple[object, ...]]:
     """Return a connection in autocommit, past SQLAlchemy. Raise psycopg.Error."""
     import psycopg
 
-    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    connection = psycopg.connect(address, autocommit=True, application_name=name, **PARAMETERS)
+    # Not the text of the URL, because libpq and SQLAlchemy escape passwords in other ways.
+    _, options = url.get_dialect()().create_connect_args(url)
+    options |= {**PARAMETERS, "application_name": name}
+    connection = psycopg.connect(**options, autocommit=True)
     connection.prepare_threshold = None  # a pooler may change what is behind it
     return connection

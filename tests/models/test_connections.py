@@ -7,13 +7,14 @@ from contextlib import closing, suppress
 
 import psycopg
 import pytest
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, make_url, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease
+from models.sockets import connect
 
 
 def driver_of(connection: Connection) -> object:
@@ -188,3 +189,17 @@ def test_units_throw_all_away_with_one_that_died(postgres_url: str) -> None:
             for each in pids:
                 killer.execute("SELECT pg_terminate_backend(%s)", (each,))
         assert database.run(pid) not in pids
+
+
+def test_a_password_may_have_any_character(postgres_url: str) -> None:
+    """SQLAlchemy writes a space into a URL as it is, and libpq refuses that."""
+    password = "a b%20c@d/e?f=g"
+    url = make_url(postgres_url)
+    with closing(Database(postgres_url)) as database:
+        database.run(lambda s: s.execute(text(f"CREATE ROLE odd LOGIN PASSWORD '{password}'")))
+        try:
+            given = url.set(username="odd", password=password)
+            with closing(connect(given, "a test")) as connection:
+                assert connection.execute("SELECT current_user").fetchone() == ("odd",)
+        finally:
+            database.run(lambda session: session.execute(text("DROP ROLE odd")))
