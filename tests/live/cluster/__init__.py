@@ -1,0 +1,1 @@
+"""The rehearsal of a whole installation on one machine: `scripts/cluster`."""

@@ -1,0 +1,58 @@
+"""python -m tests.live.cluster [CHECK ...]: rehearse faults, a restart and an upgrade of a cluster.
+
+Prints PASS or FAIL and a figure for each check, straight to the primary and through PgBouncer.
+"""
+
+import argparse
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import structlog
+
+from tests.live.cluster.checks import CHECKS, Outcome, run
+from tests.live.cluster.topology import missing_programs
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/cluster", description=__doc__)
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"of: {', '.join(CHECKS)}")
+    parser.add_argument("--only", choices=("straight", "pooled"), help="one way to the database")
+    parser.add_argument("--keep", type=Path, help="where to leave the logs")
+    asked = parser.parse_args()
+    unknown = set(asked.checks) - CHECKS.keys()
+    if unknown:
+        parser.error(f"no check is named {', '.join(sorted(unknown))}")
+    missing = missing_programs()
+    if missing:
+        parser.error(f"install {', '.join(missing)} first")
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="specd-cluster-") as made:
+        place = Path(asked.keep or made).absolute()
+        place.mkdir(parents=True, exist_ok=True)
+        place.chmod(0o755)
+        for name in asked.checks or CHECKS:
+            for way in (asked.only,) if asked.only else ("straight", "pooled"):
+                if name == "pgbouncer-killed" and way == "straight":
+                    continue
+                outcome = _try(name, place / f"{name}-{way}", is_pooled=way == "pooled")
+                failed += bool(outcome.faults)
+                print("FAIL" if outcome.faults else "PASS", f"{name}, {way}:", outcome.figure)
+                for fault in outcome.faults[:20]:
+                    print("    ", fault)
+                sys.stdout.flush()
+    return 1 if failed else 0
+
+
+def _try(name: str, folder: Path, *, is_pooled: bool) -> Outcome:
+    try:
+        return run(name, folder, is_pooled=is_pooled)
+    except Exception as error:
+        traceback.print_exc()
+        return Outcome("", [repr(error)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,231 @@
+"""What is rehearsed, by name. Each check prints PASS or FAIL and its figure."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import httpx
+
+from tests.live.chain_fixture import LocalChain, running_anvil
+from tests.live.cluster.load import Load
+from tests.live.cluster.topology import MACHINES, Cluster, running_cluster, until
+from tests.support.copied_tree import CopiedTree
+
+TTL_S = 10.0
+"""Patroni's, in patroni.yml."""
+WITHOUT_SUCCESS_S = TTL_S + 5
+BEFORE_S, AFTER_S = 4.0, 8.0
+"""Load before a fault and after all is well again."""
+NEXT = "0002"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`faults`: what should not be; none: the check has passed."""
+
+    figure: str
+    faults: list[str]
+
+
+Check = Callable[[Path, bool], Outcome]
+
+
+def _outcome(load: Load, *, without_success_s: float, tries_once: bool = False) -> Outcome:
+    faults = load.faults()
+    kinds = {
+        "invoices": load.invoices,
+        "messages": load.messages,
+        "scheduled messages": load.scheduled,
+    }
+    for name, seen in kinds.items():
+        if not seen.acknowledged:
+            faults.append(f"no {name} were acknowledged")
+        if seen.unexpected:
+            faults.append(f"{name}: statuses {seen.unexpected}")
+        if seen.without_retry_after:
+            faults.append(f"{name}: {seen.without_retry_after} times 503 without Retry-After")
+        if seen.longest_gap_s > without_success_s:
+            faults.append(f"{name}: {seen.longest_gap_s:.1f} s without a success")
+        failed = sum(n for s, n in seen.statuses.items() if s not in (200, 201))
+        failed += seen.broken.total()
+        if tries_once and failed:
+            faults.append(f"{name}: {failed} failed: {dict(seen.statuses)}, {dict(seen.broken)}")
+    counts = ", ".join(f"{len(seen.acknowledged)} {name}" for name, seen in kinds.items())
+    gap = max(seen.longest_gap_s for seen in kinds.values())
+    statuses = sum((seen.statuses for seen in kinds.values()), Counter())
+    broken = sum((seen.broken for seen in kinds.values()), Counter())
+    return Outcome(
+        f"{counts}, {len(load.readers[0].message_ids)} events to each of {len(load.readers)}"
+        f" readers, {gap:.1f} s without a success, answers {dict(statuses)},"
+        f" broken {broken.total()}",
+        faults,
+    )
+
+
+def under_fault(break_it: Callable[[Cluster], None], folder: Path, is_pooled: bool) -> Outcome:
+    """Break a part of the cluster under load. Nothing is lost, and all is well within seconds."""
+    with _stage(folder, is_pooled) as (cluster, chain):
+        with Load(cluster, chain) as load:
+            time.sleep(BEFORE_S)
+            break_it(cluster)
+            until(cluster.takes_writes, "a primary", 90)
+            for name in MACHINES:
+                cluster.until_ready(name)
+            time.sleep(AFTER_S)
+        return _outcome(load, without_success_s=WITHOUT_SUCCESS_S)
+
+
+@contextmanager
+def _stage(folder: Path, is_pooled: bool) -> Iterator[tuple[Cluster, LocalChain]]:
+    """A cluster without limits, and a chain whose blocks both workers read."""
+    with running_anvil() as chain:
+        settings = {
+            "SPECD_RATE_LIMITS": "false",
+            "SPECD_CHAIN_RPC_URLS": f"31337={chain.url}",
+            "SPECD_CHAIN_POLL_S": "0.5",
+        }
+        with running_cluster(folder, is_pooled=is_pooled, settings=settings) as cluster:
+            yield cluster, chain
+
+
+def _kill_primary(cluster: Cluster) -> None:
+    node = cluster.leader()
+    assert node is not None
+    cluster.programs[node].kill()
+    until(lambda: cluster.leader() not in (None, node), "another primary")
+    cluster.programs[node].start()
+
+
+def _hang_primary(cluster: Cluster) -> None:
+    """It answers nothing, and comes back with all that it knew when another has its place."""
+    node = cluster.leader()
+    assert node is not None
+    cluster.programs[node].send(signal.SIGSTOP)
+    others = until(lambda: cluster.leader(), "another primary")
+    assert others != node
+    cluster.programs[node].send(signal.SIGCONT)
+
+
+def _kill_replica(cluster: Cluster) -> None:
+    node = cluster.replica()
+    cluster.programs[node].kill()
+    time.sleep(TTL_S)
+    cluster.programs[node].start()
+
+
+def _restart(cluster: Cluster, *, name: str, away_s: float) -> None:
+    cluster.programs[name].kill()
+    time.sleep(away_s)
+    cluster.programs[name].start()
+
+
+def _switch_over(cluster: Cluster) -> None:
+    before = cluster.leader()
+    cluster.switch_over()
+    until(lambda: cluster.leader() not in (None, before), "the new primary")
+
+
+def _kill_servers(cluster: Cluster) -> None:
+    """One process of specd every two seconds, servers and workers of both machines in turn."""
+    for number in range(8):
+        name = ("serve-a", "worker-a", "serve-b", "worker-b")[number % 4]
+        cluster.programs[name].kill()
+        cluster.programs[name].start()
+        time.sleep(2)
+
+
+def rolling_restart(folder: Path, is_pooled: bool) -> Outcome:
+    """Each server in turn ends by SIGTERM and begins again, for clients that try once."""
+    with _stage(folder, is_pooled) as (cluster, chain):
+        with Load(cluster, chain, tries_once=True, pause_s=0.05) as load:
+            time.sleep(BEFORE_S)
+            for name in MACHINES:
+                _replace(cluster, name)
+            time.sleep(AFTER_S)
+        return _outcome(load, without_success_s=5, tries_once=True)
+
+
+def _replace(cluster: Cluster, name: str, tree: Path | None = None) -> None:
+    for word in ("serve", "worker"):
+        cluster.programs[f"{word}-{name}"].stop(60)
+    if tree is None:
+        cluster.start_machine(name)
+    else:
+        cluster.start_machine(name, tree)
+    cluster.until_ready(name)
+    # The balancer asks twice a second.
+    time.sleep(2)
+
+
+def next_release(folder: Path) -> Path:
+    """Return a copy of this release with one more migration of each service, which adds a column to
+    its busiest table, and which this release can live with.
+    """
+    tree = CopiedTree(folder)
+    for service, table in (("payment", "invoice"), ("chat", "message")):
+        versions = tree.path / "models" / "migrations" / service / "versions"
+        oldest = max(path.name[:4] for path in versions.glob("[0-9]*_*.py"))
+        (versions / f"{int(oldest) + 1:04d}_a_further_column.py").write_text(
+            f"""from alembic import op
+import sqlalchemy as sa
+
+revision = "{int(oldest) + 1:04d}"
+down_revision = oldest = "{oldest}"
+
+
+def upgrade() -> None:
+    op.add_column("{table}", sa.Column("rehearsed", sa.Text, nullable=True, server_default="yes"))
+"""
+        )
+    return tree.path
+
+
+def upgrade(folder: Path, is_pooled: bool) -> Outcome:
+    """`specd migrate` of the next release while servers of this one work; then they are replaced,
+    and one of this release begins again meanwhile.
+    """
+    with _stage(folder / "cluster", is_pooled) as (cluster, chain):
+        tree = next_release(folder)
+        with Load(cluster, chain, tries_once=True, pause_s=0.05) as load:
+            time.sleep(BEFORE_S)
+            cluster.specd("migrate", tree=tree)
+            for name in MACHINES:
+                ready = httpx.get(f"http://{MACHINES[name]}:8080/readyz", timeout=5)
+                assert ready.status_code == 200, ready.text
+            _replace(cluster, "a")
+            for name in MACHINES:
+                _replace(cluster, name, tree)
+            time.sleep(AFTER_S)
+        return _outcome(load, without_success_s=5, tries_once=True)
+
+
+FAULTS: Mapping[str, Callable[[Cluster], None]] = {
+    "primary-killed": _kill_primary,
+    "primary-hangs": _hang_primary,
+    "replica-killed": _kill_replica,
+    "etcd-killed": partial(_restart, name="etcd", away_s=TTL_S * 1.5),
+    "pgbouncer-killed": partial(_restart, name="pgbouncer", away_s=2),
+    "switchover": _switch_over,
+    "servers-killed": _kill_servers,
+}
+CHECKS: Mapping[str, Check] = {
+    **{name: partial(under_fault, fault) for name, fault in FAULTS.items()},
+    "rolling-restart": rolling_restart,
+    "upgrade": upgrade,
+}
+
+
+def run(name: str, folder: Path, *, is_pooled: bool) -> Outcome:
+    """Run a check in an empty folder, and take all down."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    return CHECKS[name](folder, is_pooled)

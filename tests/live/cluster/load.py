@@ -1,0 +1,335 @@
+"""What people do meanwhile: invoices by idempotency keys, messages now and later, readers.
+
+Each client repeats a request until it is answered for good, or asks once where `tries_once`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import httpx
+from sqlalchemy import func, select
+
+from demo.seed import METHOD_ID, seed
+from models.chat.tables import Message
+from models.clock import SystemClock
+from models.database import Database
+from models.payment.lifecycle import PAID
+from models.payment.tables import Invoice
+from tests.live.chain_fixture import LocalChain
+from tests.live.cluster.topology import Cluster, until
+from tests.live.event_storm import ONLY, Reader
+from tests.support.chat import people
+from tests.support.chat.channels import make_channel
+from tests.support.chat.queues import open_queue_of
+
+CREATORS = 16
+READERS = 4
+RETRY = (409, 429, 502, 503, 504)
+ANSWER_S = 30.0
+DUE_S = 25
+ATOMS = 1_500_000
+PAID_OF = 10
+"""One invoice of so many is paid."""
+SETTLES_S = 120.0
+"""How long readers and workers may take to catch up when all is well again."""
+
+
+@dataclass
+class Seen:
+    """What clients were told. `acknowledged`: the order of an invoice or the content of a message,
+    and its id.
+    """
+
+    acknowledged: dict[str, Any] = field(default_factory=dict)
+    statuses: Counter[int] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    without_retry_after: int = 0
+    last_success: float = field(default_factory=time.monotonic)
+    longest_gap_s: float = 0.0
+
+    def note_success(self) -> None:
+        now = time.monotonic()
+        self.longest_gap_s = max(self.longest_gap_s, now - self.last_success)
+        self.last_success = now
+
+    def note(self, answer: httpx.Response) -> None:
+        self.statuses[answer.status_code] += 1
+        if answer.status_code == 503 and "Retry-After" not in answer.headers:
+            self.without_retry_after += 1
+
+    @property
+    def unexpected(self) -> dict[int, int]:
+        """Statuses that nobody should see while a part of the cluster is away."""
+        return {s: n for s, n in self.statuses.items() if s not in (200, 201, 409, 503)}
+
+
+class Load:
+    """A context manager: everybody is at work inside."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        chain: LocalChain,
+        *,
+        tries_once: bool = False,
+        pause_s: float = 0,
+    ) -> None:
+        """`pause_s`: of each client between two requests."""
+        self._chain = chain
+        self.paid: set[str] = set()
+        self._cluster, self._tries_once, self._pause_s = cluster, tries_once, pause_s
+        self.invoices, self.messages, self.scheduled = Seen(), Seen(), Seen()
+        self.readers: list[Reader] = []
+        self._stopping = threading.Event()
+        self._draining = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._play()))
+        self._numbers = iter(range(10**9))
+        payment, chat = (Database(cluster.database_url(each)) for each in ("payment", "chat"))
+        now = SystemClock().now()
+        self._access = payment.run(lambda session: seed(session, stored=None, now=now))
+        self._cast = chat.run(lambda session: people.make_cast(session, now=now))
+        members = [self._cast.hamlet, self._cast.othello, self._cast.cordelia, self._cast.prospero]
+        self._channel = chat.run(
+            lambda s: make_channel(s, self._cast, f"square {now.timestamp()}", subscribers=members)
+        )
+        for number in range(READERS):
+            member = members[number % len(members)]
+            opened = partial(open_queue_of, member=member, now=now, event_types=ONLY)
+            queue_id = chat.run(opened)
+            self.readers.append(Reader(member, queue_id))
+        for database in (payment, chat):
+            database.dispose()
+
+    def __enter__(self) -> Load:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._thread.join()
+
+    # --- clients ------------------------------------------------------------------------------
+
+    async def _play(self) -> None:
+        trusted = ssl.create_default_context(cafile=str(self._cluster.certificate))
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+        async with httpx.AsyncClient(
+            base_url=self._cluster.url, verify=trusted, limits=limits, timeout=ANSWER_S
+        ) as client:
+            readers = [asyncio.create_task(self._read(client, each)) for each in self.readers]
+            writers = [self._write(client), self._schedule(client)]
+            await asyncio.gather(*(self._create(client) for _ in range(CREATORS)), *writers)
+            self._draining.set()
+            await asyncio.gather(*readers)
+
+    async def _ask(self, seen: Seen, send: Any) -> httpx.Response | None:
+        """Return the answer for good; None: the load ends, or the one try has failed."""
+        while not self._stopping.is_set():
+            try:
+                answer: httpx.Response = await send()
+            except httpx.TransportError as error:
+                seen.broken[type(error).__name__] += 1
+            else:
+                seen.note(answer)
+                if answer.is_success:
+                    seen.note_success()
+                    return answer
+                if answer.status_code not in RETRY:
+                    return None
+            if self._tries_once:
+                return None
+            await asyncio.sleep(0.05)
+        return None
+
+    async def _create(self, client: httpx.AsyncClient) -> None:
+        while not self._stopping.is_set():
+            number = next(self._numbers)
+            key = f"cluster-{number:07d}"
+            order = {
+                "external_order_id": f"order-{number}",
+                "attempt_no": 1,
+                "amount": "1.5",
+                "payment_method_id": METHOD_ID,
+            }
+            headers = {"Authorization": f"Bearer {self._access.key}", "Idempotency-Key": key}
+            answer = await self._ask(
+                self.invoices,
+                partial(client.post, "/v1/invoices", headers=headers, json=order),
+            )
+            if answer is not None:
+                invoice = answer.json()
+                self.invoices.acknowledged[f"order-{number}"] = invoice["id"]
+                if number % PAID_OF == 0:
+                    await asyncio.to_thread(self._chain.pay, invoice["deposit_address"], ATOMS)
+                    self.paid.add(invoice["id"])
+            await asyncio.sleep(self._pause_s)
+
+    async def _write(self, client: httpx.AsyncClient) -> None:
+        for number in range(10**9):
+            if self._stopping.is_set():
+                return
+            content = f"now {number}"
+            form = {"type": "channel", "to": self._channel, "topic": "t", "content": content}
+            answer = await self._ask(
+                self.messages,
+                partial(self._post, client, "/messages", form, f"message-{number:07d}"),
+            )
+            if answer is not None:
+                self.messages.acknowledged[content] = answer.json()["id"]
+            await asyncio.sleep(self._pause_s)
+
+    async def _schedule(self, client: httpx.AsyncClient) -> None:
+        """Messages that become due when the longest outage is over."""
+        for number in range(10**9):
+            if self._stopping.is_set():
+                return
+            due = int((SystemClock().now() + timedelta(seconds=DUE_S)).timestamp())
+            content = f"later {number}"
+            form = {
+                "type": "channel", "to": self._channel, "topic": "t", "content": content,
+                "scheduled_delivery_timestamp": due,
+            }  # fmt: skip
+            answer = await self._ask(
+                self.scheduled,
+                partial(self._post, client, "/scheduled_messages", form, f"later-{number:07d}"),
+            )
+            if answer is not None:
+                self.scheduled.acknowledged[content] = answer.json()["scheduled_message_id"]
+            await asyncio.sleep(max(self._pause_s, 0.05))
+
+    async def _post(
+        self, client: httpx.AsyncClient, path: str, form: dict[str, Any], key: str
+    ) -> httpx.Response:
+        hamlet = self._cast.hamlet
+        return await client.post(
+            f"/api/v1{path}",
+            data=form,
+            headers={"Host": hamlet.host, "Idempotency-Key": key},
+            auth=(hamlet.email, hamlet.key),
+        )
+
+    async def _read(self, client: httpx.AsyncClient, reader: Reader) -> None:
+        """Poll until all that was acknowledged has come after the end of the load."""
+        ends_at = None
+        while True:
+            if self._draining.is_set():
+                ends_at = ends_at or time.monotonic() + SETTLES_S
+                wanted = set(self.messages.acknowledged.values())
+                number = len(wanted) + len(self.scheduled.acknowledged)
+                if len(reader.message_ids) >= number and wanted <= set(reader.message_ids):
+                    return
+                if time.monotonic() > ends_at:
+                    return
+            try:
+                answer = await client.get(
+                    "/api/v1/events",
+                    params={
+                        "queue_id": reader.queue_id,
+                        "last_event_id": reader.last_event_id,
+                        "dont_block": str(self._draining.is_set()).lower(),
+                    },
+                    headers={"Host": reader.member.host},
+                    auth=(reader.member.email, reader.member.key),
+                    timeout=75,
+                )
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+                continue
+            if answer.status_code == 400:
+                reader.refusals.append(answer.text)
+                return
+            if answer.status_code != 200:
+                await asyncio.sleep(0.05)
+                continue
+            for event in answer.json()["events"]:
+                reader.last_event_id = event["id"]
+                if event["type"] == "message":
+                    reader.event_ids.append(event["id"])
+                    reader.message_ids.append(event["message"]["id"])
+            if self._draining.is_set():
+                await asyncio.sleep(0.1)
+
+    # --- afterwards ---------------------------------------------------------------------------
+
+    def faults(self) -> list[str]:
+        """Return what was lost, doubled or told in another order. Call it after the load."""
+        found: list[str] = []
+        database = Database(self._cluster.database_url("payment"))
+        with suppress(TimeoutError):
+            until(lambda: self._are_paid(database), "the payments", SETTLES_S)
+        unpaid = self.paid - self._paid_in(database)
+        if unpaid:
+            found.append(f"{len(unpaid)} of {len(self.paid)} payments were not found")
+        with database.reading() as reader:
+            rows = reader.execute(
+                select(Invoice.external_order_id, Invoice.id, Invoice.deposit_address).where(
+                    Invoice.project_id == self._access.project_id
+                )
+            ).all()
+        database.dispose()
+        stored = {order: id_ for order, id_, _ in rows}
+        for order, id_ in self.invoices.acknowledged.items():
+            if stored.get(order) != id_:
+                found.append(
+                    f"the invoice of {order} was acknowledged as {id_}: {stored.get(order)}"
+                )
+        if len(stored) != len(rows) or len({address for *_, address in rows}) != len(rows):
+            found.append("an order has two invoices, or an address")
+        chat = Database(self._cluster.database_url("chat"))
+        with chat.reading() as reader:
+            contents = reader.execute(
+                select(Message.content, func.count(), func.min(Message.id))
+                .where(Message.realm_id == self._cast.realm_id)
+                .where(Message.content.like("now %") | Message.content.like("later %"))
+                .group_by(Message.content)
+            ).all()
+        chat.dispose()
+        ids: dict[str, int] = {}
+        for content, number, id_ in contents:
+            ids[content] = id_
+            if number != 1:
+                found.append(f"{content} was sent {number} times")
+        for content, id_ in self.messages.acknowledged.items():
+            if ids.get(content) != id_:
+                found.append(f"{content} was acknowledged as {id_}: {ids.get(content)}")
+        unsent = self.scheduled.acknowledged.keys() - ids.keys()
+        if unsent:
+            found.append(f"{len(unsent)} scheduled messages were not sent")
+        return found + self._reader_faults(set(ids.values()))
+
+    def _are_paid(self, database: Database) -> bool:
+        self._chain.mine(1)
+        return self.paid <= self._paid_in(database)
+
+    def _paid_in(self, database: Database) -> set[str]:
+        paid = select(Invoice.id).where(Invoice.status == PAID)
+        with database.reading() as reader:
+            return set(reader.execute(paid).scalars())
+
+    def _reader_faults(self, ids: set[int]) -> list[str]:
+        found = []
+        order = self.readers[0].message_ids
+        for number, reader in enumerate(self.readers):
+            seen = Counter(reader.message_ids)
+            if reader.refusals:
+                found.append(f"reader {number} was refused: {reader.refusals[0]}")
+            twice = [id_ for id_, times in seen.items() if times > 1]
+            if twice:
+                found.append(f"reader {number} was told {len(twice)} messages twice")
+            if ids - seen.keys():
+                found.append(f"reader {number} missed {len(ids - seen.keys())} messages")
+            if reader.event_ids != sorted(reader.event_ids):
+                found.append(f"reader {number} was told events that do not ascend")
+            if reader.message_ids != order:
+                found.append(f"reader {number} was told another order than reader 0")
+        return found
