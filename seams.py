@@ -27,6 +27,8 @@ SEAMS = (
     "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol.send_400_response",
     "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol.timeout_keep_alive_handler",
     "uvicorn.protocols.http.httptools_impl:RequestResponseCycle.run_asgi",
+    "uvicorn_worker:UvicornWorker._install_sigquit_handler",
+    "uvicorn_worker:UvicornWorker._serve",
 )
 
 

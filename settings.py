@@ -242,6 +242,11 @@ class Settings:
         shown="",
     )
     workers: int = setting(2, whole(1, 128), "Number of HTTP server processes.")
+    drain_s: float = setting(
+        0.0,
+        seconds(0, 60),
+        "How long a server goes on after SIGTERM, not ready, so that a balancer leaves it first.",
+    )
     body_read_timeout_s: float = setting(
         15.0, seconds(0.1, 600), "Deadline for a client to send the whole request body."
     )

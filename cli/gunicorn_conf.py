@@ -6,6 +6,7 @@ The names are gunicorn's settings. A second signal handler, reloader or socket i
 import gc
 import os
 import sys
+from math import ceil
 from typing import Any
 
 from settings import Settings
@@ -22,7 +23,7 @@ worker_class = "server.serving.worker.Worker"
 backlog = 2048
 keepalive = 5
 timeout = 60  # a worker whose event loop stands still this long is replaced
-graceful_timeout = 10
+graceful_timeout = 10 + ceil(_settings.drain_s)
 max_requests = 0
 limit_request_line = 8190
 limit_request_fields = 100
@@ -61,6 +62,11 @@ def when_ready(server: Any) -> None:
     gc.enable()
     gc.set_threshold(_COLLECT_AFTER, 20, 50)
     sys.setswitchinterval(_TURN_S)
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    """Set how long the worker goes on after SIGTERM."""
+    worker.drain_s = _settings.drain_s
 
 
 def child_exit(server: Any, worker: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -19,6 +20,10 @@ PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
 _TIMEOUT_S = 5.0
 _EXPOSITIONS = Pool("metrics", 1)
 T = TypeVar("T")
+
+
+stopping = threading.Event()
+"""Set while this process finishes its requests: it serves, and is not ready."""
 
 
 class Probes:
@@ -59,6 +64,8 @@ class Probes:
         return await self._readiness()
 
     async def _readiness(self) -> Response:
+        if stopping.is_set():
+            return Response(503, encode({"status": "stopping"}))
         checks = await asyncio.gather(*(self._check(service) for service in self._services))
         ready = all(state == "ok" for _, state in checks)
         body = {"status": "ok" if ready else "unavailable", "services": dict(checks)}

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import time
+from types import FrameType
 from typing import Any
 
+from gunicorn.arbiter import Arbiter
+from uvicorn import Config, Server
 from uvicorn_worker import UvicornWorker
 
+from server.serving import health
 from server.serving.protocol import Protocol
+
+
+class DrainingServer(Server):
+    """Goes on for a while after SIGTERM, and is not ready, so that a balancer leaves it first."""
+
+    def __init__(self, config: Config, drain_s: float) -> None:
+        super().__init__(config)
+        self._drain_s = drain_s
+        self._ends_at: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig == signal.SIGTERM and self._drain_s and self._ends_at is None:
+            health.stopping.set()
+            self._ends_at = time.monotonic() + self._drain_s
+            return
+        super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        is_over = self._ends_at is not None and time.monotonic() >= self._ends_at
+        return await super().on_tick(counter) or is_over
 
 
 class Worker(UvicornWorker):
     """Lifespan is on, so that an application that cannot start stops the worker loudly."""
 
+    drain_s = 0.0
+    """For how long it goes on after SIGTERM."""
     CONFIG_KWARGS: dict[str, Any] = {  # noqa: RUF012 (gunicorn reads it off the class)
         "loop": "uvloop",
         "http": Protocol,
@@ -22,3 +51,11 @@ class Worker(UvicornWorker):
         "ws": "none",
         "proxy_headers": False,
     }
+
+    async def _serve(self) -> None:
+        self.config.app = self.wsgi
+        server = DrainingServer(self.config, self.drain_s)
+        self._install_sigquit_handler()
+        await server.serve(sockets=self.sockets)
+        if not server.started:
+            sys.exit(Arbiter.WORKER_BOOT_ERROR)

@@ -37,9 +37,13 @@ def specd(env: dict[str, str], *words: str) -> subprocess.Popen[str]:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
-    """A server of two workers that is ready, started over the counters of an earlier one."""
-    env = environment(tmp_path, SPECD_WORKERS="2")
+def server(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """A server of two workers that is ready, started over the counters of an earlier one, with
+    further settings as parameters.
+    """
+    env = environment(tmp_path, SPECD_WORKERS="2", **getattr(request, "param", {}))
     assert specd(env, "migrate").wait(60) == 0
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "counter_1.db").write_bytes(b"left behind")
@@ -89,6 +93,23 @@ def test_stops_on_sigterm_and_leaves_no_socket(
     assert process.wait(STOP_WITHIN_S) == 0
     with pytest.raises(httpx.TransportError):
         client.get("/healthz")
+
+
+@pytest.mark.parametrize("server", [{"SPECD_DRAIN_S": "1.5"}], indirect=True)
+def test_goes_on_for_a_while_after_sigterm_and_is_not_ready(
+    server: tuple[subprocess.Popen[str], httpx.Client],
+) -> None:
+    """A new connection is served too: the balancer has not noticed yet."""
+    process, client = server
+    process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + STOP_WITHIN_S
+    address = str(client.base_url)
+    while (ready := httpx.get(f"{address}/readyz")).status_code == 200:
+        assert time.monotonic() < deadline
+    assert (ready.status_code, ready.json()) == (503, {"status": "stopping"})
+    assert httpx.get(f"{address}/healthz").status_code == 200
+    assert httpx.get(f"{address}/v1/payment-methods").status_code == 401
+    assert process.wait(STOP_WITHIN_S) == 0
 
 
 def children_of(pid: int) -> dict[int, str]:
