@@ -12,6 +12,7 @@ from cli.chat_keys import renew_key, reseal, revoke_keys
 from cli.chat_mail import dead_mail, receive_mail
 from cli.databases import open_database
 from cli.output import answer, json_option
+from cli.restored import after_restore_of_chat
 from cli.secrets import read_secret, secret_option
 from cli.shared_secrets import chat_vault, key_maker, open_with_secret
 from models.chat.accounts import administering
@@ -39,6 +40,7 @@ chat.add_command(renew_key)
 chat.add_command(reseal)
 chat.add_command(revoke_keys)
 chat.add_command(export)
+chat.add_command(after_restore_of_chat)
 
 
 @chat.command("create-realm")

@@ -12,6 +12,7 @@ from cli.payment_methods import create_method, disable_method, enable_method, li
 from cli.payment_pay import pay
 from cli.payment_rescan import rescan
 from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
+from cli.restored import after_restore_of_payment
 from models.clock import SystemClock
 from models.payment import keys, projects
 from settings import Settings
@@ -35,6 +36,7 @@ for command in (
     list_endpoints,
     rescan,
     reseal,
+    after_restore_of_payment,
 ):
     payment.add_command(command)
 

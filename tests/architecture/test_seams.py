@@ -41,7 +41,12 @@ def test_each_of_them_is_used() -> None:
     for path in [*ROOT.glob("server/**/*.py"), *ROOT.glob("models/**/*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
-                case ast.Attribute(attr=name) | ast.FunctionDef(name=name) | ast.alias(name=name):
+                case (
+                    ast.Attribute(attr=name)
+                    | ast.FunctionDef(name=name)
+                    | ast.AsyncFunctionDef(name=name)
+                    | ast.alias(name=name)
+                ):
                     used.add(name)
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     used.add(name)

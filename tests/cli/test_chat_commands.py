@@ -495,3 +495,8 @@ class TestKeys:
         monkeypatch.delenv("SPECD_CHAT_SECRET_PREVIOUS")
         assert migrated.json("chat", "reseal") == {"resealed": 0, "lost": 0}
         assert sign_in(chat_database, acme).id == 1
+
+
+def test_after_a_restore_numbers_are_skipped(migrated: Specd) -> None:
+    _, out, _ = migrated("chat", "after-restore")
+    assert "Skipped 1000000 numbers of messages, scheduled messages and events." in out

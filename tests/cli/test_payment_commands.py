@@ -218,3 +218,12 @@ class TestWebhooks:
         told = migrated.json("payment", "reseal", "--without-previous")
         assert told == {"resealed": 0}
         migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
+
+
+def test_after_a_restore_it_says_what_is_lost(migrated: Specd, project: str) -> None:
+    words = ("payment", "after-restore", "--addresses", "10", "--ids", "20")
+    _, out, _ = migrated(*words)
+    assert "Skipped 10 addresses of 1 wallets, and 20 numbers of events." in out
+    assert "invoices, API keys" in out
+    assert migrated.json(*words) == {"wallets": 1}
+    assert "Invalid value" in migrated.refusal("payment", "after-restore", "--ids", "0")

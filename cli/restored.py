@@ -1,0 +1,60 @@
+"""`specd payment after-restore` and `specd chat after-restore`."""
+
+import click
+
+from cli.databases import open_database
+from cli.output import answer, json_option
+from models.base import table_of
+from models.chat.tables import Event, Message, ScheduledMessage
+from models.payment.restored import skip_handed_out
+from models.restored import skip_ids
+from settings import Settings
+
+ADDRESSES, IDS = 100_000, 1_000_000
+PAYMENT = """\
+Skipped {addresses} addresses of {wallets} wallets, and {ids} numbers of events.
+Lost with the time since the backup: invoices, API keys, webhook endpoints and idempotency keys. A \
+payment to an address that was handed out since is found by nobody: ask the wallet of each project.
+The chain watcher reads on from the block where the backup was, so it finds payments of the \
+invoices that are there."""
+CHAT = """\
+Skipped {ids} numbers of messages, scheduled messages and events.
+Lost with the time since the backup: messages, files' records, accounts and API keys. Clients show \
+what they have until they load again."""
+
+
+def _ids_option(help_text: str) -> object:
+    return click.option(
+        "--ids", type=click.IntRange(1, 100_000_000), default=IDS, show_default=True, help=help_text
+    )
+
+
+@click.command("after-restore")
+@click.option(
+    "--addresses",
+    type=click.IntRange(1, 10_000_000),
+    default=ADDRESSES,
+    show_default=True,
+    help="More than were handed out since the backup.",
+)
+@_ids_option("More than there were events since the backup.")
+@json_option
+def after_restore_of_payment(addresses: int, ids: int, as_json: bool) -> None:
+    """Skip what was handed out after the backup that was restored, before anything is served."""
+    with open_database("payment", Settings.from_env()) as database:
+        wallets = database.run(
+            lambda session: skip_handed_out(session, addresses=addresses, events=ids)
+        )
+    text = PAYMENT.format(addresses=addresses, wallets=wallets, ids=ids)
+    answer({"wallets": wallets}, as_json=as_json, text=text)
+
+
+@click.command("after-restore")
+@_ids_option("More than there were messages, or events, since the backup.")
+@json_option
+def after_restore_of_chat(ids: int, as_json: bool) -> None:
+    """Skip what was handed out after the backup that was restored, before anything is served."""
+    tables = [table_of(each) for each in (Message, ScheduledMessage, Event)]
+    with open_database("chat", Settings.from_env()) as database:
+        database.run(lambda session: skip_ids(session, tables, ids))
+    answer({"skipped": ids}, as_json=as_json, text=CHAT.format(ids=ids))
