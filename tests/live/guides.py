@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 TUTORIAL = "docs/tutorial.md"
 ELSEWHERE = {
     TUTORIAL: "tests/live/test_tutorial.py",
+    "docs/backup.md": "tests/live/test_backup.py",
     "docs/fuzzing.md": "tests/contract/fuzz/test_anybody.py",
     "docs/sdks.md": "tests/contract/sdk/test_page.py",
 }
