@@ -7,15 +7,18 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import httpx
 
+from models.database import Database
+from services import NAMES
 from tests.live.chain_fixture import LocalChain, running_anvil
-from tests.live.cluster.load import Load
+from tests.live.cluster.load import Load, timings
 from tests.live.cluster.topology import MACHINES, Cluster, running_cluster, until
 from tests.support.copied_tree import CopiedTree
 
@@ -24,7 +27,8 @@ TTL_S = 10.0
 WITHOUT_SUCCESS_S = TTL_S + 5
 BEFORE_S, AFTER_S = 4.0, 8.0
 """Load before a fault and after all is well again."""
-NEXT = "0002"
+EVENT_S = 0.02
+"""The longest that the median event may take from one machine to the other."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +211,24 @@ def upgrade(folder: Path, is_pooled: bool) -> Outcome:
         return _outcome(load, without_success_s=5, tries_once=True)
 
 
+def figures(folder: Path, is_pooled: bool) -> Outcome:
+    """What a request costs, and how long an event takes from one machine to the other; every limit
+    is asked of the database on each kind of connection.
+    """
+    faults = []
+    with _stage(folder, is_pooled) as (cluster, chain):
+        for service in NAMES:
+            url = cluster.database_url(service, is_pooled=is_pooled)
+            with closing(Database(url)) as database:
+                faults += [f"{service}: {each}" for each in database.missing_limits()]
+        took = timings(cluster, chain)
+    if median(took["event"]) > EVENT_S:
+        faults.append("an event takes too long from one machine to the other")
+    return Outcome(
+        ", ".join(f"{name} p50 {median(each) * 1000:.1f} ms" for name, each in took.items()), faults
+    )
+
+
 FAULTS: Mapping[str, Callable[[Cluster], None]] = {
     "primary-killed": _kill_primary,
     "primary-hangs": _hang_primary,
@@ -218,6 +240,7 @@ FAULTS: Mapping[str, Callable[[Cluster], None]] = {
 }
 CHECKS: Mapping[str, Check] = {
     **{name: partial(under_fault, fault) for name, fault in FAULTS.items()},
+    "figures": figures,
     "rolling-restart": rolling_restart,
     "upgrade": upgrade,
 }

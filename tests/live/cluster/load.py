@@ -10,6 +10,7 @@ import ssl
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -26,7 +27,7 @@ from models.database import Database
 from models.payment.lifecycle import PAID
 from models.payment.tables import Invoice
 from tests.live.chain_fixture import LocalChain
-from tests.live.cluster.topology import Cluster, until
+from tests.live.cluster.topology import MACHINES, Cluster, until
 from tests.live.event_storm import ONLY, Reader
 from tests.support.chat import people
 from tests.support.chat.channels import make_channel
@@ -333,3 +334,68 @@ class Load:
             if reader.message_ids != order:
                 found.append(f"reader {number} was told another order than reader 0")
         return found
+
+
+def timings(cluster: Cluster, chain: LocalChain, count: int = 200) -> dict[str, list[float]]:
+    """Return seconds of requests to machine a alone, and of events from it to a reader at b."""
+    load = Load(cluster, chain)
+    sender, reader = (f"http://{MACHINES[name]}:8080" for name in ("a", "b"))
+    took: dict[str, list[float]] = {"create": [], "get": [], "send": [], "event": []}
+    key = {"Authorization": f"Bearer {load._access.key}"}
+    hamlet, listening = load._cast.hamlet, load.readers[1]
+    with httpx.Client(base_url=sender, timeout=30) as a, httpx.Client(base_url=reader) as b:
+        arrivals: dict[int, float] = {}
+
+        def listen() -> None:
+            while len(arrivals) < count:
+                answer = b.get(
+                    "/api/v1/events",
+                    params={
+                        "queue_id": listening.queue_id,
+                        "last_event_id": listening.last_event_id,
+                    },
+                    headers={"Host": listening.member.host},
+                    auth=(listening.member.email, listening.member.key),
+                    timeout=100,
+                )
+                now = time.monotonic()
+                for event in answer.json()["events"]:
+                    listening.last_event_id = event["id"]
+                    if event["type"] == "message":
+                        arrivals[event["message"]["id"]] = now
+
+        def timed(name: str, send: Callable[[], httpx.Response]) -> httpx.Response:
+            began = time.monotonic()
+            answer = send()
+            took[name].append(time.monotonic() - began)
+            answer.raise_for_status()
+            return answer
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        for number in range(count):
+            order = {
+                "external_order_id": f"timed-{number}",
+                "attempt_no": 1,
+                "amount": "1.5",
+                "payment_method_id": METHOD_ID,
+            }
+            headers = {**key, "Idempotency-Key": f"timed-{number:07d}"}
+            made = timed("create", partial(a.post, "/v1/invoices", headers=headers, json=order))
+            path = f"/v1/invoices/{made.json()['id']}"
+            timed("get", partial(a.get, path, headers=key))
+            form = {
+                "type": "channel", "to": load._channel, "topic": "t", "content": f"timed {number}",
+            }  # fmt: skip
+            message = timed(
+                "send",
+                partial(
+                    a.post, "/api/v1/messages", data=form, headers={"Host": hamlet.host},
+                    auth=(hamlet.email, hamlet.key),
+                ),
+            )  # fmt: skip
+            sent, id_ = time.monotonic(), message.json()["id"]
+            until(partial(arrivals.get, id_), "an event", 30)
+            took["event"].append(max(arrivals[id_] - sent, 0.0))
+        thread.join()
+    return took
