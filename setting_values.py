@@ -156,6 +156,21 @@ def parse_mail_url(text: str) -> str:
     )
 
 
+def parse_limits_url(text: str) -> str:
+    """Where several machines count requests: Redis or Valkey, by TCP."""
+    with suppress(ValueError):
+        url = urlsplit(text)
+        is_plain = not (url.query or url.fragment or re.search(r"\s", text))
+        is_server = bool(url.hostname) and url.port != 0
+        has_number = re.fullmatch(r"(/[0-9]{0,5})?", url.path)
+        if url.scheme in {"redis", "rediss"} and is_server and is_plain and has_number:
+            return text
+    raise ValueError(
+        "must be redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss:// for TLS, and special"
+        " characters of the password percent-encoded"
+    )
+
+
 def parse_sender(text: str) -> str:
     """An address, or a name with an address in angle brackets."""
     address = re.fullmatch(r"(?:[^<>\r\n]*<)?([^\s<>@]+@[^\s<>@]+)>?", text)

@@ -22,6 +22,7 @@ from setting_values import (
     parse_bool,
     parse_database_url,
     parse_domain,
+    parse_limits_url,
     parse_mail_url,
     parse_networks,
     parse_origins,
@@ -257,6 +258,14 @@ class Settings:
     )
     rate_limits: bool = setting(
         True, parse_bool, "Enable rate limits (`specd demo` runs without limits)."
+    )
+    limits_url: str = setting(
+        "",
+        parse_limits_url,
+        "Redis or Valkey in which all machines count requests together:"
+        " `redis://USER:PASSWORD@HOST:PORT/NUMBER`, or `rediss://` for TLS. If empty, each machine"
+        " counts by itself.",
+        secret=True,
     )
     rate_limit_per_minute: int = setting(
         600, whole(1, 10_000_000), "Requests per API key and minute when rate limits are on."
@@ -648,6 +657,7 @@ def mask(text: str) -> str:
     """Return the text without the secrets of its URLs: passwords, queries, paths of http URLs."""
     text = re.sub(r"(postgres[^:]*://[^:/@\s]*):\S*@", r"\1:***@", text)
     text = re.sub(r"(smtps?://[^:/@\s]*):\S*@", r"\1:***@", text)
+    text = re.sub(r"(rediss?://[^:/@\s]*):\S*@", r"\1:***@", text)
     text = re.sub(r"(https?://)[^/\s,]*@", r"\1***@", text)
     text = re.sub(r"(https?://[^/?\s,]+)[/?][^\s,]+", r"\1/***", text)
     return re.sub(r"(postgres[^?\s]*)\?\S+", r"\1?***", text)

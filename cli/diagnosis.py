@@ -1,12 +1,14 @@
-"""Read-only checks of databases and chain endpoints."""
+"""Read-only checks of databases, the store of limits and chain endpoints."""
 
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, text
 
+import services
 from adapters.chain.json_rpc import (
     Endpoint,
     EndpointFailed,
@@ -16,12 +18,13 @@ from adapters.chain.json_rpc import (
     parse_quantity,
     sync_client,
 )
+from adapters.limits.wiring import open_limit_store
 from cli.databases import is_missing, limits_are_missing
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS
 from models.revisions import is_usable
-from settings import Settings
+from settings import Settings, SettingsError, is_loopback, variable
 
 SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
@@ -84,6 +87,34 @@ def _postgresql(name: str, connection: Connection) -> Finding:
     if connection.execute(text("SHOW fsync")).scalar() != "on":
         return Finding(name, "warning", f"PostgreSQL {version} with fsync off: a crash loses data")
     return Finding(name, "ok", f"PostgreSQL {version}, time limits set, clocks {apart:.1f} s apart")
+
+
+def diagnose_limits(settings: Settings) -> Iterator[Finding]:
+    """Check the store of limits, if there is one: what it answers, and that passwords are safe."""
+    name, url = "limits", urlsplit(settings.limits_url)
+    try:
+        store = open_limit_store(settings, services.NAMES[0], timeout_s=SLOW_S)
+    except SettingsError as error:
+        yield Finding(name, "broken", str(error))
+        return
+    if store is None:
+        return
+    with closing(store):
+        began = time.monotonic()
+        version, problem = store.find_version()
+        took = time.monotonic() - began
+    if version is None:
+        fix = f"{problem}; check {variable('limits_url')}. Each machine counts by itself meanwhile"
+        yield Finding(name, "broken", fix)
+    elif url.scheme == "redis" and not is_loopback(url.hostname or ""):
+        yield Finding(
+            name,
+            "warning",
+            f"{version} answered in {took * 1000:.0f} ms without TLS: use rediss://, or a network"
+            " that nobody else can read",
+        )
+    else:
+        yield Finding(name, "ok", f"{version} answered in {took * 1000:.0f} ms")
 
 
 def diagnose_chains(settings: Settings) -> Iterator[Finding]:

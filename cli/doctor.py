@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 import httpx
 
-from cli.diagnosis import Finding, diagnose_chains, diagnose_database
+from cli.diagnosis import Finding, diagnose_chains, diagnose_database, diagnose_limits
 from cli.diagnosis_methods import diagnose_methods
 from cli.output import answer_table, json_option, one_sentence
 from cli.privacy import diagnose_files, diagnose_transport
@@ -22,7 +22,7 @@ EARLIEST_S = 1_790_000_000
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Check databases, files, port, endpoints, payment methods, clock; exit 1 if one is broken."""
+    """Check databases, files, port, limits, chains, payment methods, clock. Exit 1 for a fault."""
     findings = list(diagnose(Settings.from_env()))
     ok = all(finding.state != "broken" for finding in findings)
     answer_table(
@@ -49,6 +49,7 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
         yield from diagnose_transport(service, url)
     yield diagnose_files(settings)
     yield _server(settings)
+    yield from diagnose_limits(settings)
     yield from diagnose_chains(settings)
     yield from diagnose_methods(settings)
 

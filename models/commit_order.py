@@ -6,6 +6,7 @@ commit, and a transaction with a smaller id may commit later. So a transaction t
 first takes the lock of the log, as its last step, and PostgreSQL releases the lock when the commit
 is visible: the next writer of that log draws its ids after that. Logs do not wait for each other,
 and a transaction with the lock of a log waits for nothing else, so there is no deadlock.
+Ids of messages are not of this kind: they are drawn in the middle of a transaction (decision 42).
 Transactions that add to logs of two families all take their locks in the same order
 (`models.chat.presence.reports`).
 """

@@ -71,9 +71,12 @@ class WorkQueue:
 
     def due(self, query: Select[Columns]) -> Select[Columns]:
         """Return the query for rows that are due `at` a time, longest due first, locked."""
+        return self.listed(query.with_for_update(skip_locked=True, of=self._table))
+
+    def listed(self, query: Select[Columns]) -> Select[Columns]:
+        """Return the query for rows that are due `at` a time, longest due first."""
         order = self._table.c.next_try_at, self._table.c.id
-        locked = query.with_for_update(skip_locked=True, of=self._table)
-        return locked.where(self._is_due).order_by(*order)
+        return query.where(self._is_due).order_by(*order)
 
     def claimed(self, claim: Claim) -> Select[*tuple[Any, ...]]:
         """Return the query for a claimed row; it finds none where the claim is no longer valid."""

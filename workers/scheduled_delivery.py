@@ -2,7 +2,8 @@
 by skipping locked rows on PostgreSQL, and take turns on SQLite.
 """
 
-from datetime import timedelta
+from collections import deque
+from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy.orm import Session
@@ -12,9 +13,15 @@ from models.chat.scheduling.records import ScheduledRow
 from models.clock import Clock
 from models.database import Database
 
+MISSES = 2
+"""So many messages in a row that another worker has taken make a worker go on behind them."""
+
 
 class ScheduledDelivery:
     """Steps over one chat database, one message and one transaction each.
+
+    Messages are found some at a time. Workers that find the same ones part: whoever comes second to
+    them continues with the next ones.
 
     `late_window`: how long after its time a message is still sent.
     """
@@ -29,35 +36,56 @@ class ScheduledDelivery:
         self._database = database
         self._clock = clock
         self._late_window = late_window
+        self._found: deque[ScheduledRow] = deque()
+        self._misses = 0
         self._log = structlog.get_logger("scheduled_delivery")
 
     def try_deliver_one(self) -> bool:
-        """Send or fail the message that is due longest; return whether there was one.
+        """Send or fail the next message that is due; return whether there may be
+        another.
 
-        The message is chosen, its text rendered while nothing is locked, and then it is claimed. A
-        step that finds the message claimed by another worker counts as well.
+        Its text is rendered while nothing is locked, and then it is claimed. A step that finds the
+        message taken by another worker or changed counts as well.
 
         An error in between is rolled back and recorded with that message in a unit of its own, so
-        that others do not wait for it; an error before the choice is raised.
+        that others do not wait for it; an error before that is raised.
         """
         now = self._clock.now()
-        due = delivery.QUEUE.try_run(
-            self._database, lambda session: delivery.choose_due(session, now=now), now=now
-        )
-        if due is None:
+        if not self._found:
+            self._found.extend(self._find(now))
+        if not self._found:
             return False
+        due = self._found.popleft()
         try:
             with self._database.reading() as reader:
                 text = delivery.prepare(reader, due)
 
-            def work(session: Session) -> None:
-                if delivery.take_chosen(session, due):
+            def work(session: Session) -> bool:
+                is_ours = delivery.take_chosen(session, due)
+                if is_ours:
                     delivery.deliver(session, due, text, now=now, late_window=self._late_window)
+                return is_ours
 
-            self._database.run(work)
+            is_ours = self._database.run(work)
         except Exception:
+            self._found.clear()
             self._record_failure(due)
-        return True
+            return True
+        self._misses = 0 if is_ours else self._misses + 1
+        if self._misses == MISSES:
+            self._found.clear()
+        return self._misses <= delivery.AT_ONCE
+
+    def _find(self, now: datetime) -> list[ScheduledRow]:
+        """Return the messages to deliver next."""
+        skipped = delivery.AT_ONCE if self._misses >= MISSES else 0
+        with self._database.reading() as reader:
+            found = delivery.find_due(reader, now=now, skipped=skipped)
+            if skipped and found:
+                self._misses = 0
+            elif skipped:  # none is behind them, so they are tried to the last
+                found = delivery.find_due(reader, now=now)
+        return found
 
     def _record_failure(self, due: ScheduledRow) -> None:
         self._log.warning(

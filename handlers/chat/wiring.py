@@ -1,6 +1,7 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
 from adapters.file_store.wiring import ARRIVING
+from adapters.limits.wiring import open_limit_store
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.limits import request_limits
@@ -30,7 +31,8 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
     rate_limit = None
     if settings.rate_limits:
         rate_limit = request_limits(
-            SharedTable(settings.data_dir / "chat.rate-limits"),
+            SharedTable(settings.data_dir / "chat.request-limits"),
+            open_limit_store(settings, "chat"),
             per_user=settings.chat_rate_limit_per_user,
             per_address=settings.chat_rate_limit_per_address,
         )

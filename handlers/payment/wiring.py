@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from adapters.chain.gateway import RpcChainGateway
+from adapters.limits.wiring import open_limit_store
 from handlers.composition import service_from_settings
 from handlers.payment.wire import errors, failures
 from handlers.payment.wire.context import Context, PaymentAdapters
@@ -32,10 +33,11 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
     rate_limit = None
     if settings.rate_limits:
         rate_limit = RateLimiter(
-            SharedTable(settings.data_dir / "payment.rate-limits"),
+            SharedTable(settings.data_dir / "payment.request-limits"),
             limits=dict.fromkeys(("key", "address"), Limit(settings.rate_limit_per_minute, MINUTE)),
             counted=_counted,
             announced=policy_headers,
+            store=open_limit_store(settings, "payment"),
         )
     adapters.polls.tail.database = database
     return service_from_settings(

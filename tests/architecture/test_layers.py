@@ -59,6 +59,7 @@ LAZY = {
     "web3": ("adapters", "demo"),
     "demo.chain.pyevm": ("adapters", "demo"),
     "adapters.file_store.s3": ("adapters", "demo"),
+    "adapters.limits.redis_store": ("adapters",),
     "eth_abi": ("demo",),
     "eth_utils": ("demo",),
     "models.migrate": ("cli",),

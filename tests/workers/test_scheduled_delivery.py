@@ -232,16 +232,29 @@ class TestDelivery:
         clock.advance(seconds=60)
 
         def hold(session: Session) -> None:
-            held = delivery.choose_due(session, now=clock.now())
-            assert held is not None
+            held = delivery.find_due(session, now=clock.now())[0]
             assert held.id == first
+            assert delivery.take_chosen(session, held)
             other = post.worker()
-            assert other.try_deliver_one()
-            assert not other.try_deliver_one(), "the held one is skipped, not waited for"
+            steps = 0
+            while other.try_deliver_one():
+                steps += 1
+                assert steps < 2 * delivery.AT_ONCE, "nobody waits without a pause"
+            assert [message.scheduled_message_id for message in post.sent()] == [second]
 
         post.database.run(hold)
-        assert [message.scheduled_message_id for message in post.sent()] == [second]
         assert post.work() == 1
+
+    def test_workers_side_by_side_part(self, post: Post, clock: FrozenClock) -> None:
+        """They do not go on choosing the same messages."""
+        number = 5 * delivery.AT_ONCE
+        ids = [post.schedule(10) for _ in range(number)]
+        clock.advance(seconds=60)
+        workers, steps = [post.worker(), post.worker()], 0
+        while any([worker.try_deliver_one() for worker in workers]):
+            steps += len(workers)
+        assert sorted(message.scheduled_message_id or 0 for message in post.sent()) == ids
+        assert number <= steps <= 1.2 * number
 
 
 class TestRefusals:

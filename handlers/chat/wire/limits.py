@@ -1,7 +1,8 @@
 """The rate limits of this API: per user, per address, and for signing in.
 
-Requests are one count for all workers of a machine, in shared memory; attempts and changes of email
-are one count for all machines, in the database. Requests are announced as X-RateLimit-Limit,
+Requests are one count for all workers of a machine, in shared memory, and for all machines where
+the settings name a store; attempts and changes of email are one count for all machines, in the
+database, whether or not that store is away. Requests are announced as X-RateLimit-Limit,
 -Remaining and -Reset (Unix seconds when the whole allowance is back).
 """
 
@@ -18,7 +19,7 @@ from models.chat.identity.attempts import AttemptsUsedUp, SignInAttempt
 from models.chat.settings.errors import TooManyAttempts
 from server.context import Context
 from server.errors import RateLimited
-from server.rate_limit import Allowance, Headers, Limit, RateLimiter, SharedTable
+from server.rate_limit import Allowance, Headers, Limit, LimitStore, RateLimiter, SharedTable
 from server.wire.proxies import network_of, place_of
 
 T = TypeVar("T")
@@ -31,7 +32,9 @@ BOTS_OF_ONE = 5
 EMAIL_CHANGES = ((2, timedelta(hours=1)), (5, timedelta(days=1)))
 
 
-def request_limits(table: SharedTable, *, per_user: int, per_address: int) -> RateLimiter:
+def request_limits(
+    table: SharedTable, store: LimitStore | None, *, per_user: int, per_address: int
+) -> RateLimiter:
     """Return the limits of requests a minute: per user, and per address for requests without one.
 
     Polls for events have a limit of their own, because a client polls again after every event. All
@@ -44,7 +47,7 @@ def request_limits(table: SharedTable, *, per_user: int, per_address: int) -> Ra
         "polls of bots": Limit(BOTS_OF_ONE * POLLS_PER_REQUEST * per_user, MINUTE),
         "address": Limit(per_address, MINUTE),
     }
-    return RateLimiter(table, limits=limits, counted=_counted, announced=_announced)
+    return RateLimiter(table, limits=limits, counted=_counted, announced=_announced, store=store)
 
 
 def _counted(ctx: Context) -> list[tuple[str, object]]:

@@ -7,6 +7,7 @@ final state are one transaction, so a worker that dies leaves the row unchanged.
 
 from datetime import datetime, timedelta
 
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
@@ -34,7 +35,7 @@ from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.reader import Db
-from models.rows import read_row
+from models.rows import read_row, read_rows
 from models.work_queue import WorkQueue
 
 TOO_LATE = "Message could not be sent at the scheduled time."
@@ -46,9 +47,13 @@ LONGEST_PAUSE = timedelta(seconds=60)
 QUEUE = WorkQueue(SCHEDULED, PENDING)
 
 
-def choose_due(session: Session, *, now: datetime) -> ScheduledRow | None:
-    """Return the message that has been due longest of those that are not locked, and lock it."""
-    return read_row(ScheduledRow, session.connection().execute(QUEUE.first, {"at": now}))
+AT_ONCE = 20
+_DUE = QUEUE.listed(select(*SCHEDULED.c)).limit(AT_ONCE).offset(bindparam("skipped"))
+
+
+def find_due(db: Db, *, now: datetime, skipped: int = 0) -> list[ScheduledRow]:
+    """Return the `AT_ONCE` messages that have been due longest, without the first `skipped`."""
+    return read_rows(ScheduledRow, db.execute(_DUE, {"at": now, "skipped": skipped}))
 
 
 def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
@@ -61,7 +66,7 @@ def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
 
 
 def take_chosen(session: Session, chosen: ScheduledRow) -> bool:
-    """Lock the chosen message. Return whether it was neither locked nor changed by others."""
+    """Lock a message of `find_due`. Return whether it was neither locked nor changed by others."""
     unlocked = QUEUE.claimed(chosen).with_for_update(skip_locked=True)
     return read_row(ScheduledRow, session.connection().execute(unlocked)) == chosen
 
