@@ -23,7 +23,7 @@ def skip_ids(session: Session, tables: Iterable[Table], count: int) -> None:
             numbers = func.pg_get_serial_sequence(each.name, "id")
             session.execute(select(func.setval(numbers, func.nextval(numbers) + count)))
             continue
-        numbers = _SQLITE_NUMBERS.c
-        moved = update(_SQLITE_NUMBERS).where(numbers.name == each.name)
-        if session.connection().execute(moved.values(seq=numbers.seq + count)).rowcount == 0:
+        name, last = _SQLITE_NUMBERS.c.name, _SQLITE_NUMBERS.c.seq
+        moved = update(_SQLITE_NUMBERS).where(name == each.name).values(seq=last + count)
+        if session.connection().execute(moved).rowcount == 0:
             session.execute(insert(_SQLITE_NUMBERS).values(name=each.name, seq=count))

@@ -73,7 +73,7 @@ def connect(url: URL, name: str) -> psycopg.Connection[tuple[object, ...]]:
 
     # Not the text of the URL, because libpq and SQLAlchemy escape passwords in other ways.
     _, options = url.get_dialect()().create_connect_args(url)
-    options |= {**PARAMETERS, "application_name": name}
-    connection = psycopg.connect(**options, autocommit=True)
+    given: dict[str, Any] = {**options, **PARAMETERS, "application_name": name}
+    connection = psycopg.connect(**given, autocommit=True)
     connection.prepare_threshold = None  # a pooler may change what is behind it
     return connection
