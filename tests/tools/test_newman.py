@@ -73,7 +73,7 @@ def newman(ready: Mapping[str, Any], document: str, directory: Path) -> tuple[di
     )
     source.write_bytes(httpx.get(base + PATHS[document]).raise_for_status().content)
     how_to_import = ["-O", "parametersResolution=Example"]
-    command = [IMPORTER, "-s", source, "-o", collection, *how_to_import]
+    command: list[str | Path] = [IMPORTER, "-s", source, "-o", collection, *how_to_import]
     subprocess.run(command, check=True, capture_output=True, timeout=STEP_S)
     left_out = {
         operation["summary"]
