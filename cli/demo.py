@@ -77,6 +77,13 @@ class Demo:
         return self.settings.video_vendor_client_id == VENDOR_CLIENT
 
     @property
+    def local_urls(self) -> tuple[str, str]:
+        """The video vendor and the push relay on this machine; empty where there are none."""
+        if not self.has_local_services:
+            return "", ""
+        return self.settings.video_vendor_url, self.settings.push_relay_url
+
+    @property
     def chain_url(self) -> str:
         return f"http://127.0.0.1:{self.settings.chain_port}"
 
@@ -173,9 +180,11 @@ async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int
         if not await supervisor.until(what, partial(asyncio.to_thread, is_done), READY_WITHIN_S):
             return 0 if supervisor.stopping.is_set() else 1
     assert invoice is not None
+    vendor_url, relay_url = setup.local_urls
     with outside_client() as client:
-        vendor_url = settings.video_vendor_url if setup.has_local_services else ""
-        await asyncio.to_thread(play_examples, client, chat, vendor_url)
+        await asyncio.to_thread(
+            play_examples, client, chat, vendor_url=vendor_url, relay_url=relay_url
+        )
     if genesis not in (None, _genesis_hash(setup.chain_url)):
         supervisor.say("the embedded chain is new; payments on the earlier chain are lost")
     announce(
@@ -190,7 +199,7 @@ async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int
             chat_url=f"{base_url}/api/v1",
             chat_users=chat.users,
             chat_channel_id=chat.channel_id,
-            push_relay_url=settings.push_relay_url if setup.has_local_services else "",
+            push_relay_url=relay_url,
         ),
         as_json=as_json,
     )

@@ -18,6 +18,7 @@ import httpx
 from sqlalchemy.orm import Session
 
 from demo.chat import ChatAccess
+from demo.phone import Phone
 from models.chat.common.vault import Vault
 from models.chat.identity.actors import find_actor
 from models.chat.identity.jwt_sign_in import change_configuration
@@ -119,9 +120,11 @@ class Example:
         return self.send("Cordelia", method, path, **form)
 
 
-def play_examples(client: httpx.Client, access: ChatAccess, vendor_url: str) -> None:
+def play_examples(
+    client: httpx.Client, access: ChatAccess, *, vendor_url: str, relay_url: str
+) -> None:
     """Say and make what the examples speak of, unless it was done before. `vendor_url`: the local
-    vendor of video calls, if there is one.
+    vendor of video calls, `relay_url`: the local push relay; empty where there is none.
     """
     stage = Example(client, access)
     settings = client.get("/api/v1/server_settings").json()
@@ -135,6 +138,8 @@ def play_examples(client: httpx.Client, access: ChatAccess, vendor_url: str) -> 
         )
     _talk(stage)
     _furnish(stage)
+    if relay_url:
+        _register_phone(stage, client.get(relay_url).json()["bouncer_public_key"])
     if vendor_url:
         _authorize_calls(stage, client, vendor_url)
     stage.own("PATCH", "/realm", description=DESCRIPTION)
@@ -182,6 +187,14 @@ def _furnish(stage: Example) -> None:
     own("POST", "/realm/playgrounds", pygments_language="Python", **form)
     own("POST", "/export/realm", export_type="public")
     stage.send("Hamlet", "POST", "/users/me/presence", status="active", last_update_id=-1)
+
+
+def _register_phone(stage: Example, public_key: str) -> None:
+    """Register the owner's phone at the local push relay."""
+    phone = Phone()
+    device_id = stage.own("POST", "/register_client_device")["device_id"]
+    fields = phone.key_fields() | phone.token_fields(public_key)
+    stage.own("POST", "/mobile_push/register", device_id=device_id, **fields)
 
 
 def _authorize_calls(stage: Example, client: httpx.Client, vendor_url: str) -> None:

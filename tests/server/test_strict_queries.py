@@ -57,6 +57,7 @@ def refused(client: Client, query: str) -> dict[str, str]:
         ("order_id", "external_order_id"),
         ("Limit", "limit"),
         ("exception", None),
+        ("", None),
         ("x" * 1000, None),
     ],
 )

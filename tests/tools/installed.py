@@ -39,8 +39,9 @@ def run(
     cwd: Path | None = None,
     given: str = "",
     env: Mapping[str, str] | None = None,
+    within_s: float = STEP_S,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a tool to its end."""
+    """Run a tool to its end. Raise TimeoutExpired where it takes longer."""
     return subprocess.run(
         [str(word) for word in words],
         cwd=cwd,
@@ -48,6 +49,6 @@ def run(
         env={**os.environ, "NODE_PATH": str(NODE), **(env or {})},
         capture_output=True,
         text=True,
-        timeout=STEP_S,
+        timeout=within_s,
         check=False,
     )

@@ -27,7 +27,6 @@ def test_dredd_finds_what_the_document_says(tmp_path: Path) -> None:
             cwd=tmp_path,
         )  # fmt: skip
     said = done.stdout + done.stderr
-    assert "complete:" in said, said[-3000:]
     counted = re.search(r"(\d+) passing, (\d+) failing, (\d+) errors", said)
     assert counted, said[-3000:]
     assert counted.groups() == (str(SUCCESSES), "0", "0"), said[-6000:]

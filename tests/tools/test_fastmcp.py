@@ -10,8 +10,10 @@ from tests.contract.sdk.stage import operation_ids, staged
 from tests.tools.installed import FASTMCP, ROOT, run, skip_without, write_document
 
 DRIVE = Path(__file__).parent / "fastmcp_drive.py"
-CALLED = {"payment": 1.0, "payment-events": 1.0, "chat": 60 / 165}
+CALLED = {"payment": 1.0, "payment-events": 1.0, "chat": 160 / 165}
 """The least share of a document's operations that answer 2xx."""
+WITHIN_S = 900
+"""A server is made for each caller, and FastMCP reads 165 tools for each call."""
 
 
 @pytest.mark.parametrize("document", CALLED)
@@ -26,6 +28,7 @@ def test_operations_are_called_as_tools(document: str, tmp_path: Path) -> None:
                 "SPECD_SDK_SPEC": str(write_document(document, tmp_path)),
                 "PYTHONPATH": str(ROOT / "tests/contract/sdk/python"),
             },
+            within_s=WITHIN_S,
         )
         gaps = stage.undriven()
     assert done.returncode == 0, done.stderr

@@ -27,10 +27,23 @@ PATHS = {
     "payment-events": "/v1/payment-events.yaml",
     "chat": "/api/v1/openapi.yaml",
 }
-LEAST = {"payment": 5, "payment-events": 11, "chat": 150}
-"""Document -> how many requests are answered with 2xx at least. The rest needs what only an answer
-tells (a cursor, a link, the name of a file, the key of a bot), a file chosen by hand, or a vendor.
-"""
+SENT = {"payment": 5, "payment-events": 12, "chat": 163}
+"""Document -> how many requests its collection has."""
+EXCEPTIONS = {
+    "payment-events": {
+        "List invoices of the project": "Postman invents a cursor, which only an answer tells",
+    },
+    "chat": {
+        "Send JSON to an incoming webhook": "the key of a bot is the server's to give",
+        "Add a custom emoji": "a picture has to be chosen by hand",
+        "Deactivate a custom emoji": "there is none without a picture",
+        "Get a temporary address of a file": "the name of a file is the server's to give",
+        "Authorize this server at the video-call vendor": "Postman invents a link",
+        "Complete the authorization after the vendor's consent page": "the code is the vendor's",
+        "Receive the vendor's notice that a user has deauthorized": "the vendor sends none",
+    },
+}
+"""Document -> the requests that a fresh demo refuses, with the reason."""
 STEP_S = 300
 
 
@@ -48,19 +61,20 @@ def test_newman_runs_what_is_imported(ready: Mapping[str, Any], tmp_path: Path) 
         pytest.skip("newman is not there: run scripts/tools")
     for document in PATHS:
         refused, number = newman(ready, document, tmp_path)
-        assert number >= LEAST[document]
-        assert number - len(refused) >= LEAST[document], refused
+        assert number == SENT[document]
+        assert refused.keys() == EXCEPTIONS.get(document, {}).keys(), refused
 
 
-def newman(ready: Mapping[str, Any], document: str, directory: Path) -> tuple[list[str], int]:
-    """The requests that were not answered with 2xx, and how many were sent."""
+def newman(ready: Mapping[str, Any], document: str, directory: Path) -> tuple[dict[str, int], int]:
+    """The requests that were not answered with 2xx, with the status; and how many were sent."""
     base, owner = ready["base_url"], ready["chat_users"][0]
     source, collection, report = (
         directory / f"{document}.{kind}" for kind in ("yaml", "json", "report.json")
     )
     source.write_bytes(httpx.get(base + PATHS[document]).raise_for_status().content)
-    options = ["-s", source, "-o", collection, "-O", "parametersResolution=Example"]
-    subprocess.run([IMPORTER, *options], check=True, capture_output=True, timeout=STEP_S)
+    how_to_import = ["-O", "parametersResolution=Example"]
+    command: list[str | Path] = [IMPORTER, "-s", source, "-o", collection, *how_to_import]
+    subprocess.run(command, check=True, capture_output=True, timeout=STEP_S)
     left_out = {
         operation["summary"]
         for _, _, operation, _ in operations(specs.load(document))
@@ -76,8 +90,8 @@ def newman(ready: Mapping[str, Any], document: str, directory: Path) -> tuple[li
         "basicAuthPassword": owner["api_key"],
     }
     given = [word for name, text in variables.items() for word in ("--env-var", f"{name}={text}")]
-    how = ["-r", "json", "--reporter-json-export", report]
+    how: list[str | Path] = ["-r", "json", "--reporter-json-export", report]
     subprocess.run([NEWMAN, "run", collection, *given, *how], capture_output=True, timeout=STEP_S)
     sent = json.loads(report.read_text())["run"]["executions"]
     statuses = [(each["item"]["name"], each.get("response", {}).get("code", 0)) for each in sent]
-    return [f"{name}: {code}" for name, code in statuses if not 200 <= code < 300], len(sent)
+    return {name: code for name, code in statuses if not 200 <= code < 300}, len(sent)

@@ -125,7 +125,7 @@ def error_of(violation: Violation) -> ChatError:
         if not steps or (where == ["query"] and not facts):
             return MissingParameter(var_name=steps[0] if steps else facts["property"])
         return MissingField(name=_name([*steps, facts["property"]]))
-    if steps[:1] == ["narrow"] and len(steps) > 1 and steps[1].isdecimal():
+    if "context" in facts and steps[:1] == ["narrow"] and steps[1:2] and steps[1].isdecimal():
         return _narrow_error_of(violation, steps)
     name = _name(steps)
     match rule:

@@ -66,7 +66,7 @@ def content_gaps(document: Node, content: Node, place: str) -> Iterator[Gap]:
             yield "example", where
 
 
-FROM_ANSWERS = ("cursor",)
+FROM_ANSWERS = ("cursor", "link")
 """Parameters whose values are good only where an answer has told them, so no example works."""
 
 

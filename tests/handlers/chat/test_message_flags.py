@@ -416,6 +416,12 @@ class TestNarrow:
             ([["search", " "]], "Invalid narrow[0]: Value error, operand cannot be blank."),
             ({"operator": "x"}, "Invalid narrow[0]: Value error, operand is missing"),
             ("[", "narrow is not valid JSON"),
+            ('[["is", "\\ud800"]]', "narrow is not valid JSON"),
+            ("[" * 80 + "]" * 80, "narrow is not valid JSON"),
+            ([{"operator": "search", "operand": "a\0"}],
+             'narrow[0]["operand"] must not contain null bytes'),
+            ([{"": [{"\0": None}], "operator": "is", "operand": "dm"}],
+             'narrow[0][""][0] must not contain null bytes'),
         ],
     )  # fmt: skip
     def test_refuses_other_shapes(self, chat: ChatClient, narrow: Any, msg: str) -> None:
