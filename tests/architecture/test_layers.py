@@ -48,8 +48,13 @@ ALLOWED = {
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
     *(entry.wiring for entry in SERVICES),
-    *(f"handlers.{name}.wire.{module}" for name in NAMES for module in ("errors", "failures")),
+    *(
+        f"handlers.{name}.wire.{module}"
+        for name in NAMES
+        for module in ("errors", "failures", "gauges")
+    ),
     "handlers.composition",
+    "handlers.gauges",
     "handlers.chat.wire.context",
     "handlers.chat.wire.limits",
     "handlers.chat.wire.violations",
