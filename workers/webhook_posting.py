@@ -5,6 +5,7 @@ from datetime import datetime
 import orjson
 import structlog
 
+import tracing
 from adapters.webhooks.sender import Received, WebhookSender
 from models.clock import Clock
 from models.payment.event_list import written_id
@@ -53,5 +54,8 @@ class Posting(posting.Posting[Message, Attempt]):
     async def _send(self, message: Message, at: datetime) -> Received:
         opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
         body = signing.write_message(message.type, message.at, orjson.Fragment(message.data))
-        headers = signing.sign(written_id(message.event_id), body, opened, now=at)
+        headers = {
+            **signing.sign(written_id(message.event_id), body, opened, now=at),
+            **tracing.headers(message.traceparent),
+        }
         return await self._sender.post(message.url, headers, body)

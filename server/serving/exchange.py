@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 
 from starlette.types import Message, Receive, Send
 
+import tracing
 from server.context import Context
 from server.document.bodies import read_body
 from server.document.compiler import CompiledAPI
@@ -60,6 +61,7 @@ class Exchange(Call):
         "request_id",
         "sent",
         "started",
+        "traceparent",
         "unread",
     )
 
@@ -85,6 +87,7 @@ class Exchange(Call):
         self.mapped = mapped
         self.client = client
         self.request_id = request_id
+        self.traceparent: str | None = None
         self.operation: Operation | None = None
         self.headers = _UNKNOWN_FRAMING
         self.unread = True
@@ -106,6 +109,7 @@ class Exchange(Call):
             service.settings,
             service.adapters,
             self.query,
+            self.traceparent,
         )
         return ctx
 
@@ -123,7 +127,7 @@ class Exchange(Call):
         name = actor = key = None
         if operation is not None:
             name, actor, key = operation.operation_id, self.ctx.actor_id, self.ctx.key_id
-        return {
+        facts = {
             "event": "request",
             "level": "info",
             "timestamp": service.clock.now(),
@@ -137,6 +141,9 @@ class Exchange(Call):
             "address": self.client,
             "ms": int(seconds * 1e6) / 1000,
         }
+        if self.traceparent is not None:
+            facts["trace"] = tracing.trace_id(self.traceparent)
+        return facts
 
     @property
     def reader(self) -> Hashable:

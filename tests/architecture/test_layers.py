@@ -17,9 +17,10 @@ ALLOWED = {
     "logs": set(),
     "seams": set(),
     "security_events": set(),
+    "tracing": {"security_events"},
     "specs": {"server.document.checking", "server.openapi"},
-    "server": {"logs", "seams", "security_events"},
-    "models": {"seams", "security_events", "settings"},
+    "server": {"logs", "seams", "security_events", "tracing"},
+    "models": {"seams", "security_events", "settings", "tracing"},
     "adapters": {"models", "settings"},
     "handlers": {
         "adapters",
@@ -35,7 +36,7 @@ ALLOWED = {
         "server.pools",
         "server.response",
     },
-    "workers": {"adapters", "logs", "models", "services", "settings"},
+    "workers": {"adapters", "logs", "models", "services", "settings", "tracing"},
     "pages": {"models", "security_events", "settings"},
     "demo": {"adapters", "models"},
     "cli": {
