@@ -54,8 +54,9 @@ class Posting(posting.Posting[Message, Attempt]):
     async def _send(self, message: Message, at: datetime) -> Received:
         opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
         body = signing.write_message(message.type, message.at, orjson.Fragment(message.data))
-        headers = {
-            **signing.sign(written_id(message.event_id), body, opened, now=at),
-            **tracing.headers(message.traceparent),
-        }
-        return await self._sender.post(message.url, headers, body)
+        headers = signing.sign(written_id(message.event_id), body, opened, now=at)
+        facts = {"specd.endpoint": message.endpoint_id, "specd.event": message.type}
+        outgoing = tracing.Outgoing("webhook", message.traceparent, facts)
+        received = await self._sender.post(message.url, {**headers, **outgoing.headers}, body)
+        outgoing.end(received.status, received.failure)
+        return received

@@ -14,6 +14,7 @@ from connexion import ConnexionMiddleware
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+import tracing
 from seams import require_seams
 from server.document.checking import find_mistakes, locate
 from server.document.compiler import skeleton
@@ -132,6 +133,7 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
         await asyncio.gather(*chores, return_exceptions=True)
         if engine is not None:
             await asyncio.to_thread(engine.close)
+        await asyncio.to_thread(tracing.close)
         for service in services:
             for chore in service.chores:
                 await _run(service, chore)

@@ -60,6 +60,7 @@ class Exchange(Call):
         "operation",
         "request_id",
         "sent",
+        "span",
         "started",
         "traceparent",
         "unread",
@@ -88,6 +89,7 @@ class Exchange(Call):
         self.client = client
         self.request_id = request_id
         self.traceparent: str | None = None
+        self.span: tracing.Span | None = None
         self.operation: Operation | None = None
         self.headers = _UNKNOWN_FRAMING
         self.unread = True
@@ -120,6 +122,28 @@ class Exchange(Call):
             receive, self.headers, limit=service.body_limit, seconds=service.body_timeout_s
         )
         self.unread = False
+
+    def begin_trace(self, header: bytes | None) -> None:
+        """Take up the trace that a header names, with a span if there are spans."""
+        self.traceparent = None if header is None else tracing.read(header)
+        if tracing.tracer is not None:
+            facts = {"http.request.method": self.method, "specd.service": self.api.service.name}
+            self.span = tracing.tracer.begin(self.method, tracing.SERVER, self.traceparent, facts)
+            self.traceparent = self.span.traceparent
+
+    def end_trace(self, status: int) -> None:
+        """End the span of the request. It has no path, which may contain a secret."""
+        if self.span is None:
+            return
+        facts: dict[str, str | int] = {
+            "http.response.status_code": status,
+            "specd.request_id": self.request_id,
+        }
+        name = None
+        if self.operation is not None:
+            name = self.operation.operation_id
+            facts["http.route"] = self.operation.path
+        self.span.end(facts, name=name, failed=status >= 500)
 
     def line(self, status: int, seconds: float) -> Facts:
         """Return the request's line in the log."""

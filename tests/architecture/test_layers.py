@@ -41,10 +41,10 @@ ALLOWED = {
     "demo": {"adapters", "models"},
     "cli": {
         *("adapters", "demo", "logs", "models", "seams", "server", "services", "setting_values"),
-        *("settings", "specs", "workers"),
+        *("settings", "specs", "tracing", "workers"),
     },
     # What it serves it finds through the registry.
-    "wsgi": {"logs", "models", "pages", "server", "services", "settings"},
+    "wsgi": {"logs", "models", "pages", "server", "services", "settings", "tracing"},
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
@@ -66,6 +66,7 @@ LAZY = {
     "demo.chain.pyevm": ("adapters", "demo"),
     "adapters.file_store.s3": ("adapters", "demo"),
     "adapters.limits.redis_store": ("adapters",),
+    "tracing.otel": ("tracing",),
     "eth_abi": ("demo",),
     "eth_utils": ("demo",),
     "models.migrate": ("cli",),

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import orjson
 
-import tracing
 from models.chat.common.webhook_secrets import token_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.messages.access import find_readable
@@ -36,11 +35,7 @@ class Request:
     def headers(self, now: datetime) -> Mapping[str, str]:
         """Return the headers with the signature. `webhook-id` is the same at every attempt."""
         signed = signing.sign(f"msg_{self.claim.id}", self.body, [self.secret], now=now)
-        return {
-            "Content-Type": self.content_type,
-            **signed,
-            **tracing.headers(self.claim.traceparent),
-        }
+        return {"Content-Type": self.content_type, **signed}
 
 
 def find_request(db: Db, secret: str, claim: Claim) -> Request | None:
