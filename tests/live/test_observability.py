@@ -1,8 +1,9 @@
-"""What an operator sees of a running server and its workers: traces."""
+"""What an operator sees of a running server and its workers: metrics and traces."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from tests.live.collector import Collector, Span
 from tests.live.http_receiver import Receiver
 from tests.live.running_demo import Demo, until
+from tests.support.alerts import expressions, metrics_of
 
 HAS_OTEL = bool(find_spec("opentelemetry")) and bool(find_spec("opentelemetry.sdk"))
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -67,6 +69,39 @@ def posted(stage: Stage) -> dict[str, str]:
     assert created.status_code == 201, created.text
     until(lambda: bool(stage.receiver.got), ARRIVES_WITHIN_S, f"no webhook: {stage.demo.err}")
     return stage.receiver.got[0]
+
+
+def names(stage: Stage) -> set[str]:
+    """Return the names of the samples that a scrape has."""
+    scrape = stage.client.get("/metrics").text
+    return {re.split(r"[{ ]", line)[0] for line in scrape.splitlines() if line[:1] != "#"}
+
+
+def test_each_metric_that_a_rule_or_a_panel_names_is_there(
+    stage: Stage, posted: dict[str, str]
+) -> None:
+    """Those of the watcher once it has begun with the chain, that of the event log once a client
+    waits for events.
+    """
+    asked = {where: metrics_of(asked) for where, asked in expressions().items()}
+    wanted = set().union(*asked.values())
+    assert len(wanted) >= 25
+    page = stage.client.get("/v1/events", params={"limit": 100}).json()
+    waits = {"after": page["next_cursor"], "wait_s": 2}
+    assert stage.client.get("/v1/events", params=waits).status_code == 200
+    until(lambda: not wanted - names(stage), ARRIVES_WITHIN_S, f"of {wanted} some are not there")
+
+
+def test_the_processes_show_what_they_have(stage: Stage, posted: dict[str, str]) -> None:
+    """Two server processes, which a scrape of either adds up."""
+    scrape = stage.client.get("/metrics").text
+    sizes = dict(
+        re.findall(r'^specd_threads_size\{kind="writing",service="(\w+)"\} (\S+)$', scrape, re.M)
+    )
+    assert "payment" in sizes
+    away = dict(re.findall(r'^specd_database_away\{service="(\w+)"\} (\S+)$', scrape, re.M))
+    assert away == {"chat": "0.0", "payment": "0.0"}
+    assert re.search(r'^specd_watcher_leading\{chain="\d+"\} 1.0$', scrape, re.M)
 
 
 def logged(directory: Path) -> list[dict[str, object]]:
