@@ -6,11 +6,13 @@ module is the custom; the applications speak ASGI.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 import logs
+import tracing
 from models.secret_shapes import SHAPES
 from pages.app import build_pages
 from server.openapi.mistakes import Mistakes
@@ -50,10 +52,13 @@ def _build(entries: tuple[Entry, ...]) -> Any:
 
 
 def _build_or_exit(entries: tuple[Entry, ...]) -> Any:
-    """Return the application. A document with mistakes ends the process with their report."""
+    """Return the application. A document with mistakes ends the process with their report, and so
+    do traces that cannot be exported.
+    """
     try:
+        tracing.start(os.environ, "specd-server")
         return _build(entries)
-    except Mistakes as error:
+    except (Mistakes, tracing.CannotTrace) as error:
         raise SystemExit(str(error)) from None
 
 

@@ -1,7 +1,10 @@
 """`specd worker`: run the background jobs of this process until SIGTERM or Ctrl-C."""
 
+import os
+
 import click
 
+import tracing
 from cli.shared_secrets import require_databases
 from settings import Settings
 from workers.registry import NAMES, SERVICES, run
@@ -23,4 +26,11 @@ def worker(names: tuple[str, ...], only: str | None) -> None:
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
     services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]
     require_databases(settings, *services)
-    run(chosen, settings)
+    try:
+        tracing.start(os.environ, "specd-worker")
+    except tracing.CannotTrace as error:
+        raise click.ClickException(str(error)) from None
+    try:
+        run(chosen, settings)
+    finally:
+        tracing.close()

@@ -40,6 +40,12 @@ class Availability:
         self._calls.append(call)
 
     @property
+    def begun(self) -> int:
+        """Return how many outages have begun."""
+        with self._guard:
+            return self.ended + self.is_failing
+
+    @property
     def has_just_failed(self) -> bool:
         """Return whether the database counts as unavailable: while it is silent, and for a moment
         after a failure that no success has followed.

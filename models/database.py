@@ -19,7 +19,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from models import sockets, sqlite
 from models.availability import Availability
@@ -27,6 +27,7 @@ from models.errors import DatabaseUnavailable
 from models.heartbeat import Heartbeat
 from models.notifier import Notifier
 from models.outages import is_lost_race, is_read_only, raise_outage
+from models.usage import ConnectionUse, DatabaseState
 from seams import require_seams
 from settings import Settings
 
@@ -137,6 +138,8 @@ class Database:
         )
         self._making = threading.Lock()
         self._engines: dict[str, Engine] = {}
+        self._waiting: dict[Engine, set[int]] = {}
+        """Engine -> the threads that wait for one of its connections."""
 
     @classmethod
     def for_service(cls, service: str, settings: Settings) -> "Database":
@@ -236,6 +239,19 @@ class Database:
         """Return the error for a request that has waited too long for a thread."""
         return DatabaseUnavailable()
 
+    def state(self) -> DatabaseState:
+        """Return the present state of this process; waits for nothing."""
+        uses = []
+        for kind, engine in list(self._engines.items()):
+            pool = engine.pool
+            assert isinstance(pool, QueuePool)
+            waiting = len(self._waiting[engine])
+            uses.append(ConnectionUse(kind, pool.size(), pool.checkedout(), waiting))
+        availability = self.availability
+        return DatabaseState(
+            uses, not availability.is_failing, availability.begun, self.notifier.unread_s
+        )
+
     def dispose(self) -> None:
         """Close every connection. The next use opens new ones."""
         if self._heartbeat is not None:
@@ -260,7 +276,13 @@ class Database:
         ended = availability.ended
         try:
             _require_answers(availability)
-            with engine.connect() as connection:
+            waiting, thread = self._waiting[engine], threading.get_ident()
+            waiting.add(thread)
+            try:
+                connected = engine.connect()
+            finally:
+                waiting.discard(thread)
+            with connected as connection:
                 if read_s is not None and self.dialect == "sqlite":
                     sqlite.limit_reading(connection, read_s)
                 if begin:
@@ -328,6 +350,7 @@ class Database:
         if engine is None:
             with self._making:
                 engine = self._engines.get(use) or self._create_engine(use)
+                self._waiting[engine] = set()
                 self._engines[use] = engine
         return engine
 

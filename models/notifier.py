@@ -13,6 +13,7 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
@@ -62,6 +63,14 @@ class Notifier:
         self._sender: threading.Thread | None = None
         self._follower: threading.Thread | None = None
         self._calls: list[Callable[[Logs], None]] = []
+        self._read_at: float | None = None
+
+    @property
+    def unread_s(self) -> float | None:
+        """Return for how many seconds the logs have not been looked at; None where nobody follows
+        them.
+        """
+        return None if self._read_at is None else time.monotonic() - self._read_at
 
     def notify(self, logs: Iterable[int]) -> None:
         """Notify all processes that a commit has added to these logs; return at once."""
@@ -85,6 +94,7 @@ class Notifier:
         with self._guard:
             self._calls = [*self._calls, call]
             if self._follower is None and not self._stopping.is_set():
+                self._read_at = time.monotonic()
                 follow = self._follow_postgresql if self._listens else self._poll
                 if self._is_sqlite:
                     follow = self._follow_sqlite
@@ -103,12 +113,13 @@ class Notifier:
         with self._guard:
             self._stopping = threading.Event()
             self._outgoing = queue.SimpleQueue()
-            self._sender = self._follower = None
+            self._sender = self._follower = self._read_at = None
             self._calls = []
 
     def _call_followers(self, logs: Logs) -> None:
         for call in self._calls:
             call(logs)
+        self._read_at = time.monotonic()
 
     # --- SQLite -------------------------------------------------------------------------------
 
@@ -127,6 +138,7 @@ class Notifier:
                 if version != seen or self._was_notified:
                     seen, self._was_notified = version, False
                     self._call_followers(None)
+                self._read_at = time.monotonic()
                 self._grown.wait(SQLITE_LOOK_S)
                 self._grown.clear()
         finally:

@@ -8,16 +8,33 @@ Of two workers that look at the same moment the second skips the rows that the f
 
 import random
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Select, Table, bindparam, literal, select, true, update
+from sqlalchemy import ColumnElement, Select, Table, bindparam, func, literal, select, true, update
 from sqlalchemy.orm import Session
 
 from models.database import Database
+from models.reader import Db
 
 T = TypeVar("T")
 Columns = TypeVar("Columns", bound=tuple[Any, ...])
+
+
+MOST_COUNTED = 10_000
+"""Rows that a backlog counts at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """`waiting` rows are to be done, `due` of them now, each number up to `MOST_COUNTED`; `oldest`
+    is for how long the first one has been due.
+    """
+
+    waiting: int
+    due: int
+    oldest: timedelta
 
 
 class Claim(Protocol):
@@ -41,6 +58,12 @@ def next_try(
     return now + pauses[attempts - 1] * random.uniform(1.0, 1.0 + jitter)
 
 
+def count_up_to(db: Db, rows: Select[*tuple[Any, ...]]) -> int:
+    """Return how many rows there are, `MOST_COUNTED` at most."""
+    some = rows.limit(MOST_COUNTED).subquery()
+    return db.execute(select(func.count()).select_from(some)).scalar_one()
+
+
 class WorkQueue:
     """A table with `id`, `next_try_at` and `attempts`. The rows in `states` are to be done; without
     states, all. `pauses`: after the first attempt, the second, and so on.
@@ -59,6 +82,22 @@ class WorkQueue:
         self._is_due = self._is_open & (table.c.next_try_at <= bindparam("at"))
         self._any = select(table.c.id).where(self._is_due).limit(1)
         self.first = self.due(select(*table.c)).limit(1)
+        self._first_due = select(table.c.next_try_at).where(self._is_due)
+        self._first_due = self._first_due.order_by(table.c.next_try_at).limit(1)
+
+    def find_backlog(self, db: Db, *, now: datetime) -> Backlog:
+        """Return the present backlog, which reads no more than `MOST_COUNTED` rows of an index."""
+        first = db.execute(self._first_due, {"at": now}).scalar()
+        return Backlog(
+            waiting=count_up_to(db, select(self._table.c.next_try_at).where(self._is_open)),
+            due=count_up_to(
+                db,
+                select(self._table.c.next_try_at).where(
+                    self._is_open, self._table.c.next_try_at <= now
+                ),
+            ),
+            oldest=timedelta(0) if first is None else now - first,
+        )
 
     def try_run(
         self, database: Database, work: Callable[[Session], T], *, now: datetime

@@ -43,7 +43,8 @@ class Context(Generic[Adapters, Actor, Settings]):
     handler that waits must not keep an earlier one in a variable. `headers` are raw: names in lower
     case, repeated ones joined. `query` is as it was sent. `unknown_parameters` are the names sent
     that the document does not have. `actor_id` and `key_id` name the caller and the credential,
-    valid or not, in the log; security functions set them, never to a secret.
+    valid or not, in the log; security functions set them, never to a secret. `traceparent` is the
+    trace context of the request, if it has one.
 
     Only `async def` handlers have these:
     - `read(work)` runs `work(connection)` in a reading unit;
@@ -75,6 +76,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         "request_id",
         "session",
         "settings",
+        "traceparent",
         "unknown_parameters",
         "wait",
         "write",
@@ -96,6 +98,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         settings: Settings,
         adapters: Adapters,
         query: bytes = b"",
+        traceparent: str | None = None,
     ) -> None:
         self.operation = operation
         self.headers = headers
@@ -105,6 +108,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.settings = settings
         self.adapters = adapters
         self.query = query
+        self.traceparent = traceparent
         self.session: Any = None
         self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated
         self.actor_id: int | str | None = None

@@ -20,6 +20,37 @@ from server.wire.browsers import Origins
 T = TypeVar("T")
 
 
+class Use(Protocol):
+    """How much of a limited resource is in use: `size` at most. `waiting` is the number of those
+    who wait for one.
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def in_use(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+
+
+class DatabaseState(Protocol):
+    """What a process knows of its database without asking it. `outages`: how many have begun.
+    `log_unread_s`: for how many seconds it has not looked at the event log, None where nobody waits
+    for events.
+    """
+
+    @property
+    def connections(self) -> Sequence[Use]: ...
+    @property
+    def is_available(self) -> bool: ...
+    @property
+    def outages(self) -> int: ...
+    @property
+    def log_unread_s(self) -> float | None: ...
+
+
 class Database(Protocol):
     """Where units of work come from; `models.database.Database` is the one we use."""
 
@@ -51,6 +82,10 @@ class Database(Protocol):
         """Return the error for a request that no thread has started in time."""
         ...
 
+    def state(self) -> DatabaseState:
+        """Return the present state; waits for nothing."""
+        ...
+
     def dispose(self) -> None: ...
 
 
@@ -79,11 +114,14 @@ class Chore:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A number on `/metrics` besides those of requests: its name, its description, its value."""
+    """A number on `/metrics` besides those of requests: its name, its description, its value.
+    Gauges of one name have the same names of labels.
+    """
 
     name: str
     about: str
     value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

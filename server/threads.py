@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,6 +22,23 @@ from server.service import Database
 LONG_READS = 2
 MOST_QUEUED_S = 2.5
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class ThreadUse:
+    """The use of threads of one kind. `given` counts the work that has not ended."""
+
+    kind: str
+    size: int
+    given: int = 0
+
+    @property
+    def in_use(self) -> int:
+        return min(self.given, self.size)
+
+    @property
+    def waiting(self) -> int:
+        return self.given - self.in_use
 
 
 class Threads:
@@ -33,11 +51,19 @@ class Threads:
         self._reading: ThreadPoolExecutor | None = None
         self._queued: deque[tuple[float, Future[Any]]] = deque()
         self._timer: asyncio.TimerHandle | None = None
+        self._uses: dict[Executor, ThreadUse] = {}
+
+    @property
+    def uses(self) -> Sequence[ThreadUse]:
+        """Return how many threads are in use, by kind; for the event loop's thread."""
+        return list(self._uses.values())
 
     @property
     def writing(self) -> Executor | None:
         if self._writing is None and self._database is not None:
-            self._writing = ThreadPoolExecutor(self._database.write_threads, self._name)
+            size = self._database.write_threads
+            self._writing = ThreadPoolExecutor(size, self._name)
+            self._uses[self._writing] = ThreadUse("writing", size)
         return self._writing
 
     @property
@@ -46,6 +72,7 @@ class Threads:
             return self.writing
         if self._reading is None:
             self._reading = ThreadPoolExecutor(LONG_READS, f"{self._name}-reads")
+            self._uses[self._reading] = ThreadUse("reading", LONG_READS)
         return self._reading
 
     def run_reading(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
@@ -67,6 +94,7 @@ class Threads:
             if executor is not None:
                 executor.shutdown(wait=True, cancel_futures=True)
         self._reading = self._writing = None
+        self._uses.clear()
 
     def _run(
         self, executor: Executor | None, function: Callable[..., T], *parts: Any
@@ -74,10 +102,12 @@ class Threads:
         loop = asyncio.get_running_loop()
         if executor is None or self._database is None:
             return loop.run_in_executor(None, function, *parts)
+        use = self._uses[executor]
+        use.given += 1
         work = executor.submit(function, *parts)
         answer: asyncio.Future[T] = loop.create_future()
         answer.add_done_callback(partial(_forget, work))
-        work.add_done_callback(partial(_hand_over, loop, answer, self._database.late))
+        work.add_done_callback(partial(_hand_over, loop, answer, self._database.late, use))
         queued = self._queued
         while queued and (queued[0][1].running() or queued[0][1].done()):
             queued.popleft()
@@ -108,13 +138,17 @@ def _hand_over(
     loop: asyncio.AbstractEventLoop,
     answer: asyncio.Future[T],
     late: Callable[[], Exception],
+    use: ThreadUse,
     work: Future[T],
 ) -> None:
     if not loop.is_closed():
-        loop.call_soon_threadsafe(_settle, answer, late, work)
+        loop.call_soon_threadsafe(_settle, answer, late, use, work)
 
 
-def _settle(answer: asyncio.Future[T], late: Callable[[], Exception], work: Future[T]) -> None:
+def _settle(
+    answer: asyncio.Future[T], late: Callable[[], Exception], use: ThreadUse, work: Future[T]
+) -> None:
+    use.given -= 1
     if answer.done():
         return
     if work.cancelled():

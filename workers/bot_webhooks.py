@@ -13,6 +13,7 @@ from datetime import datetime
 import structlog
 from sqlalchemy.orm import Session
 
+import tracing
 from adapters.webhooks.sender import WebhookSender
 from models.chat.common.vault import Vault
 from models.chat.common.webhook_secrets import open_secret
@@ -54,8 +55,14 @@ class Posting(posting.Posting[Request, Ended]):
 
     async def post(self, job: Request) -> Ended:
         try:
-            headers = job.headers(self._clock.now())
+            facts: tracing.Attributes = {
+                "specd.bot": job.claim.bot_id,
+                "specd.cause": job.claim.cause,
+            }
+            outgoing = tracing.Outgoing("bot", job.claim.traceparent, facts)
+            headers = {**job.headers(self._clock.now()), **outgoing.headers}
             received = await self._sender.post(job.claim.payload_url, headers, job.body)
+            outgoing.end(received.status, received.failure)
         except Exception:
             self._log.exception("bot_not_called", bot=job.claim.bot_id)
             return Ended(Outcome(job.claim, job.message, failure="internal_error"), 0.0)

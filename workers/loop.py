@@ -22,6 +22,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
+import tracing
 from models.clock import Clock
 from models.errors import DatabaseUnavailable
 
@@ -147,9 +148,10 @@ class WorkerPool:
             sleep=self._pause,
             before_sleep=partial(self._log_failure, worker),
         )
+        step = tracing.traced(worker.name, worker.try_one)
         while not self.stopping.is_set():
             try:
-                more = retrying(worker.try_one)
+                more = retrying(step)
             except RetryError:  # the last step failed and the pool is stopping
                 return
             if not more:

@@ -11,6 +11,7 @@ from models.clock import Clock
 from models.database import Database
 from models.payment import receivers
 from models.payment.expiry import try_expire_some
+from models.payment.leases import watcher_of
 from models.payment.retention import POLICY
 from models.payment.webhooks.vault import open_vault
 from workers.chain_pace import Pace
@@ -49,7 +50,7 @@ def chain_watcher(context: WorkerContext) -> Worker:
 def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
     """Return the watcher of one chain; a lease elects one of several processes."""
     settings = context.settings
-    name = f"chain_watcher:{chain_id}"
+    name = watcher_of(chain_id)
     leadership = Leadership(context.database, context.clock, name=name)
     reader = RpcChainReader(
         settings.chain_rpc_urls,

@@ -5,6 +5,7 @@ from datetime import datetime
 import orjson
 import structlog
 
+import tracing
 from adapters.webhooks.sender import Received, WebhookSender
 from models.clock import Clock
 from models.payment.event_list import written_id
@@ -54,4 +55,8 @@ class Posting(posting.Posting[Message, Attempt]):
         opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
         body = signing.write_message(message.type, message.at, orjson.Fragment(message.data))
         headers = signing.sign(written_id(message.event_id), body, opened, now=at)
-        return await self._sender.post(message.url, headers, body)
+        facts = {"specd.endpoint": message.endpoint_id, "specd.event": message.type}
+        outgoing = tracing.Outgoing("webhook", message.traceparent, facts)
+        received = await self._sender.post(message.url, {**headers, **outgoing.headers}, body)
+        outgoing.end(received.status, received.failure)
+        return received

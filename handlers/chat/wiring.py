@@ -1,9 +1,12 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
+from functools import partial
+
 from adapters.file_store.wiring import ARRIVING
 from adapters.limits.wiring import open_limit_store
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
+from handlers.chat.wire.gauges import find_gauges
 from handlers.chat.wire.limits import request_limits
 from handlers.composition import service_from_settings
 from models.chat.uploads.errors import UploadTooLarge
@@ -61,6 +64,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         ),
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
+        gauges=partial(find_gauges, settings.data_dir),
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
     adapters.polls.tail.database = database

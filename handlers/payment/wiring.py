@@ -1,18 +1,18 @@
 """Puts the payment service together: documents, handlers, database, adapters, chores."""
 
-from datetime import datetime
+from functools import partial
 
 from adapters.chain.gateway import RpcChainGateway
 from adapters.limits.wiring import open_limit_store
 from handlers.composition import service_from_settings
 from handlers.payment.wire import errors, failures
 from handlers.payment.wire.context import Context, PaymentAdapters
+from handlers.payment.wire.gauges import find_gauges
 from handlers.payment.wire.webhooks import webhooks_of
 from models.clock import Clock, SystemClock
 from models.database import Database
-from models.payment.webhooks import backlog
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
-from server.service import Chore, Gauge, Service
+from server.service import Chore, Service
 from server.wire.proxies import place_of
 from settings import Settings
 
@@ -53,31 +53,8 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         strict_queries=True,
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
-        gauges=find_gauges,
+        gauges=partial(find_gauges, settings.data_dir, adapters.chain.is_configured),
     )
-
-
-def find_gauges(database: Database, now: datetime) -> list[Gauge]:
-    """Return the metrics of webhooks. Raises `DatabaseUnavailable`."""
-    with database.reading() as reader:
-        found = backlog.find_backlog(reader, now=now)
-    return [
-        Gauge(
-            "specd_webhook_messages_due",
-            f"Messages to webhook endpoints whose time has come, {backlog.MOST_COUNTED:,} at most.",
-            found.due,
-        ),
-        Gauge(
-            "specd_webhook_oldest_seconds",
-            "How long the oldest message to an endpoint that does not fail has been due.",
-            found.oldest.total_seconds(),
-        ),
-        Gauge(
-            "specd_webhook_endpoints_failing",
-            "Enabled endpoints that have taken nothing since their last failure.",
-            found.failing,
-        ),
-    ]
 
 
 def _counted(ctx: Context) -> tuple[tuple[str, object]]:

@@ -13,6 +13,7 @@ import orjson
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+import tracing
 from models.base import table_of
 from models.commit_order import lock_logs
 from models.database import at_the_end, notify_logs
@@ -32,6 +33,7 @@ class _Row(TypedDict):
     data: str
     size: int
     at: datetime
+    traceparent: str | None
 
 
 def append(session: Session, project_id: str, event: MerchantEvent, *, now: datetime) -> None:
@@ -44,6 +46,7 @@ def append(session: Session, project_id: str, event: MerchantEvent, *, now: date
         data=data.decode(),
         size=len(data),
         at=now,
+        traceparent=tracing.current(),
     )
     at_the_end(session, _write, [row])
 

@@ -13,6 +13,11 @@ from models.dialects import upsert
 from models.payment.tables import Lease
 
 
+def watcher_of(chain_id: int) -> str:
+    """Return the name of the job to watch a chain."""
+    return f"chain_watcher:{chain_id}"
+
+
 def try_acquire(session: Session, *, name: str, holder: str, now: datetime, ttl_s: float) -> bool:
     """Acquire or renew the lease until `now` + `ttl_s`; return False while another has it.
 

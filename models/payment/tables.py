@@ -219,7 +219,7 @@ class Event(PaymentBase):
     are in commit order.
 
     `data` is a JSON object of `size` bytes, as things were then. `invoice_id` is null where the
-    event is about no invoice.
+    event is about no invoice. `traceparent` is the trace context of its cause, if there is one.
     """
 
     __tablename__ = "event"
@@ -237,6 +237,7 @@ class Event(PaymentBase):
     data: Mapped[str] = mapped_column(Text)
     size: Mapped[int] = mapped_column(Integer)
     at: Mapped[datetime] = mapped_column(UtcMs)
+    traceparent: Mapped[str | None] = mapped_column(String(55))
 
 
 class IdempotencyKey(PaymentBase):

@@ -14,6 +14,7 @@ from connexion import ConnexionMiddleware
 from connexion.middleware.lifespan import LifespanMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+import tracing
 from seams import require_seams
 from server.document.checking import find_mistakes, locate
 from server.document.compiler import skeleton
@@ -24,6 +25,7 @@ from server.service import Chore, Service
 from server.serving.engine import Engine
 from server.serving.health import Probes
 from server.serving.stalls import StallMeter
+from server.serving.usage import UsageMeter
 from server.wire.proxies import TrustedProxies
 
 log = structlog.get_logger("specd.app")
@@ -115,6 +117,9 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
     ]
     stalls = StallMeter()
     stalls.start()
+    engine = engine_of(app)
+    usage = UsageMeter(() if engine is None else engine.apis)
+    usage.start()
     for service in services:
         if service.database is not None:
             service.database.watch()
@@ -122,12 +127,13 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
         yield
     finally:
         stalls.stop()
+        usage.stop()
         for task in chores:
             task.cancel()
         await asyncio.gather(*chores, return_exceptions=True)
-        engine = engine_of(app)
         if engine is not None:
             await asyncio.to_thread(engine.close)
+        await asyncio.to_thread(tracing.close)
         for service in services:
             for chore in service.chores:
                 await _run(service, chore)

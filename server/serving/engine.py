@@ -151,6 +151,7 @@ class Engine(SpecMiddleware):
             service = exchange.api.service.name
             facts = {"id": exchange.request_id, "service": service, "status": 499}
             requests.line({"event": "request", **facts})
+            exchange.end_trace(499)
             return None
         except Exception as error:
             return self._failure(error, exchange)
@@ -181,6 +182,7 @@ class Engine(SpecMiddleware):
         if meter.is_flushed:
             asyncio.get_running_loop().call_later(METRICS_LAG_S, meter.flush)
         meter.count(response.status, seconds)
+        exchange.end_trace(response.status)
         requests.line(exchange.line(response.status, seconds))
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Response:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping
 
 from starlette.types import Message, Receive, Send
 
+import tracing
 from server.context import Context
 from server.document.bodies import read_body
 from server.document.compiler import CompiledAPI
@@ -59,7 +60,9 @@ class Exchange(Call):
         "operation",
         "request_id",
         "sent",
+        "span",
         "started",
+        "traceparent",
         "unread",
     )
 
@@ -85,6 +88,8 @@ class Exchange(Call):
         self.mapped = mapped
         self.client = client
         self.request_id = request_id
+        self.traceparent: str | None = None
+        self.span: tracing.Span | None = None
         self.operation: Operation | None = None
         self.headers = _UNKNOWN_FRAMING
         self.unread = True
@@ -106,6 +111,7 @@ class Exchange(Call):
             service.settings,
             service.adapters,
             self.query,
+            self.traceparent,
         )
         return ctx
 
@@ -117,13 +123,35 @@ class Exchange(Call):
         )
         self.unread = False
 
+    def begin_trace(self, header: bytes | None) -> None:
+        """Take up the trace that a header names, with a span if there are spans."""
+        self.traceparent = None if header is None else tracing.read(header)
+        if tracing.tracer is not None:
+            facts = {"http.request.method": self.method, "specd.service": self.api.service.name}
+            self.span = tracing.tracer.begin(self.method, tracing.SERVER, self.traceparent, facts)
+            self.traceparent = self.span.traceparent
+
+    def end_trace(self, status: int) -> None:
+        """End the span of the request. It has no path, which may contain a secret."""
+        if self.span is None:
+            return
+        facts: dict[str, str | int] = {
+            "http.response.status_code": status,
+            "specd.request_id": self.request_id,
+        }
+        name = None
+        if self.operation is not None:
+            name = self.operation.operation_id
+            facts["http.route"] = self.operation.path
+        self.span.end(facts, name=name, failed=status >= 500)
+
     def line(self, status: int, seconds: float) -> Facts:
         """Return the request's line in the log."""
         service, operation = self.api.service, self.operation
         name = actor = key = None
         if operation is not None:
             name, actor, key = operation.operation_id, self.ctx.actor_id, self.ctx.key_id
-        return {
+        facts = {
             "event": "request",
             "level": "info",
             "timestamp": service.clock.now(),
@@ -137,6 +165,9 @@ class Exchange(Call):
             "address": self.client,
             "ms": int(seconds * 1e6) / 1000,
         }
+        if self.traceparent is not None:
+            facts["trace"] = tracing.trace_id(self.traceparent)
+        return facts
 
     @property
     def reader(self) -> Hashable:

@@ -96,8 +96,14 @@ class _Gauges(Collector):
         self._gauges = gauges
 
     def collect(self) -> Iterator[Metric]:
+        families: dict[str, GaugeMetricFamily] = {}
         for gauge in self._gauges:
-            yield GaugeMetricFamily(gauge.name, gauge.about, value=gauge.value)
+            family = families.get(gauge.name)
+            if family is None:
+                family = GaugeMetricFamily(gauge.name, gauge.about, labels=[*gauge.labels])
+                families[gauge.name] = family
+            family.add_metric([*gauge.labels.values()], gauge.value)
+        yield from families.values()
 
 
 def exposition(gauges: Iterable[Gauge] = ()) -> tuple[bytes, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+import tracing
 from server.document.operation import Operation
 from server.document.routing import Route
 from server.errors import MethodNotAllowed, NotFound
@@ -19,6 +20,9 @@ def find_route(exchange: Exchange) -> Route[Operation] | Response:
     """
     api, path = exchange.api, exchange.path
     exchange.headers = headers = check_headers(exchange.sent, exchange.mapped)
+    traceparent = headers.get(tracing.HEADER)
+    if traceparent is not None or tracing.tracer is not None:
+        exchange.begin_trace(traceparent)
     exchange.unread = b"content-length" in headers or b"transfer-encoding" in headers
     check_target(path, exchange.query)
     found = api.router.find(path)

@@ -7,7 +7,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = (
-    *("adapters", "cli", "demo", "handlers", "models", "pages", "server", "specs", "workers"),
+    *(
+        "adapters",
+        "cli",
+        "demo",
+        "handlers",
+        "models",
+        "pages",
+        "server",
+        "specs",
+        "tracing",
+        "workers",
+    ),
     *(
         "logs.py",
         "seams.py",

@@ -17,9 +17,10 @@ ALLOWED = {
     "logs": set(),
     "seams": set(),
     "security_events": set(),
+    "tracing": {"security_events"},
     "specs": {"server.document.checking", "server.openapi"},
-    "server": {"logs", "seams", "security_events"},
-    "models": {"seams", "security_events", "settings"},
+    "server": {"logs", "seams", "security_events", "tracing"},
+    "models": {"seams", "security_events", "settings", "tracing"},
     "adapters": {"models", "settings"},
     "handlers": {
         "adapters",
@@ -35,21 +36,26 @@ ALLOWED = {
         "server.pools",
         "server.response",
     },
-    "workers": {"adapters", "logs", "models", "services", "settings"},
+    "workers": {"adapters", "logs", "models", "services", "settings", "tracing"},
     "pages": {"models", "security_events", "settings"},
     "demo": {"adapters", "models"},
     "cli": {
         *("adapters", "demo", "logs", "models", "seams", "server", "services", "setting_values"),
-        *("settings", "specs", "workers"),
+        *("settings", "specs", "tracing", "workers"),
     },
     # What it serves it finds through the registry.
-    "wsgi": {"logs", "models", "pages", "server", "services", "settings"},
+    "wsgi": {"logs", "models", "pages", "server", "services", "settings", "tracing"},
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
     *(entry.wiring for entry in SERVICES),
-    *(f"handlers.{name}.wire.{module}" for name in NAMES for module in ("errors", "failures")),
+    *(
+        f"handlers.{name}.wire.{module}"
+        for name in NAMES
+        for module in ("errors", "failures", "gauges")
+    ),
     "handlers.composition",
+    "handlers.gauges",
     "handlers.chat.wire.context",
     "handlers.chat.wire.limits",
     "handlers.chat.wire.violations",
@@ -60,6 +66,7 @@ LAZY = {
     "demo.chain.pyevm": ("adapters", "demo"),
     "adapters.file_store.s3": ("adapters", "demo"),
     "adapters.limits.redis_store": ("adapters",),
+    "tracing.otel": ("tracing",),
     "eth_abi": ("demo",),
     "eth_utils": ("demo",),
     "models.migrate": ("cli",),

@@ -14,6 +14,7 @@ from tests.architecture.tracked import find_present
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = (
     "server", "handlers", "models", "adapters", "workers", "pages", "demo", "cli", "specs",
+    "tracing",
 )  # fmt: skip
 
 

@@ -14,15 +14,25 @@ PAYMENTS = {"btclib_secp256k1", *CHAINS}
 RENDERING = {"markdown_it", "nh3", "pygments.formatters.html", "PIL"}
 SEARCHED_RARELY = {"alembic", "boto3", "psycopg", "PIL", "zxcvbn.frequency_lists"}
 ENGINE = {"connexion", "handlers", "jsonschema_rs", "prometheus_client"}
+SPANS = {"opentelemetry", "tracing.otel"}
 
 ABSENT = {
-    "cli.main": {"sqlalchemy", "models.database", "gunicorn", *ENGINE, *PAYMENTS, *RENDERING},
+    "cli.main": {
+        "sqlalchemy",
+        "models.database",
+        "gunicorn",
+        *ENGINE,
+        *PAYMENTS,
+        *RENDERING,
+        *SPANS,
+    },
     # gunicorn's configuration says where metrics are kept, and is read before this is imported.
-    "cli.serve": {"alembic", "psycopg", *ENGINE, *PAYMENTS, *RENDERING},
+    "cli.serve": {"alembic", "psycopg", *ENGINE, *PAYMENTS, *RENDERING, *SPANS},
     "wsgi:chat": {"models.payment.tables", *SEARCHED_RARELY, *PAYMENTS},
     "wsgi:payment": {"models.chat.tables", *SEARCHED_RARELY, *RENDERING, *CHAINS},
-    "wsgi:app": {*SEARCHED_RARELY, *CHAINS},
-    "workers.registry": {"alembic", "PIL", *ENGINE, *CHAINS},
+    "wsgi:app": {*SEARCHED_RARELY, *CHAINS, *SPANS},
+    "workers.registry": {"alembic", "PIL", *ENGINE, *CHAINS, *SPANS},
+    "cli.worker": {"alembic", "PIL", *SPANS},
     "cli.demo": {"alembic", *ENGINE, *CHAINS},
 }
 
@@ -34,7 +44,11 @@ def test_what_has_no_use_yet_is_not_imported(what: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", f"{program}; print(json.dumps(sorted(sys.modules)))"],
         cwd=ROOT,
-        env={**os.environ, "SPECD_DATA_DIR": str(tmp_path), "PYTHONWARNINGS": "ignore"},
+        env={
+            **{name: value for name, value in os.environ.items() if not name.startswith("OTEL_")},
+            "SPECD_DATA_DIR": str(tmp_path),
+            "PYTHONWARNINGS": "ignore",
+        },
         capture_output=True,
         text=True,
         check=True,

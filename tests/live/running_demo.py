@@ -46,7 +46,7 @@ def descendants(pid: int) -> set[int]:
 class Demo:
     """One running `specd demo` in `directory`, with what it printed."""
 
-    def __init__(self, directory: Path, *words: str) -> None:
+    def __init__(self, directory: Path, *words: str, **settings: str) -> None:
         self.base_url = f"http://127.0.0.1:{free_port()}"
         self.env = {
             **{name: value for name, value in os.environ.items() if "SPECD_" not in name},
@@ -55,6 +55,7 @@ class Demo:
             "SPECD_BIND": self.base_url.removeprefix("http://"),
             "SPECD_CHAIN_PORT": str(free_port()),
             "SPECD_WORKERS": "2",
+            **settings,
         }
         if "SPECD_ANVIL" in os.environ:
             self.env["SPECD_ANVIL"] = os.environ["SPECD_ANVIL"]

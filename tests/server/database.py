@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from models.usage import DatabaseState
+
 T = TypeVar("T")
 
 
@@ -88,6 +90,9 @@ class Books:
 
     def late(self) -> Exception:
         return TooLate()
+
+    def state(self) -> DatabaseState:
+        return DatabaseState((), not self.is_down, 0, None)
 
     def dispose(self) -> None:
         self.is_disposed = True

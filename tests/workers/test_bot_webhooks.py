@@ -122,6 +122,16 @@ def stage(
         worker._posting.close()
 
 
+def test_it_is_part_of_the_trace_of_the_message(stage: Stage) -> None:
+    traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    form = {"type": "direct", "to": [stage.oracle["user_id"]], "content": "*When?*"}
+    for headers in ({"traceparent": traceparent}, {"traceparent": traceparent[1:]}, {}):
+        stage.chat.request("POST", "/messages", form, headers=headers)
+    stage.settle()
+    sent = [each.headers.get("traceparent") for each in stage.posted]
+    assert sorted(sent, key=str) == [traceparent, None, None]
+
+
 def test_a_direct_message(stage: Stage, cast: Cast) -> None:
     asked = stage.ask()
     stage.settle()

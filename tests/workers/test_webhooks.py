@@ -2,7 +2,9 @@
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +23,7 @@ from models.payment.webhooks import deliveries, endpoints, schedule, signing_sec
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
+from security_events import asking
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from tests.support.receivers import TAKEN, Posted, ScriptedReceivers
@@ -150,7 +153,39 @@ def no_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "JITTER", 0.0)
 
 
+@dataclass
+class TracedCaller:
+    """The caller of a request with a trace context."""
+
+    traceparent: str | None
+    actor_id: str | None = None
+    key_id: str | None = None
+    client: str = "192.0.2.1"
+    request_id: str = "0" * 24
+
+
 class TestDelivery:
+    def test_it_is_part_of_the_trace_of_its_cause(self, post: Post) -> None:
+        traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        post.worker()
+        post.endpoint()
+        with asking(TracedCaller(traceparent)):
+            post.invoice()
+        with asking(TracedCaller(None)):
+            post.invoice()
+        post.invoice()
+        post.receivers.answer = Received(500, None, "", None, 7)
+        post.settle()
+        post.receivers.answer = TAKEN
+        for _ in range(3):  # an endpoint that failed gets one at first
+            post.clock.advance(seconds=3600)
+            post.settle()
+        sent: dict[str, list[str | None]] = defaultdict(list)
+        for each in post.posted():
+            sent[each.headers["webhook-id"]].append(each.headers.get("traceparent"))
+        assert len(post.posted()) > len(sent) == 3, "some were tried again"
+        assert sorted(map(set, sent.values()), key=str) == [{traceparent}, {None}, {None}]
+
     def test_an_event_arrives_signed(self, post: Post, database: Database) -> None:
         post.worker()
         endpoint = post.endpoint()

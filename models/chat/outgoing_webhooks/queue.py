@@ -32,6 +32,7 @@ class Claim(NamedTuple):
     message_id: int
     cause: str
     attempts: int
+    traceparent: str | None
     payload_url: str
     interface: int
     sealed_secret: str

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
+import tracing
 from models.base import table_of
 from models.chat.identity.roles import BotType
 from models.chat.sending.drafts import Draft
@@ -61,6 +62,7 @@ def call_bots(
             "attempts": 0,
             "next_try_at": now,
             "created_at": now,
+            "traceparent": tracing.current(),
         }
         for bot_id in bots
     ]

@@ -43,7 +43,8 @@ class OutgoingDelivery(ChatBase):
     that sends the bot's answer.
 
     `next_try_at` is when it may be claimed. A worker that claims it moves that on by a lease, so
-    that the row of a worker that dies is due again. `attempts` counts the claims.
+    that the row of a worker that dies is due again. `attempts` counts the claims. `traceparent` is
+    the trace context of the request that sent the message, if it had one.
     """
 
     __tablename__ = "outgoing_delivery"
@@ -62,3 +63,4 @@ class OutgoingDelivery(ChatBase):
     attempts: Mapped[int] = mapped_column(default=0)
     next_try_at: Mapped[datetime] = mapped_column(UtcMs)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
+    traceparent: Mapped[str | None] = mapped_column(String(55))

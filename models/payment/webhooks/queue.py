@@ -27,7 +27,9 @@ DUE = IndexRange([_DELIVERY.c.endpoint_id], [_DELIVERY.c.next_try_at])
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A delivery that may be sent now. `data`: a JSON object as text; `sealed`: the secrets."""
+    """A delivery that may be sent now. `data`: a JSON object as text; `sealed`: the secrets;
+    `traceparent`: the trace context of the event.
+    """
 
     endpoint_id: str
     event_id: int
@@ -36,6 +38,7 @@ class Message:
     at: datetime
     data: str
     sealed: Sequence[str]
+    traceparent: str | None = None
 
 
 def find_work(
@@ -168,7 +171,7 @@ def pick(
         first = first.where(aside(_DELIVERY.c.event_id).not_in(sorted(under_way)))
     due = first.subquery()
     query = (
-        select(due.c.event_id, Event.type, Event.at, Event.data)
+        select(due.c.event_id, Event.type, Event.at, Event.data, Event.traceparent)
         .join_from(due, Event, Event.id == due.c.event_id)
         .order_by(due.c.next_try_at, due.c.event_id)
     )
@@ -176,8 +179,8 @@ def pick(
     if not rows and not under_way:
         outcomes.give_up_forgotten(session, endpoint.id, now=now)
     return [
-        Message(endpoint.id, event_id, endpoint.url, type, at, data, ())
-        for event_id, type, at, data in rows
+        Message(endpoint.id, event_id, endpoint.url, type, at, data, (), traceparent)
+        for event_id, type, at, data, traceparent in rows
     ]
 
 

@@ -1,8 +1,13 @@
 """What `/metrics` tells of the payment service besides its requests."""
 
+from datetime import timedelta
+
 import httpx
+from sqlalchemy.orm import Session
 
 from models.database import Database
+from models.payment import leases
+from models.payment.tables import ChainHead
 from tests.support.contract import HOST, ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp
@@ -27,3 +32,82 @@ def test_how_far_webhooks_are_behind(
         "specd_webhook_oldest_seconds 42.0",
         "specd_webhook_endpoints_failing 0.0",
     ]
+
+
+def scraped(payment_app: PaymentApp, *beginnings: str) -> dict[str, float]:
+    """Return the samples whose lines begin so."""
+    (answer,) = payment_app.send(httpx.Request("GET", f"{HOST}/metrics"))
+    assert answer.status_code == 200
+    samples = (line.rpartition(" ") for line in answer.text.splitlines())
+    return {name: float(value) for name, _, value in samples if name.startswith(beginnings)}
+
+
+def test_how_far_chains_are_read_and_who_reads_them(
+    payment_app: PaymentApp, database: Database, ada: Merchant, clock: FrozenClock
+) -> None:
+    seen_at = clock.now()
+    assert scraped(payment_app, "specd_watcher", "specd_lease") == {
+        'specd_watcher_leading{chain="31337"}': 0.0
+    }, "the method's chain is to be watched, and nobody does"
+
+    def read_some(session: Session) -> None:
+        session.add(
+            ChainHead(
+                chain_id=31337,
+                checkpoint_number=90,
+                checkpoint_hash="0x1",
+                checkpoint_timestamp=seen_at,
+                head_number=100,
+                head_hash="0x2",
+                head_seen_at=seen_at,
+                read_until=seen_at - timedelta(seconds=20),
+                reread_number=0,
+                updated_at=seen_at,
+            )
+        )
+        lease = leases.watcher_of(31337)
+        leases.try_acquire(session, name=lease, holder="host:7:abcd", now=seen_at, ttl_s=12)
+
+    database.run(read_some)
+    clock.advance(seconds=5)
+    lease = 'specd_lease_seconds{holder="host:7",lease="chain_watcher:31337"}'
+    assert scraped(payment_app, "specd_watcher", "specd_lease") == {
+        'specd_watcher_leading{chain="31337"}': 1.0,
+        'specd_watcher_blocks_behind{chain="31337"}': 10.0,
+        'specd_watcher_unread_seconds{chain="31337"}': 25.0,
+        'specd_watcher_head_age_seconds{chain="31337"}': 5.0,
+        lease: 7.0,
+    }
+    clock.advance(seconds=10)
+    assert scraped(payment_app, "specd_watcher_leading", "specd_lease") == {
+        'specd_watcher_leading{chain="31337"}': 0.0,
+        lease: -3.0,
+    }, "the lease has lapsed"
+
+
+def test_how_long_the_event_log_is(
+    payment_app: PaymentApp, database: Database, ada: Merchant, clock: FrozenClock
+) -> None:
+    last, oldest = own = tuple(
+        f'specd_event_log_{name}{{service="payment"}}' for name in ("last_id", "oldest_seconds")
+    )
+    assert scraped(payment_app, *own) == {last: 0.0, oldest: 0.0}
+    for _ in range(3):
+        database.run(lambda session: make_invoice(session, ada, now=clock.now()))
+        clock.advance(seconds=10)
+    assert scraped(payment_app, *own) == {last: 3.0, oldest: 30.0}
+
+
+def test_without_a_database_they_are_absent_and_those_of_requests_are_not(
+    payment_app: PaymentApp, database: Database, ada: Merchant, api: ContractClient
+) -> None:
+    api.get("/v1/payment-methods")
+    own = ("specd_webhook", "specd_watcher")
+    assert len(scraped(payment_app, *own)) == 4
+    database.availability.is_silent = True
+    try:
+        assert scraped(payment_app, *own) == {}
+        assert scraped(payment_app, "specd_requests_total")
+    finally:
+        database.availability.note_answer()
+    assert len(scraped(payment_app, *own)) == 4

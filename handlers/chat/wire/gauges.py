@@ -1,0 +1,53 @@
+"""The chat service's own metrics, read from the database at each scrape."""
+
+from datetime import datetime
+from pathlib import Path
+
+from handlers.gauges import disk_gauges, log_gauges
+from models.base import table_of
+from models.chat import backlogs
+from models.chat.tables import Event
+from models.database import Database
+from models.event_span import find_span
+from models.work_queue import MOST_COUNTED
+from server.service import Gauge
+
+
+def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge]:
+    """Return the metrics of what waits for workers and of the event log. Raise
+    `DatabaseUnavailable`.
+    """
+    with database.reading_apart() as reader:
+        found = backlogs.find_backlogs(reader, now=now)
+        batches = backlogs.count_batches(reader)
+        dead = backlogs.count_dead_mail(reader)
+        span = find_span(reader, table_of(Event), now=now)
+    waiting = {**{name: its.waiting for name, its in found.items()}, **batches}
+    gauges = [
+        Gauge(
+            "specd_queue_waiting",
+            f"Rows that wait for a worker, also for their time, {MOST_COUNTED:,} at most.",
+            count,
+            {"queue": name},
+        )
+        for name, count in sorted(waiting.items())
+    ]
+    for name, its in found.items():
+        labels = {"queue": name}
+        gauges += [
+            Gauge(
+                "specd_queue_due",
+                f"Rows that wait for a worker and whose time has come, {MOST_COUNTED:,} at most.",
+                its.due,
+                labels,
+            ),
+            Gauge(
+                "specd_queue_oldest_seconds",
+                "How long the first of the rows whose time has come has been due.",
+                its.oldest.total_seconds(),
+                labels,
+            ),
+        ]
+    about = f"Mails that were given up and are still kept, {MOST_COUNTED:,} at most."
+    gauges.append(Gauge("specd_mail_dead", about, dead))
+    return [*gauges, *log_gauges("chat", span), *disk_gauges("chat", data_dir)]

@@ -1,0 +1,42 @@
+"""Metrics that every service has besides those of requests."""
+
+import shutil
+from pathlib import Path
+
+from models.event_span import EventSpan
+from server.service import Gauge
+
+
+def log_gauges(service: str, span: EventSpan) -> list[Gauge]:
+    """Return the metrics of a service's event log."""
+    labels = {"service": service}
+    return [
+        Gauge(
+            "specd_event_log_last_id",
+            "The id of the newest event; how fast it grows is how many events there are.",
+            span.last_id,
+            labels,
+        ),
+        Gauge(
+            "specd_event_log_oldest_seconds",
+            "The age of the oldest event that is kept.",
+            span.oldest.total_seconds(),
+            labels,
+        ),
+    ]
+
+
+def disk_gauges(service: str, data_dir: Path) -> list[Gauge]:
+    """Return the metrics of the disk with the data directory, none where there is no directory."""
+    if not data_dir.is_dir():
+        return []
+    disk = shutil.disk_usage(data_dir)
+    labels = {"service": service}
+    return [
+        Gauge(
+            "specd_disk_size_bytes", "The size of the data directory's disk.", disk.total, labels
+        ),
+        Gauge(
+            "specd_disk_free_bytes", "What is free of the data directory's disk.", disk.free, labels
+        ),
+    ]

@@ -1,0 +1,66 @@
+"""What a process knows of its database without asking it."""
+
+import threading
+import time
+from contextlib import ExitStack, closing
+
+from sqlalchemy import text
+
+from models import notifier
+from models.database import Database
+from models.usage import ConnectionUse
+
+PATIENCE_S = 20.0
+
+
+def test_connections_in_use_and_who_waits_for_one(database_url: str) -> None:
+    with closing(Database(database_url, pool_size=2, lock_timeout_s=PATIENCE_S)) as database:
+        assert database.state().connections == []
+        thread = threading.Thread(target=lambda: read(database))
+        with ExitStack() as stack:
+            for taken in (1, 2):
+                stack.enter_context(database.reading())
+                assert database.state().connections == [ConnectionUse("reading", 2, taken, 0)]
+            thread.start()
+            ends_at = time.monotonic() + PATIENCE_S
+            while database.state().connections != [ConnectionUse("reading", 2, 2, 1)]:
+                assert time.monotonic() < ends_at
+        thread.join()
+        assert database.state().connections == [ConnectionUse("reading", 2, 0, 0)]
+
+
+def read(database: Database) -> None:
+    with database.reading() as connection:
+        connection.execute(text("SELECT 1"))
+
+
+def test_outages_that_have_begun(database: Database) -> None:
+    before = database.state()
+    assert before.is_available
+    for _ in range(2):
+        database.availability.note_silence(ConnectionError("away"))
+    state = database.state()
+    assert (state.is_available, state.outages) == (False, before.outages + 1)
+    database.availability.note_answer()
+    state = database.state()
+    assert (state.is_available, state.outages) == (True, before.outages + 1)
+
+
+def test_how_long_the_log_is_unread(database: Database) -> None:
+    assert database.state().log_unread_s is None, "nobody follows it"
+    follows, goes_on = threading.Event(), threading.Event()
+
+    def look(_: notifier.Logs) -> None:
+        follows.set()
+        goes_on.wait(PATIENCE_S)
+
+    database.notifier.follow(look)
+    assert follows.wait(PATIENCE_S)
+    ends_at = time.monotonic() + PATIENCE_S
+    while (unread_s := database.state().log_unread_s) is None or unread_s < 0.1:
+        assert time.monotonic() < ends_at, "it grows while the follower does not come back"
+    goes_on.set()
+    while (unread_s := database.state().log_unread_s) is None or unread_s >= 0.1:
+        assert time.monotonic() < ends_at
+    database.notifier.close()
+    assert database.state().log_unread_s is None
