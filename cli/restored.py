@@ -1,5 +1,8 @@
 """`specd payment after-restore` and `specd chat after-restore`."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from cli.databases import open_database
@@ -10,6 +13,7 @@ from models.payment.restored import skip_handed_out
 from models.restored import skip_ids
 from settings import Settings
 
+T = TypeVar("T", bound=Callable[..., Any])
 ADDRESSES, IDS = 100_000, 1_000_000
 PAYMENT = """\
 Skipped {addresses} addresses of {wallets} wallets, and {ids} numbers of events.
@@ -23,7 +27,7 @@ Lost with the time since the backup: messages, files' records, accounts and API 
 what they have until they load again."""
 
 
-def _ids_option(help_text: str) -> object:
+def _ids_option(help_text: str) -> Callable[[T], T]:
     return click.option(
         "--ids", type=click.IntRange(1, 100_000_000), default=IDS, show_default=True, help=help_text
     )
