@@ -23,11 +23,17 @@ VALUES = ("code", "status", "type")
 _HOP = {"connection", "content-length", "content-encoding", "date", "server", "transfer-encoding"}
 
 
+def value_like(value: object) -> str:
+    """A new value of an enumeration, spelled like the known one."""
+    return NEW.upper() if isinstance(value, str) and value.isupper() else NEW
+
+
 def grown(answer: dict[str, Any], *, values: tuple[str, ...] = VALUES) -> dict[str, Any]:
     """The answer of a later version, whose members in `values` have a new value."""
     lists = [name for name in LISTS if isinstance(answer.get(name), list)]
     if not lists:
-        return {**answer, **{name: NEW for name in values if name in answer}, NEW: {"a": 1}}
+        new = {name: value_like(answer[name]) for name in values if name in answer}
+        return {**answer, **new, NEW: {"a": 1}}
     longer = {
         name: [grown(first, values=values) for first in answer[name][:1]] + answer[name]
         for name in lists

@@ -61,10 +61,9 @@ def _works(row: dict[str, Any]) -> str:
     works: str = row.get("works", WORKS[row["tested"]])
     if "stops" in row:
         works = f"driven: every operation; stops at a new value of an enumeration: {row['stops']}"
-    if "stops" in chat:
-        works += f"; in chat, {chat['stops']}"
-    if "empty" in chat:
-        works += f"; in chat, {chat['empty']}"
+    for key in ("refuses", "leaves_out", "empty"):
+        if key in chat:
+            works += f"; in chat, {chat[key]}"
     if "undriven" in chat:
         works += f" of payment and payment-events; not chat: {chat['undriven']}"
     return works

@@ -21,7 +21,12 @@ serde_repr = "0.1"
 serde_with = {{ path = "{STUBS / "serde_with"}" }}
 url = "2"
 uuid = {{ version = "1", features = ["serde", "v4"] }}
-reqwest = {{ version = "0.11", default-features = false, features = ["json", "multipart"] }}
+tokio = {{ version = "1", features = ["fs"] }}
+tokio-util = {{ version = "0.7", features = ["codec"] }}
+[dependencies.reqwest]
+version = "0.11"
+default-features = false
+features = ["json", "multipart", "stream"]
 """
 SOURCE = f"""\
 [source.crates-io]
