@@ -26,8 +26,8 @@ async def create_bot(
     *,
     full_name: str,
     short_name: str,
-    bot_type: int,
-    interface_type: int,
+    bot_type: int = BotType.GENERIC,
+    interface_type: int = 1,
     payload_url: str | None = None,
 ) -> Response:
     """Create a bot."""

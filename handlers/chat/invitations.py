@@ -19,6 +19,7 @@ from models.chat.common.quotas import INVITATIONS, require_within
 from models.chat.errors import ChatError
 from models.chat.identity import passwords
 from models.chat.identity.actors import RealmView, access_realm
+from models.chat.identity.roles import Role
 from models.chat.invitations import joining, permissions, records, sending
 from models.chat.invitations.errors import InvitationNotFound, SomeNotInvited
 from models.chat.invitations.invitees import Problem, check_invitees, failure_of, read_addresses
@@ -67,7 +68,7 @@ def _terms(
     *,
     by_link: bool,
     tells_inviter: bool,
-    invite_as: int,
+    invite_as: int = Role.MEMBER,
     stream_ids: Sequence[int] = (),
     group_ids: Sequence[int] = (),
     invite_expires_in_minutes: int | None,

@@ -19,14 +19,14 @@ from server.response import Response
 def list_subscriptions(
     ctx: Context,
     *,
-    include_subscribers: bool | str = False,
+    include_subscribers: str = "false",
     include_archived_channels: bool = False,
 ) -> Response:
     """List the channels you are subscribed to."""
     records = subscriptions.find_subscriptions(
         ctx.session,
         ctx.actor,
-        include_subscribers=bool(include_subscribers),
+        include_subscribers=include_subscribers != "false",
         include_archived=include_archived_channels,
         now=ctx.now,
     )

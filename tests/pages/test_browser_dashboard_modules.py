@@ -94,8 +94,8 @@ def test_an_amount_of_an_unknown_method_is_in_atoms(page: Browser) -> None:
 def test_every_state_and_event_of_the_documents_has_words(page: Browser) -> None:
     events = specs.load("payment-events")["components"]["schemas"]["EventType"]["enum"]
     schemas = specs.load("payment")["components"]["schemas"]
-    statuses = schemas["Invoice"]["properties"]["status"]["enum"]
-    payments = schemas["Payment"]["properties"]["status"]["enum"]
+    statuses = schemas["InvoiceStatus"]["enum"]
+    payments = schemas["PaymentStatus"]["enum"]
     states = [{"status": status, "exception": what} for status, what in STATES]
     asked: dict[str, list[Any]] = {
         "describeEvent": events,

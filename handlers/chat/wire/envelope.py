@@ -5,6 +5,9 @@ Operations that people reach by a link answer a browser with a page instead.
 
 from typing import Any
 
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
 from handlers.chat.wire.context import Context
 from server.response import Response, encode
 
@@ -42,8 +45,9 @@ def failure(
 
 
 def wants_page(ctx: Context) -> bool:
-    """Return whether a browser sent the request to show the answer to a person."""
-    return "text/html" in (ctx.header("accept") or "")
+    """Return whether the caller likes HTML better than JSON: a browser, to show it to a person."""
+    accept = parse_accept_header(ctx.header("accept"), MIMEAccept)
+    return accept["text/html"] > accept["application/json"]
 
 
 def page(html: str, status: int = 200) -> Response:

@@ -12,14 +12,21 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.contract.sdk.stage import GENERATED
 from tests.live.running_server import ROOT
 from tests.support.yaml_files import read_yaml
 
-GENERATORS: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("generators.yaml"))
+GENERATORS: dict[str, dict[str, Any]] = read_yaml(Path(__file__).with_name("generators.yaml"))
 TOOLS = ROOT / "build" / "tools"
 _WARNING = re.compile(r"WARN|ERROR|[Ww]arning")
+
+
+def row_of(sdk: str, document: str) -> dict[str, Any]:
+    """The row of a generator, with what is different for that document."""
+    different: dict[str, Any] = GENERATORS[sdk].get(document, {})
+    return GENERATORS[sdk] | different
 
 
 def generate(document: str, sdk: str) -> str:
@@ -36,10 +43,10 @@ def generate(document: str, sdk: str) -> str:
         "out": str(out),
         "name": document.replace("-", "_"),
     }
-    row = GENERATORS[sdk]
+    row = row_of(sdk, document)
     if "config" in row:
         (directory / f"{sdk}.yaml").write_text(row["config"].format(**names))
-        out.rmdir()  # openapi-python-client makes it itself
+        out.rmdir()  # the generator makes it itself
     paths = (TOOLS / "sdk-venv" / "bin", TOOLS / "typescript" / "node_modules" / ".bin")
     done = subprocess.run(
         shlex.split(row["command"].format(**names)),

@@ -1,8 +1,8 @@
 """A proxy that answers for a server as a later version of it might.
 
-A record, and the first item of a list, has a property and values of enumerations that no document
-tells of yet. A list keeps the item as it was too, after the changed one: a reader has to come to
-it.
+A record, and the first item of a list, has a property that no document tells of yet, and values of
+enumerations where it is asked to. A list keeps the item as it was too, after the changed one: a
+reader has to come to it.
 """
 
 from __future__ import annotations
@@ -23,20 +23,28 @@ VALUES = ("code", "status", "type")
 _HOP = {"connection", "content-length", "content-encoding", "date", "server", "transfer-encoding"}
 
 
-def grown(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer of a later version."""
+def value_like(value: object) -> str:
+    """A new value of an enumeration, spelled like the known one."""
+    return NEW.upper() if isinstance(value, str) and value.isupper() else NEW
+
+
+def grown(answer: dict[str, Any], *, values: tuple[str, ...] = VALUES) -> dict[str, Any]:
+    """The answer of a later version, whose members in `values` have a new value."""
     lists = [name for name in LISTS if isinstance(answer.get(name), list)]
     if not lists:
-        return {**answer, **{name: NEW for name in VALUES if name in answer}, NEW: {"a": 1}}
+        new = {name: value_like(answer[name]) for name in values if name in answer}
+        return {**answer, **new, NEW: {"a": 1}}
     longer = {
-        name: [item for first in answer[name][:1] for item in (grown(first),)] + answer[name]
+        name: [grown(first, values=values) for first in answer[name][:1]] + answer[name]
         for name in lists
     }
     return {**answer, **longer, NEW: {"a": 1}}
 
 
 @contextmanager
-def growing(base_url: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def growing(
+    base_url: str, *, values: tuple[str, ...] = VALUES
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The address of the proxy before a server, and the answers that it has given so far."""
     answers: list[dict[str, Any]] = []
 
@@ -49,7 +57,7 @@ def growing(base_url: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             got = httpx.request(self.command, base_url + self.path, headers=names, content=body)
             content = got.content
             if content and isinstance(got.json(), dict):
-                answers.append(grown(got.json()))
+                answers.append(grown(got.json(), values=values))
                 content = json.dumps(answers[-1]).encode()
             self.send_response(got.status_code)
             for name, value in got.headers.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.contract.sdk.generate import GENERATORS
 from tests.live.running_server import ROOT
@@ -14,7 +15,7 @@ from tests.live.running_server import ROOT
 FIRST_CALLS = Path(__file__).parent / "first_calls"
 PAGE = ROOT / "docs" / "sdks.md"
 WORKS = {
-    "driven": "driven: every operation",
+    "driven": "driven, and reads on: every operation",
     "compiled": "compiled",
     "read": "reads every answer",
     "searched": "generated and searched",
@@ -33,7 +34,8 @@ needs Java).
   ([decision 41](decisions/0041-one-table-drives-every-sdk.md)), refusals too, and that what it
   reads is compared.
 - *reads on* means that it also reads answers of a later version of the service, with types of
-  events, error codes, values and properties that its document does not have.
+  events, error codes, values and properties that its document does not have. One that *stops at a
+  new value* reads on where only properties are new.
 """
 
 
@@ -47,25 +49,48 @@ def page() -> str:
     """The text of docs/sdks.md."""
     rows = ["| language | what is tested | the one option that it needs |", "|---|---|---|"]
     for row in GENERATORS.values():
-        works = row.get("works", WORKS[row["tested"]])
+        works = _works(row)
         language = row["language"]
         anchor = re.sub(r"[^\w -]", "", language.lower()).replace(" ", "-")
         rows.append(f"| [{language}](#{anchor}) | {works} | {row.get('note', '')} |")
     return "\n".join([HEAD, *rows, "", *map(_section, GENERATORS)])
 
 
+def _works(row: dict[str, Any]) -> str:
+    chat = row.get("chat", {})
+    works: str = row.get("works", WORKS[row["tested"]])
+    if "stops" in row:
+        works = f"driven: every operation; stops at a new value of an enumeration: {row['stops']}"
+    for key in ("refuses", "leaves_out", "empty"):
+        if key in chat:
+            works += f"; in chat, {chat[key]}"
+    if "undriven" in chat:
+        works += f" of payment and payment-events; not chat: {chat['undriven']}"
+    return works
+
+
 def _section(sdk: str) -> str:
     row = GENERATORS[sdk]
-    command = row["command"].format(document="openapi.yaml", out=sdk, name="payment")
-    parts = [f"## {row['language']}", "", *_wrapped(command), ""]
-    if "config" in row:
-        config = row["config"].format(name="payment").splitlines()
-        parts += [f"with `{sdk}.yaml`:", "", *(f"    {line}" for line in config), ""]
+    parts = [f"## {row['language']}", "", *_how(sdk, row, "payment")]
+    chat = row.get("chat", {})
+    if chat.keys() & {"command", "config"}:
+        parts += ["For chat:", "", *_how(sdk, chat, "chat")]
     if "needs" in row:
         parts += [f"On Debian: `{row['needs']}`.", ""]
     if call := first_call(sdk):
         parts += [f"```{call.suffix[1:]}", call.read_text().rstrip("\n"), "```", ""]
     return "\n".join(parts)
+
+
+def _how(sdk: str, row: dict[str, Any], document: str) -> list[str]:
+    parts = []
+    if "command" in row:
+        command = row["command"].format(document="openapi.yaml", out=sdk, name=document)
+        parts += [*_wrapped(command), ""]
+    if "config" in row:
+        config = row["config"].format(name=document).splitlines()
+        parts += [f"with `{sdk}.yaml`:", "", *(f"    {line}" for line in config), ""]
+    return parts
 
 
 def _wrapped(command: str) -> list[str]:

@@ -57,23 +57,29 @@ LANGUAGES = {
 }
 
 
-def wide(schema: Any) -> Iterator[str]:
-    """The names of members whose integers do not fit 32 bits, anywhere in a document."""
-    if isinstance(schema, list):
-        for item in schema:
-            yield from wide(item)
-    if isinstance(schema, dict):
-        properties = schema.get("properties", {})
+def wide(document: Any) -> set[str]:
+    """The names of members whose integers do not fit 32 bits, wherever a document has them."""
+    integers = list(_integers(document))
+    fitting = {name for name, member in integers if not _is_wide(member)}
+    return {name for name, member in integers if _is_wide(member)} - fitting
+
+
+def _integers(node: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(node, list):
+        for item in node:
+            yield from _integers(item)
+    if isinstance(node, dict):
+        properties = node.get("properties", {})
         for name, member in properties.items() if isinstance(properties, dict) else ():
-            if isinstance(member, dict) and _is_wide(member):
-                yield name
-        for value in schema.values():
-            yield from wide(value)
+            if isinstance(member, dict) and member.get("type") == "integer":
+                yield name, member
+        for value in node.values():
+            yield from _integers(value)
 
 
 def _is_wide(schema: dict[str, Any]) -> bool:
     bounds = (schema.get("minimum", 0), schema.get("maximum", 0))
-    return schema.get("type") == "integer" and any(abs(bound) > MAX_INT32 for bound in bounds)
+    return any(abs(bound) > MAX_INT32 for bound in bounds)
 
 
 def faults(sdk: Path, language: Language, wide_names: set[str]) -> Iterator[str]:

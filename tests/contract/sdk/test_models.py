@@ -29,7 +29,7 @@ def test_reads_every_answer(document: str, tmp_path: Path) -> None:
     recorded = tmp_path / "answers.json"
     recorded.write_text(json.dumps(answers))
     done = subprocess.run(
-        [PYTHON, DRIVES / "models.py"],
+        [PYTHON, DRIVES / "read_models.py"],
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(models),

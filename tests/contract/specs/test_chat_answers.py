@@ -131,7 +131,7 @@ STORIES: dict[tuple[str, str], Story] = {
         before=(
             (
                 "create_profile_field",
-                {**EDITOR, "field_data": {"0": {"text": "Vim", "order": "1"}}},
+                {**EDITOR, "field_data": {"vim": {"text": "Vim", "order": "1"}}},
             ),
         )
     ),

@@ -86,6 +86,29 @@ def test_defaults_stand_beside_plain_types() -> None:
     assert [place for place, schema in defaults if "type" not in schema] == []
 
 
+def test_enumerations_of_numbers_with_a_default_have_a_name() -> None:
+    """In a composed schema, Ruby and PHP take its default for a class that is not there."""
+    found = [
+        (place, schema)
+        for place, schema in SCHEMAS
+        if schema.get("type") == "integer" and "enum" in schema
+    ]
+    assert len(found) > 10
+    assert [place for place, schema in found if "default" in schema] == []
+
+
+def test_a_query_has_no_choice_of_types() -> None:
+    """Go, Java and axios send the object that holds the choice."""
+    document = DOCUMENTS["chat"]
+    found = [
+        (place, resolved(document, node["schema"]))
+        for place, node in PARAMETERS
+        if node["in"] == "query" and place.startswith("chat")
+    ]
+    assert len(found) > 20
+    assert [place for place, schema in found if COMBINED & schema.keys()] == []
+
+
 def test_booleans_of_a_query_have_no_default() -> None:
     """PHP always sends a default, and a boolean as 0 or 1."""
     found = [

@@ -207,9 +207,9 @@ class TestShapes:
         assert set(rows) == STATES
 
     def test_speaks_the_models_words(self) -> None:
-        assert SCHEMAS["Invoice"]["properties"]["status"]["enum"] == list(STATUSES)
-        assert SCHEMAS["Invoice"]["properties"]["exception"]["enum"] == list(EXCEPTIONS)
-        assert SCHEMAS["Payment"]["properties"]["status"]["enum"] == list(PAYMENT_STATUSES)
+        assert SCHEMAS["InvoiceStatus"]["enum"] == list(STATUSES)
+        assert SCHEMAS["InvoiceException"]["enum"] == list(EXCEPTIONS)
+        assert SCHEMAS["PaymentStatus"]["enum"] == list(PAYMENT_STATUSES)
         assert SCHEMAS["ChainId"]["maximum"] == LARGEST_CHAIN_ID
         assert SCHEMAS["ConfirmationsRequired"]["maximum"] == MOST_CONFIRMATIONS
 

@@ -395,6 +395,8 @@ class TestGetInvitation:
         shown = {**DONE, "realm_name": "Acme"}
         assert as_nobody.get(path) == {**shown, "email": FRIEND}
         assert as_nobody.get(f"/accounts/join/{link}") == {**shown, "email": None}
+        likes_json = {"Accept": "application/json, text/html;q=0.9"}
+        assert as_nobody.request("GET", path, headers=likes_json).json()["email"] == FRIEND
         page = as_nobody.request("GET", path, headers={"Accept": "text/html"})
         examples = DOCUMENT["paths"]["/accounts/join/{token}"]["get"]["responses"]["200"]["content"]
         form = examples["text/html"]["examples"]["page"]["value"]

@@ -12,6 +12,9 @@ use OpenAPI\Client\ObjectSerializer;
 putenv('SPECD_PHP_SDK=' . $argv[1]);
 require __DIR__ . '/autoload.php';
 
+$default = Configuration::getDefaultConfiguration();
+$default->setBooleanFormatForQueryString(Configuration::BOOLEAN_FORMAT_STRING);
+
 function bare(string $name): string
 {
     return preg_replace('/[^a-z0-9]/', '', strtolower($name));

@@ -61,7 +61,7 @@ def call(line)
   if line['body']
     schema = line['body_schema']
     body = JSON.generate(line['body'])
-    name = schema == 'AnyObject' ? 'body' : schema.gsub(/(?<=[a-z0-9])(?=[A-Z])/, '_')
+    name = schema == 'AnyObject' ? 'request_body' : schema.gsub(/(?<=[a-z0-9])(?=[A-Z])/, '_')
     given[name] = schema == 'AnyObject' ? line['body'] : typed(schema, body)
   end
   given = given.transform_keys { |name| name.downcase.tr('-', '_') }
