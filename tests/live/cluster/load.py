@@ -10,8 +10,8 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -93,6 +93,7 @@ class Load:
         self.readers: list[Reader] = []
         self._stopping = threading.Event()
         self._draining = threading.Event()
+        self._wanted: set[int] = set()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._play()))
         self._numbers = iter(range(10**9))
         payment, chat = (Database(cluster.database_url(each)) for each in ("payment", "chat"))
@@ -130,6 +131,7 @@ class Load:
             readers = [asyncio.create_task(self._read(client, each)) for each in self.readers]
             writers = [self._write(client), self._schedule(client)]
             await asyncio.gather(*(self._create(client) for _ in range(CREATORS)), *writers)
+            self._wanted = await asyncio.to_thread(self._settled)
             self._draining.set()
             await asyncio.gather(*readers)
 
@@ -220,14 +222,12 @@ class Load:
         )
 
     async def _read(self, client: httpx.AsyncClient, reader: Reader) -> None:
-        """Poll until all that was acknowledged has come after the end of the load."""
+        """Poll until all that was sent has come."""
         ends_at = None
         while True:
             if self._draining.is_set():
                 ends_at = ends_at or time.monotonic() + SETTLES_S
-                wanted = set(self.messages.acknowledged.values())
-                number = len(wanted) + len(self.scheduled.acknowledged)
-                if len(reader.message_ids) >= number and wanted <= set(reader.message_ids):
+                if self._wanted <= set(reader.message_ids):
                     return
                 if time.monotonic() > ends_at:
                     return
@@ -286,17 +286,8 @@ class Load:
                 )
         if len(stored) != len(rows) or len({address for *_, address in rows}) != len(rows):
             found.append("an order has two invoices, or an address")
-        chat = Database(self._cluster.database_url("chat"))
-        with chat.reading() as reader:
-            contents = reader.execute(
-                select(Message.content, func.count(), func.min(Message.id))
-                .where(Message.realm_id == self._cast.realm_id)
-                .where(Message.content.like("now %") | Message.content.like("later %"))
-                .group_by(Message.content)
-            ).all()
-        chat.dispose()
         ids: dict[str, int] = {}
-        for content, number, id_ in contents:
+        for content, number, id_ in self._sent():
             ids[content] = id_
             if number != 1:
                 found.append(f"{content} was sent {number} times")
@@ -307,6 +298,32 @@ class Load:
         if unsent:
             found.append(f"{len(unsent)} scheduled messages were not sent")
         return found + self._reader_faults(set(ids.values()))
+
+    def _sent(self) -> Sequence[tuple[str, int, int]]:
+        """Return content, number and id of all messages of the load."""
+        query = (
+            select(Message.content, func.count(), func.min(Message.id))
+            .where(Message.realm_id == self._cast.realm_id)
+            .where(Message.content.like("now %") | Message.content.like("later %"))
+            .group_by(Message.content)
+        )
+        with (
+            closing(Database(self._cluster.database_url("chat"))) as database,
+            database.reading() as reader,
+        ):
+            return [(content, number, id_) for content, number, id_ in reader.execute(query)]
+
+    def _settled(self) -> set[int]:
+        """Return the ids of all messages, when what was due is sent."""
+
+        def find() -> set[int]:
+            sent = {content: id_ for content, _, id_ in self._sent()}
+            is_settled = self.scheduled.acknowledged.keys() <= sent.keys()
+            return set(sent.values()) if is_settled else set()
+
+        with suppress(TimeoutError):
+            return set(until(find, "what is due", SETTLES_S))
+        return {id_ for *_, id_ in self._sent()}
 
     def _are_paid(self, database: Database) -> bool:
         self._chain.mine(1)
