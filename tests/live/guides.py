@@ -35,6 +35,7 @@ LEFT_OUT = {
     "python -m benchmarks": "measures for many minutes",
     'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
     "# /etc/postfix/main.cf": "is no command: lines for the configuration of a mail server",
+    "scrape_configs:": "is no command: lines for the configuration of Prometheus",
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
     "jq -": "reads a log that the operator keeps",
     "gunicorn -c python:cli": "tests/live/test_serve.py starts it so",
