@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -157,7 +158,10 @@ class Cluster:
     # --- the whole ----------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Bring all up. Raise TimeoutError."""
+        """Bring all up. Raise TimeoutError, and OSError where another rehearsal runs."""
+        for address, port in ((ETCD, 2379), (PROXY, PRIMARY_PORT), (PROXY, POOLER_PORT)):
+            with socket.create_server((address, port)):
+                pass
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)
         self._start_database()
