@@ -34,6 +34,7 @@ HOSTILE = 10
 """Pictures at once, of five people."""
 LATER_S = 0.1
 """How much later, at most, others have their answers meanwhile."""
+SCRAPED_LATER_S = 1.0
 TRIES = 3
 """Another load of the machine delays answers in one of them, what holds up the server in each."""
 
@@ -196,6 +197,12 @@ def test_hostile_pictures_keep_nobody_waiting(
         return {path: max(meanwhile[path]) - max(rest[path]) for path in paths}
 
     paths = ("/readyz", "/api/v1/users/me", "/metrics", "/api/v1/users/me/subscriptions")
+
+    def is_soon(later: dict[str, float]) -> bool:
+        """A scrape is computed, and read by a program that has ten seconds."""
+        people = max(its for path, its in later.items() if path != "/metrics")
+        return people < LATER_S and later["/metrics"] < SCRAPED_LATER_S
+
     settings = {**environment, "SPECD_WORKERS": "1"}
     with (
         RunningServer(tmp_path, settings, application="chat") as server,
@@ -203,7 +210,7 @@ def test_hostile_pictures_keep_nobody_waiting(
         ThreadPoolExecutor(HOSTILE) as clients,
     ):
         tries = []
-        while len(tries) < TRIES and not (tries and max(tries[-1].values()) < LATER_S):
+        while len(tries) < TRIES and not (tries and is_soon(tries[-1])):
             tries.append(delays(client, clients))
             print(*(f"{path}: {later:.3f} s later" for path, later in tries[-1].items()), sep="\n")
-    assert max(tries[-1].values()) < LATER_S, tries
+    assert is_soon(tries[-1]), tries
