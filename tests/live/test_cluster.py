@@ -20,6 +20,7 @@ def test_nothing_is_lost_with_the_primary() -> None:
     if missing:
         pytest.skip(f"the cluster wants {', '.join(missing)}")
     folder = Path(tempfile.mkdtemp(prefix="specd-cluster-"))
+    folder.chmod(0o755)  # PostgreSQL's user goes through it
     try:
         outcome = run("primary-killed", folder / "cluster", is_pooled=True)
     finally:

@@ -182,7 +182,7 @@ class Cluster:
         for name in NODES:
             self._start_node(name)
         self._start_haproxy()
-        until(self.leader, "the election of a primary", 60)
+        until(self.leader, "the election of a primary")
         until(self.takes_writes, "the way to the primary")
         with self.superuser() as connection:
             connection.execute(f"CREATE ROLE specd LOGIN PASSWORD '{PASSWORD}'".encode())
