@@ -94,7 +94,9 @@ class Load:
         self._stopping = threading.Event()
         self._draining = threading.Event()
         self._wanted: set[int] = set()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._play()))
+        self._thread = threading.Thread(target=self._run)
+        self._failures: list[Exception] = []
+        self._paying = asyncio.Lock()
         self._numbers = iter(range(10**9))
         payment, chat = (Database(cluster.database_url(each)) for each in ("payment", "chat"))
         now = SystemClock().now()
@@ -119,6 +121,14 @@ class Load:
     def __exit__(self, *_: object) -> None:
         self._stopping.set()
         self._thread.join()
+        if self._failures:
+            raise self._failures[0]
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._play())
+        except Exception as error:
+            self._failures.append(error)
 
     # --- clients ------------------------------------------------------------------------------
 
@@ -173,7 +183,8 @@ class Load:
                 invoice = answer.json()
                 self.invoices.acknowledged[f"order-{number}"] = invoice["id"]
                 if number % PAID_OF == 0:
-                    await asyncio.to_thread(self._chain.pay, invoice["deposit_address"], ATOMS)
+                    async with self._paying:  # the payer's transactions have numbers in a row
+                        await asyncio.to_thread(self._chain.pay, invoice["deposit_address"], ATOMS)
                     self.paid.add(invoice["id"])
             await asyncio.sleep(self._pause_s)
 
