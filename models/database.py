@@ -26,7 +26,7 @@ from models.availability import Availability
 from models.errors import DatabaseUnavailable
 from models.heartbeat import Heartbeat
 from models.notifier import Notifier
-from models.outages import is_lost_race, is_read_only, raise_outage
+from models.outages import is_lost_race, is_out_of_step, is_read_only, raise_outage
 from models.usage import ConnectionUse, DatabaseState
 from seams import require_seams
 from settings import Settings
@@ -293,6 +293,8 @@ class Database:
                     if writes and is_read_only(error):
                         connection.invalidate()
                         availability.doubt()
+                    elif is_out_of_step(error):
+                        connection.invalidate()
                     raise
         except SQLAlchemyError as error:
             if writes or not is_read_only(error):

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from models.availability import Availability
@@ -52,6 +52,13 @@ def is_read_only(error: BaseException | None) -> bool:
     return getattr(getattr(error, "orig", None), "sqlstate", None) == READ_ONLY
 
 
+def is_out_of_step(error: DBAPIError) -> bool:
+    """Return whether the driver and its peer no longer agree on what was asked: a pooler that loses
+    the server adds its error to the answer. The connection is of no more use.
+    """
+    return isinstance(error, InternalError) and getattr(error.orig, "sqlstate", None) is None
+
+
 def is_outage(error: BaseException) -> bool:
     """Return whether the database is unavailable, full or busy, and the statement is right.
 
@@ -64,7 +71,7 @@ def is_outage(error: BaseException) -> bool:
     state = getattr(cause, "sqlstate", None)
     if state is not None:
         return state in SLOW or state.startswith(tuple(AWAY))
-    return isinstance(error, (OperationalError, InterfaceError, PoolTimeout))
+    return isinstance(error, (OperationalError, InterfaceError, InternalError, PoolTimeout))
 
 
 def is_lost_race(error: DBAPIError) -> bool:

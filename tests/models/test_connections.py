@@ -4,6 +4,7 @@ they die.
 
 import threading
 from contextlib import closing, suppress
+from typing import Any
 
 import psycopg
 import pytest
@@ -115,6 +116,28 @@ def test_all_are_thrown_away_with_one_that_died(postgres_url: str) -> None:
         for _ in range(2):
             with database.reading() as one, database.reading() as other:
                 assert {it.execute(asked).scalar_one() for it in (one, other)}.isdisjoint(pids)
+
+
+def test_one_whose_answers_are_out_of_step_is_thrown_away(postgres_url: str) -> None:
+    """PgBouncer adds an error to the answer of a COMMIT when it loses the server."""
+
+    def fail() -> None:
+        raise psycopg.InternalError("received 2 results from command 'COMMIT'")
+
+    with closing(Database(postgres_url)) as database:
+        used: list[Any] = []
+
+        def work(session: Session) -> None:
+            driver: Any = session.connection().connection.driver_connection
+            used.append(driver)
+            if len(used) == 1:
+                driver.commit = fail
+
+        with pytest.raises(DatabaseUnavailable):
+            database.run(work)
+        database.run(work)
+        assert used[0] is not used[1]
+        assert used[0].closed
 
 
 def test_those_that_are_closed_are_opened_anew(database: Database) -> None:
