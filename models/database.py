@@ -158,8 +158,7 @@ class Database:
         """
         return self._connected(self._engine("reading"), self._read_timeout_s, self._begin_reading)
 
-    @contextmanager
-    def snapshot(self, *, may_take_long: bool = False) -> Iterator[Connection]:
+    def snapshot(self, *, may_take_long: bool = False) -> AbstractContextManager[Connection]:
         """A read-only Core connection on which every statement sees the same moment.
 
         The time limit of reads holds, or ten minutes where it `may_take_long`; execute with
@@ -169,11 +168,7 @@ class Database:
         begin = "BEGIN"
         if self.dialect == "postgresql":
             begin = self._beginning("ISOLATION LEVEL REPEATABLE READ, READ ONLY", seconds)
-        with self._connected(self._engine("reading"), seconds, begin) as connection:
-            try:
-                yield connection
-            finally:
-                connection.exec_driver_sql("ROLLBACK")
+        return self._connected(self._engine("reading"), seconds, begin)
 
     def run(self, work: Callable[[Session], T]) -> T:
         """Run `work` as one transaction: returning commits, raising rolls back.

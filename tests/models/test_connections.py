@@ -102,6 +102,25 @@ def test_a_snapshot_leaves_nothing_to_the_next(database_url: str) -> None:
                 assert not driver_of(connection).in_transaction  # type: ignore[attr-defined]
 
 
+def test_a_snapshot_whose_connection_dies_is_an_outage(postgres_url: str) -> None:
+    with closing(Database(postgres_url)) as database:
+
+        def read_on() -> None:
+            with database.snapshot() as connection:
+                number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+                database.run(
+                    lambda session: session.execute(
+                        text("SELECT pg_terminate_backend(:number)"), {"number": number}
+                    )
+                )
+                connection.execute(text("SELECT 1"))
+
+        with pytest.raises(DatabaseUnavailable):
+            read_on()
+        with database.snapshot() as connection:
+            assert connection.execute(text("SELECT 1")).scalar() == 1
+
+
 def test_all_are_thrown_away_with_one_that_died(postgres_url: str) -> None:
     asked = text("SELECT pg_backend_pid()")
     with closing(Database(postgres_url)) as database:
