@@ -42,6 +42,19 @@ class Reader:
     message_ids: list[int] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
 
+    def note(self, answer: httpx.Response) -> bool:
+        """Note what a poll was answered. Return whether to poll again at once."""
+        if answer.status_code == 400:
+            self.refusals.append(answer.text)
+        if answer.status_code != 200:
+            return False
+        for event in answer.json()["events"]:
+            self.last_event_id = event["id"]
+            if event["type"] == "message":
+                self.event_ids.append(event["id"])
+                self.message_ids.append(event["message"]["id"])
+        return True
+
 
 @dataclass(frozen=True)
 class Storm:
@@ -227,14 +240,7 @@ async def _read(client: httpx.AsyncClient, reader: Reader, total: int, deadline:
         except httpx.TransportError:
             await asyncio.sleep(0.05)
             continue
-        if answer.status_code == 400:
-            reader.refusals.append(answer.text)
-            return
-        if answer.status_code != 200:
+        if not reader.note(answer):
+            if reader.refusals:
+                return
             await asyncio.sleep(0.05)
-            continue
-        for event in answer.json()["events"]:
-            reader.last_event_id = event["id"]
-            if event["type"] == "message":
-                reader.event_ids.append(event["id"])
-                reader.message_ids.append(event["message"]["id"])

@@ -257,17 +257,10 @@ class Load:
             except httpx.TransportError:
                 await asyncio.sleep(0.05)
                 continue
-            if answer.status_code == 400:
-                reader.refusals.append(answer.text)
-                return
-            if answer.status_code != 200:
+            if not reader.note(answer):
+                if reader.refusals:
+                    return
                 await asyncio.sleep(0.05)
-                continue
-            for event in answer.json()["events"]:
-                reader.last_event_id = event["id"]
-                if event["type"] == "message":
-                    reader.event_ids.append(event["id"])
-                    reader.message_ids.append(event["message"]["id"])
             if self._draining.is_set():
                 await asyncio.sleep(0.1)
 
