@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -408,10 +408,3 @@ def running_cluster(folder: Path, **options: Any) -> Iterator[Cluster]:
         stack.callback(cluster.stop)
         cluster.start()
         yield cluster
-
-
-def logs_of(cluster: Cluster, names: Iterable[str], characters: int = 2000) -> str:
-    """Return the ends of logs, for a report."""
-    return "\n".join(
-        f"--- {name}\n{cluster.programs[name].log.read_text()[-characters:]}" for name in names
-    )
