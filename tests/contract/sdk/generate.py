@@ -60,6 +60,8 @@ def generate(document: str, sdk: str) -> str:
     (directory / f"{sdk}.log").write_text(done.stdout)
     if done.returncode != 0:
         raise RuntimeError(f"{sdk} of {document}: {done.stdout}")
+    if "file" in row:
+        (out / row["file"]["path"]).write_text(row["file"]["text"])
     return "\n".join(line for line in done.stdout.splitlines() if _WARNING.search(line))
 
 

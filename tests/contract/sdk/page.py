@@ -61,11 +61,9 @@ def _works(row: dict[str, Any]) -> str:
     works: str = row.get("works", WORKS[row["tested"]])
     if "stops" in row:
         works = f"driven: every operation; stops at a new value of an enumeration: {row['stops']}"
-    for key in ("refuses", "leaves_out", "empty"):
+    for key in ("leaves_out", "empty"):
         if key in chat:
             works += f"; in chat, {chat[key]}"
-    if "undriven" in chat:
-        works += f" of payment and payment-events; not chat: {chat['undriven']}"
     return works
 
 
@@ -89,8 +87,15 @@ def _how(sdk: str, row: dict[str, Any], document: str) -> list[str]:
         parts += [*_wrapped(command), ""]
     if "config" in row:
         config = row["config"].format(name=document).splitlines()
-        parts += [f"with `{sdk}.yaml`:", "", *(f"    {line}" for line in config), ""]
+        parts += [f"with `{sdk}.yaml`:", "", *_indented(config), ""]
+    if "file" in row:
+        path, text = row["file"]["path"], row["file"]["text"].splitlines()
+        parts += [f"and with the file `{sdk}/{path}` added:", "", *_indented(text), ""]
     return parts
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}".rstrip() for line in lines]
 
 
 def _wrapped(command: str) -> list[str]:
@@ -102,7 +107,7 @@ def _wrapped(command: str) -> list[str]:
             lines.append(f"  {word}")
         else:
             lines[-1] += f" {word}" if lines[-1] else word
-    return [f"    {line}" for line in lines]
+    return _indented(lines)
 
 
 if __name__ == "__main__":

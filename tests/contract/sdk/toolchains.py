@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.sdk.bridge import bridged
-from tests.contract.sdk.generate import GENERATORS, row_of
+from tests.contract.sdk.generate import GENERATORS
 from tests.contract.sdk.python.drive import Answer, Drive
 from tests.contract.sdk.stage import GENERATED, NOT_GENERATED, Stage
 
@@ -101,8 +101,6 @@ def program(document: str, sdk: str) -> Command:
     directory = GENERATED / document / sdk
     if not directory.is_dir():
         pytest.skip(NOT_GENERATED)
-    if reason := row_of(sdk, document).get("undriven"):
-        pytest.skip(f"{sdk} is not driven: {reason}")
     build, needed = TOOLCHAINS[sdk]
     missing = [one for one in needed if not _is_there(one)]
     if missing:

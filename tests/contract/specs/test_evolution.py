@@ -1,18 +1,23 @@
-"""The payment documents can grow: requests are closed, answers are open (docs/contributing.md)."""
+"""The documents can grow: answers are open, and the payment service's requests are closed
+(docs/contributing.md).
+"""
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 import httpx
 import pytest
 
 import specs
+from services import DOCUMENTS
 from tests.contract.specs.examples import operations
 from tests.support.contract import ContractClient, OutsideTheDocument
-from tests.support.documents import schemas_in
+from tests.support.documents import resolved, schemas_in
 from tests.support.served import documents_of, served
 
-DOCUMENTS = documents_of("payment")
+BOTH_WAYS = {"#/components/schemas/AnonymousGroup"}
+"""What a request sends as well, and is closed for it."""
 
 
 def found(name: str, *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -22,20 +27,37 @@ def found(name: str, *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from schemas_in(document, operation.get(part))
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-class TestObjects:
-    def test_of_requests_take_nothing_else(self, name: str) -> None:
-        places = dict(found(name, "parameters", "requestBody"))
-        assert places, "a document without a request cannot tell"
-        for place, schema in places.items():
-            assert schema["additionalProperties"] is False, place
+@pytest.mark.parametrize("name", documents_of("payment"))
+def test_objects_of_requests_take_nothing_else(name: str) -> None:
+    places = dict(found(name, "parameters", "requestBody"))
+    assert places, "a document without a request cannot tell"
+    for place, schema in places.items():
+        assert schema["additionalProperties"] is False, place
 
-    def test_of_answers_may_get_another_property(self, name: str) -> None:
-        """The keyword is absent: `true` would make every mistyped name a property in TypeScript."""
-        places = dict(found(name, "responses"))
-        assert len(places) > 5
-        for place, schema in places.items():
-            assert "additionalProperties" not in schema, place
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_objects_of_answers_may_get_another_property(name: str) -> None:
+    """The keyword is absent: `true` would make every mistyped name a property in TypeScript."""
+    places = dict(found(name, "responses"))
+    assert len(places) > 5
+    closed = {place for place, schema in places.items() if "additionalProperties" in schema}
+    assert closed == BOTH_WAYS & places.keys()
+
+
+def test_a_kind_of_event_stays_one_kind_when_it_grows() -> None:
+    """Each two kinds differ in a value that both must have: an SDK takes no event for two."""
+    document = specs.load("chat")
+    union = document["components"]["schemas"]["Event"]["oneOf"]
+    kinds = [resolved(document, kind) for kind in union]
+    assert len(kinds) > 70
+
+    def values(kind: Mapping[str, Any], name: str) -> set[str]:
+        schema = resolved(document, kind["properties"].get(name, {}))
+        return set(schema.get("enum", ())) if name in kind["required"] else set()
+
+    for one, other in combinations(kinds, 2):
+        both = [(values(one, name), values(other, name)) for name in ("type", "op")]
+        assert any(a and b and not a & b for a, b in both), (one["example"], other["example"])
 
 
 class Answers:
