@@ -6,6 +6,8 @@ from threading import BoundedSemaphore
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from models.chat.identity import django_hashes
+
 LENGTH_MIN, LENGTH_MAX = 8, 100
 LENGTH_ESTIMATED = 40
 MOST_LETTER_SIGNS = 6
@@ -68,10 +70,22 @@ def hash_if_strong(password: str) -> str | None:
     return hash_password(password) if is_strong(password) else None
 
 
+def hash_again(password: str, password_hash: str | None) -> str | None:
+    """Return our own hash of a password whose hash is Django's; None where it is ours already."""
+    if password_hash is None or not django_hashes.is_django_hash(password_hash):
+        return None
+    return hash_password(password)
+
+
 def is_password(password: str, password_hash: str | None) -> bool:
-    """Return whether the hash is of the password. Takes as long when there is no hash."""
+    """Return whether the hash is of the password. Takes as long when there is no hash.
+
+    A hash of Django's takes its own time until the first sign-in replaces it.
+    """
     try:
         with _slots:
+            if password_hash is not None and django_hashes.is_django_hash(password_hash):
+                return django_hashes.is_password(password, password_hash)
             matches = _hasher.verify(password_hash or _nobody(), password)
             return matches and password_hash is not None
     except (VerificationError, InvalidHashError):

@@ -68,13 +68,20 @@ def require_usable(realm: RealmView, account: Account | None) -> Account:
 
 
 def reveal_key(
-    session: Session, keys: KeyMaker, account: Account, *, by: str, now: datetime
+    session: Session,
+    keys: KeyMaker,
+    account: Account,
+    *,
+    by: str,
+    now: datetime,
+    new_hash: str | None = None,
 ) -> str:
     """Return the account's API key. The first sign-in to an account that somebody else created
     sets its date of joining.
 
-    `by`: the proof of identity, for the audit log. The account is checked again, because it may
-    have changed since. Raise what `require_usable` raises.
+    `by`: the proof of identity, for the audit log. `new_hash` replaces the hash of the password.
+    The account is checked again, because it may have changed since. Raise what `require_usable`
+    raises.
     """
     writer = find_writer(session, account.id)
     user = session.get_one(User, account.id, populate_existing=True)
@@ -82,6 +89,8 @@ def reveal_key(
     if writer is None or current != replace(account, is_active=user.is_active):
         raise AuthenticationFailed()
     require_usable(writer.realm, current)
+    if new_hash is not None:
+        user.password_hash = new_hash
     facts = {"by": by}
     audit.record(
         session, user.realm_id, "signed_in", actor_id=user.id, user_id=user.id, facts=facts, now=now

@@ -12,6 +12,7 @@ from models.chat.tables import User
 from models.database import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.django_hashes import DJANGO_HASHES, DJANGO_PASSWORD
 from tests.support.chat.people import PASSWORD, Cast, Member
 from tests.support.chat.sign_in import (
     ACCOUNT_DEACTIVATED,
@@ -77,6 +78,26 @@ class TestFetchApiKey:
         assert refused(as_nobody, "/fetch_api_key", **form) == ACCOUNT_DEACTIVATED
         deactivate_realm(chat_database, cast.realm_id)
         assert refused(as_nobody, "/fetch_api_key", **form) == REALM_DEACTIVATED
+
+    @pytest.mark.parametrize("theirs", sorted(DJANGO_HASHES))
+    def test_takes_a_hash_of_django_s_once_and_replaces_it(
+        self, as_nobody: ChatClient, chat_database: Database, cast: Cast, theirs: str
+    ) -> None:
+        hamlet = User.id == cast.hamlet.id
+
+        def kept() -> str | None:
+            with chat_database.reading() as db:
+                return db.execute(select(User.password_hash).where(hamlet)).scalar_one()
+
+        imported = update(User).where(hamlet).values(password_hash=DJANGO_HASHES[theirs])
+        chat_database.run(lambda session: session.execute(imported))
+        ask = {"username": cast.hamlet.email}
+        assert refused(as_nobody, "/fetch_api_key", **ask, password="wrong") == FAILED
+        assert kept() == DJANGO_HASHES[theirs]
+        for _ in range(2):
+            answer = as_nobody.post("/fetch_api_key", **ask, password=DJANGO_PASSWORD)
+            assert answer == told(cast.hamlet)
+            assert str(kept()).startswith("$argon2id$")
 
     def test_wants_both_name_and_password(self, as_nobody: ChatClient) -> None:
         assert as_nobody.post("/fetch_api_key") == missing("password")
