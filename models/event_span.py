@@ -17,7 +17,8 @@ class EventSpan:
 
 
 def find_span(db: Db, events: Table, *, now: datetime) -> EventSpan:
-    """Return the span of a log, by one look-up of an index for each end."""
-    first = db.execute(select(events.c.at).order_by(events.c.id).limit(1)).scalar()
-    last = db.execute(select(events.c.id).order_by(events.c.id.desc()).limit(1)).scalar()
+    """Return the span of a log, by one statement that looks up an index for each end."""
+    oldest = select(events.c.at).order_by(events.c.id).limit(1).scalar_subquery()
+    newest = select(events.c.id).order_by(events.c.id.desc()).limit(1).scalar_subquery()
+    first, last = db.execute(select(oldest, newest)).one()
     return EventSpan(last or 0, timedelta(0) if first is None else now - first)

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Select, Table, bindparam, func, literal, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    Table,
+    bindparam,
+    func,
+    literal,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from models.database import Database
@@ -58,10 +69,10 @@ def next_try(
     return now + pauses[attempts - 1] * random.uniform(1.0, 1.0 + jitter)
 
 
-def count_up_to(db: Db, rows: Select[*tuple[Any, ...]]) -> int:
-    """Return how many rows there are, `MOST_COUNTED` at most."""
+def count_up_to(rows: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
+    """Return the expression for how many rows there are, `MOST_COUNTED` at most."""
     some = rows.limit(MOST_COUNTED).subquery()
-    return db.execute(select(func.count()).select_from(some)).scalar_one()
+    return select(func.count()).select_from(some).scalar_subquery()
 
 
 class WorkQueue:
@@ -82,22 +93,15 @@ class WorkQueue:
         self._is_due = self._is_open & (table.c.next_try_at <= bindparam("at"))
         self._any = select(table.c.id).where(self._is_due).limit(1)
         self.first = self.due(select(*table.c)).limit(1)
-        self._first_due = select(table.c.next_try_at).where(self._is_due)
-        self._first_due = self._first_due.order_by(table.c.next_try_at).limit(1)
 
-    def find_backlog(self, db: Db, *, now: datetime) -> Backlog:
-        """Return the present backlog, which reads no more than `MOST_COUNTED` rows of an index."""
-        first = db.execute(self._first_due, {"at": now}).scalar()
-        return Backlog(
-            waiting=count_up_to(db, select(self._table.c.next_try_at).where(self._is_open)),
-            due=count_up_to(
-                db,
-                select(self._table.c.next_try_at).where(
-                    self._is_open, self._table.c.next_try_at <= now
-                ),
-            ),
-            oldest=timedelta(0) if first is None else now - first,
-        )
+    def backlog_at(self, now: datetime) -> tuple[ColumnElement[Any], ...]:
+        """Return the expressions for a `Backlog` but for its age: `waiting`, `due`, and when the
+        first row became due. They read no more than `MOST_COUNTED` rows of an index.
+        """
+        times = select(self._table.c.next_try_at)
+        due = times.where(self._is_open, self._table.c.next_try_at <= now)
+        first = due.order_by(self._table.c.next_try_at).limit(1).scalar_subquery()
+        return count_up_to(times.where(self._is_open)), count_up_to(due), first
 
     def try_run(
         self, database: Database, work: Callable[[Session], T], *, now: datetime

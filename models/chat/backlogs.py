@@ -1,7 +1,8 @@
 """What waits for the chat service's workers, for the operator's metrics."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
@@ -24,16 +25,25 @@ BATCHES = {"message_removal": MessageRemoval.id, "search_index": StaleSearch.mes
 """Queue -> the rows that are done as soon as possible, in any order."""
 
 
-def find_backlogs(db: Db, *, now: datetime) -> Mapping[str, Backlog]:
-    """Return the backlog of each queue in which rows have a time."""
-    return {name: its.find_backlog(db, now=now) for name, its in QUEUES.items()}
+@dataclass(frozen=True, slots=True)
+class Backlogs:
+    """What waits: in each queue in which rows have a time, and how many rows in each of the others.
+    `dead_mail` is how many mails were given up. Each number is `MOST_COUNTED` at most.
+    """
+
+    queues: Mapping[str, Backlog]
+    batches: Mapping[str, int]
+    dead_mail: int
 
 
-def count_batches(db: Db) -> Mapping[str, int]:
-    """Return how many rows wait in each of the other queues, `MOST_COUNTED` at most."""
-    return {name: count_up_to(db, select(column)) for name, column in BATCHES.items()}
-
-
-def count_dead_mail(db: Db) -> int:
-    """Return how many mails were given up, `MOST_COUNTED` at most."""
-    return count_up_to(db, select(Outbox.closed_at).where(Outbox.state == outbox.DEAD))
+def find_backlogs(db: Db, *, now: datetime) -> Backlogs:
+    """Return the present backlogs, by one statement."""
+    columns = [column for its in QUEUES.values() for column in its.backlog_at(now)]
+    columns += [count_up_to(select(column)) for column in BATCHES.values()]
+    columns.append(count_up_to(select(Outbox.closed_at).where(Outbox.state == outbox.DEAD)))
+    numbers = iter(db.execute(select(*columns)).one())
+    queues = {}
+    for name in QUEUES:
+        waiting, due, first = (next(numbers) for _ in range(3))
+        queues[name] = Backlog(waiting, due, timedelta(0) if first is None else now - first)
+    return Backlogs(queues, {name: next(numbers) for name in BATCHES}, next(numbers))

@@ -34,7 +34,7 @@ HOSTILE = 10
 """Pictures at once, of five people."""
 LATER_S = 0.1
 """How much later, at most, others have their answers meanwhile."""
-SCRAPED_LATER_S = 1.0
+SCRAPED_LATER_S = 0.25
 TRIES = 3
 """Another load of the machine delays answers in one of them, what holds up the server in each."""
 

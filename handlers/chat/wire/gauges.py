@@ -19,10 +19,8 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
     """
     with database.reading_apart() as reader:
         found = backlogs.find_backlogs(reader, now=now)
-        batches = backlogs.count_batches(reader)
-        dead = backlogs.count_dead_mail(reader)
         span = find_span(reader, table_of(Event), now=now)
-    waiting = {**{name: its.waiting for name, its in found.items()}, **batches}
+    waiting = {**{name: its.waiting for name, its in found.queues.items()}, **found.batches}
     gauges = [
         Gauge(
             "specd_queue_waiting",
@@ -32,7 +30,7 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
         )
         for name, count in sorted(waiting.items())
     ]
-    for name, its in found.items():
+    for name, its in found.queues.items():
         labels = {"queue": name}
         gauges += [
             Gauge(
@@ -49,5 +47,5 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
             ),
         ]
     about = f"Mails that were given up and are still kept, {MOST_COUNTED:,} at most."
-    gauges.append(Gauge("specd_mail_dead", about, dead))
+    gauges.append(Gauge("specd_mail_dead", about, found.dead_mail))
     return [*gauges, *log_gauges("chat", span), *disk_gauges("chat", data_dir)]
