@@ -27,7 +27,6 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.reader import Db
 
 T = TypeVar("T")
 Columns = TypeVar("Columns", bound=tuple[Any, ...])
