@@ -35,3 +35,8 @@ def _upgrade(url: str, service: str) -> None:
             f"The {service} database is not of this release or an earlier one; restore a backup, or"
             " start with an empty database."
         ) from error
+    except migrate.WrongEncoding as error:
+        raise click.ClickException(
+            f"The {service} database has the encoding {error}, but UTF8 is needed: create it anew"
+            " with ENCODING 'UTF8' TEMPLATE template0."
+        ) from error

@@ -32,10 +32,14 @@ class UnknownRevision(Exception):
     """The database is at a revision that this release does not have."""
 
 
+class WrongEncoding(Exception):
+    """The database keeps texts in another encoding than UTF-8, which its message names."""
+
+
 def upgrade(url: str, service: str) -> None:
     """Apply what is missing. Several at once are safe: one works, the others wait and find nothing.
 
-    An SQLite file and its folder are made when missing. Raises `UnknownRevision`,
+    An SQLite file and its folder are made when missing. Raises `UnknownRevision`, `WrongEncoding`,
     `DatabaseUnavailable`.
     """
     config = _config(service)
@@ -43,6 +47,9 @@ def upgrade(url: str, service: str) -> None:
     def work(session: Session) -> None:
         connection = session.connection()
         if database.dialect == "postgresql":
+            encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
+            if encoding != "UTF8":
+                raise WrongEncoding(encoding)
             connection.execute(text("SET LOCAL statement_timeout = 0"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": ADVISORY_LOCK})
             connection.execute(text(f"SET LOCAL lock_timeout = '{TABLE_LOCK_WAIT_S}s'"))

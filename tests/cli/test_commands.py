@@ -18,6 +18,7 @@ from cli.main import specd as specd_group
 from services import NAMES
 from settings import Settings
 from tests.cli.runner import Specd
+from tests.support.postgres import PostgresServer
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
@@ -76,6 +77,21 @@ def test_migrating_a_database_of_a_later_release_says_so(specd: Specd, tmp_path:
         "The chat database is not of this release or an earlier one; restore a backup, or start"
         " with an empty database."
     )
+
+
+def test_migrating_a_database_of_another_encoding_says_so(
+    specd: Specd, monkeypatch: pytest.MonkeyPatch, postgres: PostgresServer
+) -> None:
+    options = "ENCODING 'SQL_ASCII' LOCALE 'C'"
+    name = postgres.create(template="template0", options=options)
+    monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", postgres.url_of(name))
+    try:
+        assert specd.refusal("migrate") == (
+            "The chat database has the encoding SQL_ASCII, but UTF8 is needed: create it anew with"
+            " ENCODING 'UTF8' TEMPLATE template0."
+        )
+    finally:
+        postgres.drop(name)
 
 
 class TestHelp:

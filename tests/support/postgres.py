@@ -71,11 +71,11 @@ class PostgresServer:
         url = self._url.set(database=database, drivername="postgresql+psycopg")
         return url.render_as_string(hide_password=False)
 
-    def create(self, *, template: str = "template1") -> str:
+    def create(self, *, template: str = "template1", options: str = "") -> str:
         """The name of a new database that holds what `template` holds."""
         self._made += 1
         name = f"specd_test_{os.getpid()}_{self._made}"
-        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {options}')
         return name
 
     def drop(self, database: str) -> None:
