@@ -37,6 +37,11 @@ STATEMENT_TIMEOUT_S = 30
 READ_TIMEOUT_S = 10
 """Of a statement that only reads (PostgreSQL), or of a whole reading unit (SQLite)."""
 SNAPSHOT_TIMEOUT_S = 600
+WRITER_IDLE_S = 5
+"""Between two statements of a unit that writes. Nobody waits longer for its locks when its process
+hangs, or the network has lost its connection without a word.
+"""
+READER_IDLE_S = 30
 POOLING = "pooling"
 """Key in the URL. Its only value is `transaction`."""
 NEVER_BY_ITSELF = 10**9
@@ -357,7 +362,7 @@ class Database:
             return {_PREPARE_THRESHOLD: None}
         seconds = self._read_timeout_s if read_only else STATEMENT_TIMEOUT_S
         limits = {
-            **self._limits(seconds),
+            **self._limits(seconds, writes=not read_only),
             "default_transaction_read_only": "on" if read_only else "off",
         }
         arguments: dict[str, Any] = {
@@ -374,15 +379,17 @@ class Database:
 
     def _beginning(self, mode: str, seconds: float) -> str:
         """Return the text that begins a transaction of PostgreSQL with its limits."""
-        limits = (f"SET LOCAL {name} = '{value}'" for name, value in self._limits(seconds).items())
-        return "; ".join((f"BEGIN {mode}", *limits))
+        limits = self._limits(seconds, writes=mode == "READ WRITE").items()
+        settings = (f"SET LOCAL {name} = '{value}'" for name, value in limits)
+        return "; ".join((f"BEGIN {mode}", *settings))
 
-    def _limits(self, seconds: float) -> dict[str, str]:
+    def _limits(self, seconds: float, *, writes: bool) -> dict[str, str]:
         """Return PostgreSQL's settings for statements that may take so long."""
+        idle_s = WRITER_IDLE_S if writes and not self._rewrites_tables else READER_IDLE_S
         return {
             "statement_timeout": f"{seconds * 1000:.0f}ms",
             "lock_timeout": f"{self._lock_timeout_s * 1000:.0f}ms",
-            "idle_in_transaction_session_timeout": f"{STATEMENT_TIMEOUT_S}s",
+            "idle_in_transaction_session_timeout": f"{idle_s}s",
             "jit": "off",
             # Pages count as in memory or on a flash disk: an index is worth it for a few rows.
             "random_page_cost": "1.1",

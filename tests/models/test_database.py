@@ -218,8 +218,10 @@ class TestProfiles:
             with database.reading() as connection:
                 values = [connection.execute(text(f"SHOW {name}")).scalar() for name in names]
             assert values == ["2500ms", "10s", "30s"]
-            written = database.run(lambda s: s.execute(text("SHOW statement_timeout")).scalar())
-            assert written == "30s"
+            written = database.run(
+                lambda s: [s.execute(text(f"SHOW {name}")).scalar() for name in names]
+            )
+            assert written == ["2500ms", "30s", "5s"]
             assert (database.reads_inline, database.write_threads) == (False, 3)
 
     def test_postgresql_prepares_no_read_because_it_is_repeated(self, postgres_url: str) -> None:
