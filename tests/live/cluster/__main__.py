@@ -4,6 +4,7 @@ Prints PASS or FAIL and a figure for each check, straight to the primary and thr
 """
 
 import argparse
+import shutil
 import sys
 import tempfile
 import traceback
@@ -12,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from tests.live.cluster.checks import CHECKS, Outcome, run
-from tests.live.cluster.topology import missing_programs
+from tests.live.cluster.topology import FAKETIME, missing_programs
 
 
 def main() -> int:
@@ -25,6 +26,10 @@ def main() -> int:
     if unknown:
         parser.error(f"no check is named {', '.join(sorted(unknown))}")
     missing = missing_programs()
+    if shutil.which("iptables", path="/usr/sbin:/sbin") is None:
+        missing.append("iptables")
+    if not FAKETIME.exists():
+        missing.append("libfaketime")
     if missing:
         parser.error(f"install {', '.join(missing)} first")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))

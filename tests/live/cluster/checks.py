@@ -7,11 +7,12 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import httpx
 
@@ -25,8 +26,13 @@ from tests.support.copied_tree import CopiedTree
 TTL_S = 10.0
 """Patroni's, in patroni.yml."""
 WITHOUT_SUCCESS_S = TTL_S + 5
+CUT_S = TTL_S + 10
+"""The others ask a primary that is cut off, each for two seconds, before one takes its place."""
 BEFORE_S, AFTER_S = 4.0, 8.0
 """Load before a fault and after all is well again."""
+BLACK_HOLE_S = 20.0
+ABSENCE_S = 6.0
+"""How long a database that is away, or back, may go unnoticed."""
 EVENT_S = 0.02
 """The longest that the median event may take from one machine to the other."""
 
@@ -68,15 +74,24 @@ def _outcome(load: Load, *, without_success_s: float, tries_once: bool = False) 
     broken = sum((seen.broken for seen in kinds.values()), Counter())
     return Outcome(
         f"{counts}, {len(load.readers[0].message_ids)} events to each of {len(load.readers)}"
-        f" readers, {gap:.1f} s without a success, answers {dict(statuses)},"
-        f" broken {broken.total()}",
+        f" readers, {len(load.shop.events)} webhooks, {gap:.1f} s without a success,"
+        f" answers {dict(statuses)}, broken {broken.total()}",
         faults,
     )
 
 
-def under_fault(break_it: Callable[[Cluster], None], folder: Path, is_pooled: bool) -> Outcome:
-    """Break a part of the cluster under load. Nothing is lost, and all is well within seconds."""
-    with _stage(folder, is_pooled) as (cluster, chain):
+def under_fault(
+    break_it: Callable[[Cluster], None],
+    folder: Path,
+    is_pooled: bool,
+    *,
+    without_success_s: float = WITHOUT_SUCCESS_S,
+    **options: Any,
+) -> Outcome:
+    """Break a part of the cluster under load. Nothing is lost, and all is well within seconds.
+    `options` are the cluster's.
+    """
+    with _stage(folder, is_pooled, **options) as (cluster, chain):
         with Load(cluster, chain) as load:
             time.sleep(BEFORE_S)
             break_it(cluster)
@@ -84,19 +99,20 @@ def under_fault(break_it: Callable[[Cluster], None], folder: Path, is_pooled: bo
             for name in MACHINES:
                 cluster.until_ready(name)
             time.sleep(AFTER_S)
-        return _outcome(load, without_success_s=WITHOUT_SUCCESS_S)
+        return _outcome(load, without_success_s=without_success_s)
 
 
 @contextmanager
-def _stage(folder: Path, is_pooled: bool) -> Iterator[tuple[Cluster, LocalChain]]:
+def _stage(folder: Path, is_pooled: bool, **options: Any) -> Iterator[tuple[Cluster, LocalChain]]:
     """A cluster without limits, and a chain whose blocks both workers read."""
     with running_anvil() as chain:
         settings = {
             "SPECD_RATE_LIMITS": "false",
             "SPECD_CHAIN_RPC_URLS": f"31337={chain.url}",
             "SPECD_CHAIN_POLL_S": "0.5",
+            "SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8",
         }
-        with running_cluster(folder, is_pooled=is_pooled, settings=settings) as cluster:
+        with running_cluster(folder, is_pooled=is_pooled, settings=settings, **options) as cluster:
             yield cluster, chain
 
 
@@ -146,6 +162,40 @@ def _kill_servers(cluster: Cluster) -> None:
         time.sleep(2)
 
 
+def _cut_primary(cluster: Cluster) -> None:
+    """Nobody hears of it, and it hears of nobody, until another has its place."""
+    node = cluster.leader()
+    assert node is not None
+    with cluster.cut(node):
+        until(lambda: cluster.leader() not in (None, node), "another primary")
+
+
+def _black_hole(cluster: Cluster) -> None:
+    with cluster.black_hole():
+        time.sleep(BLACK_HOLE_S)
+
+
+def _forget_connections(cluster: Cluster) -> None:
+    with cluster.forgotten():
+        time.sleep(BLACK_HOLE_S)
+
+
+def _fill_disk(cluster: Cluster) -> None:
+    """The primary can write nothing, until another has its place."""
+    node = cluster.leader()
+    assert node is not None
+    filler = cluster.folder / node / "filler"
+    with filler.open("wb") as out, suppress(OSError):
+        while True:
+            out.write(bytes(1_048_576))
+    until(lambda: cluster.leader() not in (None, node), "another primary")
+    filler.unlink()
+
+
+def _wait(cluster: Cluster) -> None:
+    time.sleep(TTL_S)
+
+
 def rolling_restart(folder: Path, is_pooled: bool) -> Outcome:
     """Each server in turn ends by SIGTERM and begins again, for clients that try once."""
     with _stage(folder, is_pooled) as (cluster, chain):
@@ -165,8 +215,7 @@ def _replace(cluster: Cluster, name: str, tree: Path | None = None) -> None:
     else:
         cluster.start_machine(name, tree)
     cluster.until_ready(name)
-    # The balancer asks twice a second.
-    time.sleep(2)
+    until(lambda: cluster.balances(name), f"the balancer's trust in machine {name}", 10)
 
 
 def next_release(folder: Path) -> Path:
@@ -240,6 +289,11 @@ FAULTS: Mapping[str, Callable[[Cluster], None]] = {
 }
 CHECKS: Mapping[str, Check] = {
     **{name: partial(under_fault, fault) for name, fault in FAULTS.items()},
+    "primary-cut": partial(under_fault, _cut_primary, without_success_s=CUT_S),
+    "black-hole": partial(under_fault, _black_hole, without_success_s=BLACK_HOLE_S + ABSENCE_S),
+    "connections-forgotten": partial(under_fault, _forget_connections, without_success_s=ABSENCE_S),
+    "disk-full": partial(under_fault, _fill_disk, has_small_disks=True),
+    "clock-off": partial(under_fault, _wait, clocks={"b": "+5s"}, without_success_s=5),
     "figures": figures,
     "rolling-restart": rolling_restart,
     "upgrade": upgrade,

@@ -9,7 +9,7 @@ import asyncio
 import ssl
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -24,11 +24,13 @@ from demo.seed import METHOD_ID, seed
 from models.chat.tables import Message
 from models.clock import SystemClock
 from models.database import Database
+from models.payment.event_list import written_id
 from models.payment.lifecycle import PAID
-from models.payment.tables import Invoice
+from models.payment.tables import Event, Invoice
 from tests.live.chain_fixture import LocalChain
 from tests.live.cluster.topology import MACHINES, Cluster, until
 from tests.live.event_storm import ONLY, Reader
+from tests.live.http_receiver import Receiver
 from tests.support.chat import people
 from tests.support.chat.channels import make_channel
 from tests.support.chat.queues import open_queue_of
@@ -74,6 +76,17 @@ class Seen:
         return {s: n for s, n in self.statuses.items() if s not in (200, 201, 409, 503)}
 
 
+class Shop(Receiver):
+    """A merchant's server; `events` are the ids of events in the order of arrival."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[str] = []
+
+    def take(self, headers: dict[str, str], body: bytes) -> None:
+        self.events.append(headers["webhook-id"])
+
+
 class Load:
     """A context manager: everybody is at work inside."""
 
@@ -115,6 +128,16 @@ class Load:
             database.dispose()
 
     def __enter__(self) -> Load:
+        self.shop = Shop().__enter__()
+        answer = httpx.post(
+            f"http://{MACHINES['a']}:8080/v1/webhook-endpoints",
+            headers={
+                "Authorization": f"Bearer {self._access.key}", "Idempotency-Key": "cluster-shop",
+            },
+            json={"url": self.shop.url, "event_types": ["*"]},
+            timeout=30,
+        )  # fmt: skip
+        answer.raise_for_status()
         self._thread.start()
         return self
 
@@ -267,7 +290,7 @@ class Load:
     # --- afterwards ---------------------------------------------------------------------------
 
     def faults(self) -> list[str]:
-        """Return what was lost, doubled or told in another order. Call it after the load."""
+        """Return what was lost, doubled or told in another order. Call it once, after the load."""
         found: list[str] = []
         database = Database(self._cluster.database_url("payment"))
         with suppress(TimeoutError):
@@ -281,7 +304,9 @@ class Load:
                     Invoice.project_id == self._access.project_id
                 )
             ).all()
+        found += self._webhook_faults(database)
         database.dispose()
+        self.shop.__exit__()
         stored = {order: id_ for order, id_, _ in rows}
         for order, id_ in self.invoices.acknowledged.items():
             if stored.get(order) != id_:
@@ -337,6 +362,35 @@ class Load:
         paid = select(Invoice.id).where(Invoice.status == PAID)
         with database.reading() as reader:
             return set(reader.execute(paid).scalars())
+
+    def _webhook_faults(self, database: Database) -> list[str]:
+        """Each event arrives, and those of an invoice in their order."""
+        rows: list[tuple[str, str]] = []
+
+        def have_arrived() -> bool:
+            query = select(Event.id, Event.invoice_id).where(
+                Event.project_id == self._access.project_id
+            )
+            with database.reading() as reader:
+                found = reader.execute(query.order_by(Event.id)).all()
+            rows[:] = [(written_id(id_), str(invoice_id)) for id_, invoice_id in found]
+            return {id_ for id_, _ in rows} <= set(self.shop.events)
+
+        with suppress(TimeoutError):
+            until(have_arrived, "the webhooks", SETTLES_S)
+        first = {id_: place for place, id_ in reversed(list(enumerate(self.shop.events)))}
+        lost = [id_ for id_, _ in rows if id_ not in first]
+        arrivals: dict[str, list[int]] = defaultdict(list)
+        for id_, invoice_id in rows:
+            if id_ in first:
+                arrivals[invoice_id].append(first[id_])
+        disordered = [each for each in arrivals.values() if each != sorted(each)]
+        found = []
+        if lost or not rows:
+            found.append(f"{len(lost)} of {len(rows)} events did not arrive at the shop")
+        if disordered:
+            found.append(f"the events of {len(disordered)} invoices arrived in another order")
+        return found
 
     def _reader_faults(self, ids: set[int]) -> list[str]:
         found = []

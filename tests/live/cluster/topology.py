@@ -4,6 +4,7 @@ PgBouncer, three nodes of Patroni and etcd. `10.0.0.N` of the files is `127.0.0.
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,13 @@ ETCD = "127.0.0.31"
 PASSWORD = "a password of the rehearsal"
 SECRET = people.SECRET.decode()
 READY_S = 120.0
+DISK_MIB = 640
+"""Of a node, where disks are small."""
+GROUPS = {"pg1": 6421, "pg2": 6422, "pg3": 6423}
+"""The nodes' processes have a group of their own, by which the firewall tells their packets."""
 PROGRAMS = ("haproxy", "pgbouncer", "patroni", "etcd")
 BIN = Path("/usr/lib/postgresql")
+FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 
 def missing_programs() -> list[str]:
@@ -53,13 +59,14 @@ class Program:
         *,
         env: Mapping[str, str] | None = None,
         as_postgres: bool = False,
+        group: int | str = "postgres",
         mark: str = "",
     ) -> None:
         """`mark`: of the command lines of what it starts and does not keep as its child, such as
         PostgreSQL by Patroni.
         """
         if as_postgres and os.geteuid() == 0:  # PostgreSQL and PgBouncer refuse to run as root
-            lent = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+            lent = ["setpriv", "--reuid=postgres", f"--regid={group}", "--clear-groups"]
             command = [*lent, *command]
         self._command, self._env, self.log, self._mark = command, env, log, mark
         self._process: subprocess.Popen[bytes] | None = None
@@ -147,10 +154,22 @@ def until(is_so: Callable[[], Any], what: str, seconds: float = READY_S) -> Any:
 class Cluster:
     """All programs by name, from `start` to `stop`."""
 
-    def __init__(self, folder: Path, *, is_pooled: bool, settings: Mapping[str, str] = {}) -> None:
-        """`is_pooled`: machines reach the database through PgBouncer."""
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        is_pooled: bool,
+        settings: Mapping[str, str] = {},
+        clocks: Mapping[str, str] = {},
+        has_small_disks: bool = False,
+    ) -> None:
+        """`is_pooled`: machines reach the database through PgBouncer. `clocks`: by how much the
+        clock of a machine is off, as libfaketime writes it. `has_small_disks`: each node has a disk
+        of `DISK_MIB`.
+        """
         self.folder, self.is_pooled = folder, is_pooled
-        self._settings = dict(settings)
+        self._settings, self._clocks = dict(settings), clocks
+        self._has_small_disks = has_small_disks
         self.programs: dict[str, Program] = {}
         self.url = f"https://{PROXY}:{HTTPS_PORT}"
         self.certificate = folder / "certificate.pem"
@@ -194,6 +213,9 @@ class Cluster:
     def _start_node(self, name: str) -> None:
         folder = self.folder / name
         folder.mkdir(mode=0o700)
+        if self._has_small_disks:
+            size = f"size={DISK_MIB}m,mode=700"
+            subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder], check=True)
         binaries = sorted(BIN.glob("*/bin/initdb"))[-1].parent
         text = self._read(
             "patroni.yml",
@@ -202,6 +224,7 @@ class Cluster:
             ("/var/lib/postgresql/15/specd", str(folder / "data")),
             ("/usr/lib/postgresql/15/bin", str(binaries)),
             ("directories: /run/postgresql", f"directories: {folder}"),
+            ("  bin_dir", "  use_unix_socket: true\n  bin_dir"),
             ("local all postgres peer", "local all all trust"),
         )
         (folder / "patroni.yml").write_text(text)
@@ -210,7 +233,8 @@ class Cluster:
                 shutil.chown(path, "postgres")
         home = {"HOME": str(folder)}
         command = ["patroni", str(folder / "patroni.yml")]
-        self._run(name, command, env=home, as_postgres=True, mark=str(folder / "data"))
+        mark = str(folder / "data")
+        self._run(name, command, env=home, as_postgres=True, group=GROUPS[name], mark=mark)
 
     def _start_haproxy(self) -> None:
         key = self.folder / "specd.pem.key"
@@ -227,6 +251,7 @@ class Cluster:
             ("bind :443", f"bind {PROXY}:{HTTPS_PORT}"),
             ("/etc/haproxy/specd.pem", str(whole)),
             ("bind 127.0.0.1:5000", f"bind {PROXY}:{PRIMARY_PORT}"),
+            ("/run/haproxy/admin.sock", str(self._haproxy_socket)),
         )
         path = self.folder / "haproxy.cfg"
         path.write_text(text)
@@ -262,6 +287,22 @@ class Cluster:
             self.programs[name].stop()
         for name in self.programs.keys() - theirs:
             self.programs[name].kill()
+        if self._has_small_disks:
+            for name in NODES:
+                subprocess.run(["umount", self.folder / name], check=False, capture_output=True)
+
+    @property
+    def _haproxy_socket(self) -> Path:
+        return self.folder / "haproxy.sock"
+
+    def balances(self, name: str) -> bool:
+        """Return whether HAProxy sends requests to a machine."""
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(str(self._haproxy_socket))
+            asking.sendall(b"show stat\n")
+            lines = asking.makefile().read().removeprefix("# ").splitlines()
+        rows = csv.DictReader(line for line in lines if line)
+        return any(row["svname"] == name and row["status"] == "UP" for row in rows)
 
     @staticmethod
     def _read(name: str, *changes: tuple[str, str]) -> str:
@@ -357,7 +398,10 @@ class Cluster:
             places[f"{variable}_DIRECT_URL"] = self.database_url(service) if self.is_pooled else ""
         assert places.keys() <= given.keys(), "specd.env does not name them"
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
-        return {**plain, "PYTHONPATH": str(ROOT), **given, **places, **self._settings}
+        clock = {}
+        if name in self._clocks:
+            clock = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": self._clocks[name]}
+        return {**plain, "PYTHONPATH": str(ROOT), **given, **places, **self._settings, **clock}
 
     def start_machine(self, name: str, tree: Path = ROOT) -> None:
         """Start the server and the worker of a machine from a checkout."""
@@ -398,6 +442,47 @@ class Cluster:
 
     def _migrate(self) -> None:
         self.specd("migrate")
+
+    # --- the network --------------------------------------------------------------------------
+
+    def cut(self, node: str) -> AbstractContextManager[None]:
+        """A context in which nothing that a node's processes send arrives anywhere."""
+        return dropping(["-m", "owner", "--gid-owner", str(GROUPS[node])])
+
+    def black_hole(self) -> AbstractContextManager[None]:
+        """A context in which nothing passes on the way to the primary."""
+        return dropping(
+            ["-p", "tcp", "-d", PROXY, "--dport", str(PRIMARY_PORT)],
+            ["-p", "tcp", "-s", PROXY, "--sport", str(PRIMARY_PORT)],
+        )
+
+    def forgotten(self) -> AbstractContextManager[None]:
+        """A context in which the connections on the way to the primary are dead without a word,
+        and new ones work.
+        """
+        done = subprocess.run(
+            ["ss", "-Htn", "state", "established", "dst", f"{PROXY}:{PRIMARY_PORT}"],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        ports = [line.split()[2].rpartition(":")[2] for line in done.stdout.splitlines()]
+        assert ports
+        both = [
+            ["-p", "tcp", way, PROXY, theirs, str(PRIMARY_PORT), ours, port]
+            for port in ports
+            for way, theirs, ours in (("-d", "--dport", "--sport"), ("-s", "--sport", "--dport"))
+        ]
+        return dropping(*both)
+
+
+@contextmanager
+def dropping(*rules: list[str]) -> Iterator[None]:
+    """A context in which the firewall drops what fits one of the rules of iptables."""
+    with ExitStack() as stack:
+        for rule in rules:
+            subprocess.run(["iptables", "-w", "-I", "OUTPUT", *rule, "-j", "DROP"], check=True)
+            back = ["iptables", "-w", "-D", "OUTPUT", *rule, "-j", "DROP"]
+            stack.callback(subprocess.run, back, check=True)
+        yield
 
 
 @contextmanager
