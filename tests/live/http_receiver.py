@@ -7,6 +7,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    """Connections at once that nobody has accepted yet; more are refused. The default is 5."""
+
+
 class Receiver:
     """Answers 204 to every POST; `got` has the headers of each, their names in lower case, and
     `bodies` the bodies. A context manager.
@@ -27,7 +32,7 @@ class Receiver:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever)
 
     @property
