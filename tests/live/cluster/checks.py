@@ -31,6 +31,7 @@ CUT_S = TTL_S + 10
 BEFORE_S, AFTER_S = 4.0, 8.0
 """Load before a fault and after all is well again."""
 BLACK_HOLE_S = 20.0
+DISK_FULL_S = 15.0
 ABSENCE_S = 6.0
 """How long a database that is away, or back, may go unnoticed."""
 EVENT_S = 0.02
@@ -181,14 +182,14 @@ def _forget_connections(cluster: Cluster) -> None:
 
 
 def _fill_disk(cluster: Cluster) -> None:
-    """The primary can write nothing, until another has its place."""
+    """The primary can write nothing for a while; it may crash, and another may take its place."""
     node = cluster.leader()
     assert node is not None
     filler = cluster.folder / node / "filler"
-    with filler.open("wb") as out, suppress(OSError):
+    with filler.open("wb", buffering=0) as out, suppress(OSError):
         while True:
-            out.write(bytes(1_048_576))
-    until(lambda: cluster.leader() not in (None, node), "another primary")
+            out.write(bytes(65_536))
+    time.sleep(DISK_FULL_S)
     filler.unlink()
 
 
@@ -292,7 +293,9 @@ CHECKS: Mapping[str, Check] = {
     "primary-cut": partial(under_fault, _cut_primary, without_success_s=CUT_S),
     "black-hole": partial(under_fault, _black_hole, without_success_s=BLACK_HOLE_S + ABSENCE_S),
     "connections-forgotten": partial(under_fault, _forget_connections, without_success_s=ABSENCE_S),
-    "disk-full": partial(under_fault, _fill_disk, has_small_disks=True),
+    "disk-full": partial(
+        under_fault, _fill_disk, without_success_s=DISK_FULL_S + TTL_S, has_small_disks=True
+    ),
     "clock-off": partial(under_fault, _wait, clocks={"b": "+5s"}, without_success_s=5),
     "figures": figures,
     "rolling-restart": rolling_restart,
