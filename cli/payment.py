@@ -8,6 +8,7 @@ from cli.databases import open_database
 from cli.output import answer, answer_table, json_option
 from cli.payment_addresses import addresses
 from cli.payment_events import events, listen
+from cli.payment_export import export
 from cli.payment_methods import create_method, disable_method, enable_method, list_methods
 from cli.payment_pay import pay
 from cli.payment_rescan import rescan
@@ -32,6 +33,7 @@ for command in (
     pay,
     events,
     listen,
+    export,
     create_endpoint,
     list_endpoints,
     rescan,

@@ -1,0 +1,74 @@
+"""The invoices of a project as lines of CSV (RFC 4180) for a book-keeper."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+
+from models.payment.invoice_view import InvoiceView
+from models.payment.lifecycle import ORPHANED
+from models.payment.money import format_units
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""With these a spreadsheet begins a formula (OWASP, CSV injection)."""
+
+
+def header() -> str:
+    """Return the line with the names of the columns."""
+    return _line(COLUMNS)
+
+
+def line_of(view: InvoiceView) -> str:
+    """Return the line of an invoice. An amount is in units of the token and, under `..._atoms`,
+    exact in atoms; times are UTC; `transactions` are those that count, separated by spaces.
+    """
+    return _line(write(view) for write in COLUMNS.values())
+
+
+def _line(values: Iterable[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(values)
+    return line.getvalue()
+
+
+def _inert(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _time(at: datetime | None) -> str:
+    """Return a time as spreadsheets read it."""
+    return "" if at is None else at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _transactions(view: InvoiceView) -> str:
+    """Return the transactions of payments that count; one can have several payments."""
+    counted = (payment.tx_hash for payment in view.payments if payment.status != ORPHANED)
+    return " ".join(dict.fromkeys(counted))
+
+
+COLUMNS: Mapping[str, Callable[[InvoiceView], str]] = {
+    "invoice": lambda view: view.id,
+    "order": lambda view: _inert(view.external_order_id),
+    "attempt": lambda view: str(view.attempt_no),
+    "status": lambda view: view.status,
+    "exception": lambda view: view.exception,
+    "payment_method": lambda view: _inert(view.payment_method_id),
+    "token": lambda view: _inert(view.token_symbol),
+    "amount": lambda view: format_units(view.amount, view.decimals),
+    "amount_paid": lambda view: format_units(view.amount_paid, view.decimals),
+    "amount_pending": lambda view: format_units(view.amount_pending, view.decimals),
+    "amount_overpaid": lambda view: format_units(view.amount_overpaid, view.decimals),
+    "amount_atoms": lambda view: str(view.amount),
+    "amount_paid_atoms": lambda view: str(view.amount_paid),
+    "amount_pending_atoms": lambda view: str(view.amount_pending),
+    "amount_overpaid_atoms": lambda view: str(view.amount_overpaid),
+    "created_at": lambda view: _time(view.created_at),
+    "paid_at": lambda view: _time(view.paid_at),
+    "canceled_at": lambda view: _time(view.canceled_at),
+    "expires_at": lambda view: _time(view.expires_at),
+    "chain_id": lambda view: str(view.chain_id),
+    "token_address": lambda view: view.token_address,
+    "deposit_address": lambda view: view.deposit_address,
+    "transactions": _transactions,
+}
