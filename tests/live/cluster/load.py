@@ -145,6 +145,7 @@ class Load:
         self._stopping.set()
         self._thread.join()
         if self._failures:
+            self.shop.__exit__()
             raise self._failures[0]
 
     def _run(self) -> None:
