@@ -116,7 +116,8 @@ def following(
 
 def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> str:
     """Send an event as a webhook; return the receiver's answer, and how long it took."""
-    body = signing.write_message(event["type"], from_ms(event["created_at"]), event["data"])
+    at = from_ms(event["created_at"])
+    body = signing.write_message(event["id"], event["type"], at, event["data"])
     headers = signing.sign(event["id"], body, [secret], now=SystemClock().now())
     headers = {"Content-Type": "application/json", **headers}
     began = time.monotonic()

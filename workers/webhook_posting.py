@@ -53,8 +53,9 @@ class Posting(posting.Posting[Message, Attempt]):
 
     async def _send(self, message: Message, at: datetime) -> Received:
         opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)
-        body = signing.write_message(message.type, message.at, orjson.Fragment(message.data))
-        headers = signing.sign(written_id(message.event_id), body, opened, now=at)
+        id_, data = written_id(message.event_id), orjson.Fragment(message.data)
+        body = signing.write_message(id_, message.type, message.at, data)
+        headers = signing.sign(id_, body, opened, now=at)
         facts = {"specd.endpoint": message.endpoint_id, "specd.event": message.type}
         outgoing = tracing.Outgoing("webhook", message.traceparent, facts)
         received = await self._sender.post(message.url, {**headers, **outgoing.headers}, body)

@@ -88,7 +88,7 @@ class Shops:
                 Message(
                     shops[project],
                     written_id(event_id),
-                    signing.write_message(type_, at, orjson.Fragment(data)),
+                    signing.write_message(written_id(event_id), type_, at, orjson.Fragment(data)),
                 )
                 for event_id, project, type_, at, data in reader.execute(asked.order_by(Event.id))
             ]

@@ -117,8 +117,9 @@ async def test_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
     )
     sealed = await ctx.read(lambda db: signing_secrets.find_sealed(db, [endpoint.id], now=ctx.now))
     opened = signing_secrets.open_sealed(webhooks.vault, endpoint.id, sealed[endpoint.id])
-    body = signing.write_message(PING, ctx.now, {"webhook_endpoint_id": endpoint.id})
-    headers = signing.sign(f"ping_{secrets.token_hex(12)}", body, opened, now=ctx.now)
+    ping_id = f"ping_{secrets.token_hex(12)}"
+    body = signing.write_message(ping_id, PING, ctx.now, {"webhook_endpoint_id": endpoint.id})
+    headers = signing.sign(ping_id, body, opened, now=ctx.now)
     with webhooks.testing(endpoint.id):
         received = await webhooks.sender.post(endpoint.url, headers, body)
     return Response(200, encode({"webhook_endpoint_id": endpoint.id, **_received(received)}))

@@ -12,6 +12,7 @@ from datetime import datetime
 import orjson
 
 from models.json import Json
+from models.types import to_ms
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -22,10 +23,20 @@ def new_secret() -> str:
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
-def write_message(type_: str, at: datetime, data: Json) -> bytes:
-    """Return the body: the type of the event, its time (RFC 3339) and its data."""
+def write_message(id_: str, type_: str, at: datetime, data: Json) -> bytes:
+    """Return the body: the event's type, time (RFC 3339) and data, as the specification has them,
+    and besides its `id` and `created_at` (Unix milliseconds), as the feed of events has them.
+    """
     timestamp = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return orjson.dumps({"type": type_, "timestamp": timestamp, "data": data})
+    return orjson.dumps(
+        {
+            "id": id_,
+            "type": type_,
+            "timestamp": timestamp,
+            "created_at": to_ms(at),
+            "data": data,
+        }
+    )
 
 
 def sign(

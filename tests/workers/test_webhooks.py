@@ -23,6 +23,7 @@ from models.payment.webhooks import deliveries, endpoints, schedule, signing_sec
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
+from models.types import to_ms
 from security_events import asking
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
@@ -195,8 +196,10 @@ class TestDelivery:
         ((kind, told_of, data),) = post.events()
         assert (kind, told_of) == ("invoice.created", invoice_id)
         assert orjson.loads(posted.body) == {
+            "id": posted.headers["webhook-id"],
             "type": kind,
             "timestamp": post.clock.now().isoformat(timespec="milliseconds")[:-6] + "Z",
+            "created_at": to_ms(post.clock.now()),
             "data": data,
         }
         assert posted.headers["webhook-id"] == post.event_id(0)

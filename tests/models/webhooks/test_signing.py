@@ -31,11 +31,13 @@ def test_each_secret_signs() -> None:
     assert alone[0] != alone[1]
 
 
-def test_a_message_has_type_timestamp_and_data() -> None:
-    body = signing.write_message("invoice.paid", AT, {"invoice": {"external_order_id": "Ä"}})
+def test_a_message_says_what_happened_and_when() -> None:
+    body = signing.write_message(
+        "evt_1", "invoice.paid", AT, {"invoice": {"external_order_id": "Ä"}}
+    )
     assert body.decode() == (
-        '{"type":"invoice.paid","timestamp":"2021-02-25T15:42:10.250Z",'
-        '"data":{"invoice":{"external_order_id":"Ä"}}}'
+        '{"id":"evt_1","type":"invoice.paid","timestamp":"2021-02-25T15:42:10.250Z",'
+        '"created_at":1614267730250,"data":{"invoice":{"external_order_id":"Ä"}}}'
     )
 
 

@@ -8,15 +8,18 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from models.webhooks import signing
 
+ID = "evt_0000000000000042"
 AT = datetime(2026, 11, 22, 12, 30, 15, 123_000, UTC)
 DATA = '{"invoice":{"amount":"12500000","note":"käse \\u0000"}}'
 
 
 def test_the_body_is_the_standards() -> None:
-    body = signing.write_message("invoice.paid", AT, orjson.Fragment(DATA))
+    body = signing.write_message(ID, "invoice.paid", AT, orjson.Fragment(DATA))
     assert orjson.loads(body) == {
+        "id": ID,
         "type": "invoice.paid",
         "timestamp": "2026-11-22T12:30:15.123Z",
+        "created_at": 1795350615123,
         "data": orjson.loads(DATA),
     }
 
@@ -32,7 +35,7 @@ def test_a_secret_is_32_random_bytes() -> None:
 def test_the_library_accepts_each_secret_that_signs(count: int) -> None:
     secrets = [signing.new_secret() for _ in range(count)]
     now = datetime.now(UTC)
-    body = signing.write_message("invoice.paid", now, orjson.Fragment(DATA))
+    body = signing.write_message(ID, "invoice.paid", now, orjson.Fragment(DATA))
     headers = signing.sign("evt_0000000000000042", body, secrets, now=now)
     for secret in secrets:
         assert Webhook(secret).verify(body, dict(headers))["type"] == "invoice.paid"
@@ -43,7 +46,7 @@ def test_the_library_accepts_each_secret_that_signs(count: int) -> None:
 @pytest.mark.parametrize("name", ["webhook-id", "webhook-timestamp", "webhook-signature", "body"])
 def test_the_library_refuses_what_was_altered(name: str) -> None:
     secret, now = signing.new_secret(), datetime.now(UTC)
-    body = signing.write_message("invoice.paid", now, orjson.Fragment(DATA))
+    body = signing.write_message(ID, "invoice.paid", now, orjson.Fragment(DATA))
     sent = dict(signing.sign("evt_42", body, [secret], now=now))
     if name == "body":
         body = body.replace(b"12500000", b"12500001")
@@ -57,7 +60,7 @@ def test_the_library_refuses_what_was_altered(name: str) -> None:
 
 def test_an_old_message_is_refused() -> None:
     secret, then = signing.new_secret(), datetime.now(UTC) - timedelta(minutes=10)
-    body = signing.write_message("ping", then, orjson.Fragment("{}"))
+    body = signing.write_message(ID, "ping", then, orjson.Fragment("{}"))
     sent = signing.sign("m", body, [secret], now=then)
     with pytest.raises(WebhookVerificationError, match="old"):
         Webhook(secret).verify(body, dict(sent))
