@@ -41,10 +41,11 @@ class Context(Generic[Adapters, Actor, Settings]):
     GET and None in `async def` handlers. Security functions get a connection first, and the session
     of the write unit when it begins. `actor` is the caller as the latest of these loaded it, so a
     handler that waits must not keep an earlier one in a variable. `headers` are raw: names in lower
-    case, repeated ones joined. `query` is as it was sent. `unknown_parameters` are the names sent
-    that the document does not have. `actor_id` and `key_id` name the caller and the credential,
-    valid or not, in the log; security functions set them, never to a secret. `traceparent` is the
-    trace context of the request, if it has one.
+    case, repeated ones joined. `query` is as it was sent, and so is `content`, the body, by which a
+    handler verifies a signature; it is empty where files came. `unknown_parameters` are the names
+    sent that the document does not have. `actor_id` and `key_id` name the caller and the
+    credential, valid or not, in the log; security functions set them, never to a secret.
+    `traceparent` is the trace context of the request, if it has one.
 
     Only `async def` handlers have these:
     - `read(work)` runs `work(connection)` in a reading unit;
@@ -65,6 +66,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         "actor_id",
         "adapters",
         "client",
+        "content",
         "headers",
         "key_id",
         "now",
@@ -108,6 +110,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.settings = settings
         self.adapters = adapters
         self.query = query
+        self.content = b""
         self.traceparent = traceparent
         self.session: Any = None
         self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated

@@ -1,8 +1,14 @@
 """Operations of the tag incoming_webhooks."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from handlers.chat.wire import envelope
 from handlers.chat.wire.auth import authenticate_webhook
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.idempotency import idempotent_response
+from models.chat.integrations.catalogue import INTEGRATIONS, find_posts, require_signature
+from models.chat.integrations.payloads import NAMES, Asked, parse_payload
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
@@ -12,6 +18,7 @@ from server.phases import prepared_by
 from server.response import Response
 
 CLIENT = "ZulipJSONWebhook"
+FORM = "application/x-www-form-urlencoded"
 
 
 def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> PreparedText:
@@ -40,3 +47,71 @@ def receive_json(
     )
     send_message(ctx.session, draft, now=ctx.now)
     return envelope.success(ctx)
+
+
+def _prepare_posts(
+    ctx: Context,
+    *,
+    integration: str,
+    api_key: str,
+    body: dict[str, Json],
+    topic: str | None = None,
+    only_events: Sequence[str] | None = None,
+    exclude_events: Sequence[str] | None = None,
+    webhook_secret: str | None = None,
+    branches: str | None = None,
+    ignore_private_repositories: bool = False,
+    name: str = "instance",
+    desc: str = "alertname",
+    x_git_hub_event: str | None = None,
+    x_hub_signature_256: str | None = None,
+) -> list[tuple[str, PreparedText]]:
+    """Return the topics and texts of what the product has sent."""
+    actor = authenticate_webhook(ctx, api_key)
+    product = INTEGRATIONS[integration]
+    require_signature(product, ctx.content, x_hub_signature_256, webhook_secret)
+    asked = Asked(
+        event=x_git_hub_event,
+        has_topic=topic is not None,
+        branches=branches,
+        ignores_private=ignore_private_repositories,
+        name_field=name,
+        desc_field=desc,
+    )
+    is_form = (ctx.header("content-type") or "").startswith(FORM)
+    payload = parse_payload(body["payload"]) if is_form else body
+    posts = find_posts(product, payload, asked, only=only_events, exclude=exclude_events)
+    return [(post.topic, prepare_text(ctx.session, actor, post.content, NAMES)) for post in posts]
+
+
+@prepared_by(_prepare_posts)
+def receive_webhook(
+    ctx: Context,
+    posts: list[tuple[str, PreparedText]],
+    *,
+    integration: str,
+    api_key: str,
+    body: dict[str, Json],
+    stream: str | None = None,
+    topic: str | None = None,
+    x_git_hub_delivery: str | None = None,
+    **options: Any,
+) -> Response:
+    """Send what a product posts to an incoming webhook."""
+    ctx.actor = actor = authenticate_webhook(ctx, api_key)
+
+    def work() -> Response:
+        for own_topic, text in posts:
+            draft = check_message(
+                ctx.session,
+                actor,
+                destination_of(actor, stream),
+                topic=own_topic if topic is None else topic,
+                text=text,
+                client=INTEGRATIONS[integration].client,
+            )
+            send_message(ctx.session, draft, now=ctx.now)
+        return envelope.success(ctx)
+
+    sent = {"payload": body, "stream": stream, "topic": topic}
+    return idempotent_response(ctx, key=x_git_hub_delivery, parameters=sent, work=work)

@@ -279,6 +279,7 @@ class Operation(ABC):
             except InvalidRequest as error:
                 violations.extend(error.violations)
         if self.body is not None:
+            ctx.content = call.body
             try:
                 if call.fields is not None:
                     values, unknown_fields = self.body.decode_arrived(call.fields, query)

@@ -18,6 +18,7 @@ from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
 from models.chat.exports import requests as exports
 from models.chat.identity import errors as identity
+from models.chat.integrations import errors as integrations
 from models.chat.invitations import errors as invitations
 from models.chat.messages import errors as messages
 from models.chat.organization import errors as organization
@@ -62,6 +63,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     common.BadParameter: Answer(400, ("var_name", "bad_value")),
     sending.StreamDoesNotExist: Answer(400, ("stream_id",)),
     sending.StreamNameDoesNotExist: Answer(400, ("stream",)),
+    integrations.MissingEventHeader: Answer(400, ("header",)),
     messages.BadNarrow: Answer(400, ("desc",)),
     editing.MoveTimeLimitExceeded: Answer(
         400,

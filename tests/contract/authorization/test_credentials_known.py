@@ -120,6 +120,7 @@ OPERATIONS = {
     "get_invitation": "invitation link",
     "jwt_fetch_api_key": "signed token",
     "receive_json": "API key",
+    "receive_webhook": "API key",
     "receive_vendor_notice": "vendor's notice token",
     "dev_fetch_api_key": NONE + "refused unless it is a development server",
     "get_server_settings": NONE + "for everybody",

@@ -99,7 +99,7 @@ def named_enumeration_in_multipart(request: Request, document: Document) -> bool
 )
 def key_of_an_incoming_webhook(request: Request, document: Document) -> bool:
     names = {name for name, _ in request.query}
-    return is_chat(request) and request.template == "/external/json" and "api_key" in names
+    return is_chat(request) and request.template.startswith("/external/") and "api_key" in names
 
 
 def _may_be_text(schema: Document, document: Document) -> bool:

@@ -104,6 +104,7 @@ REFUSED = {
     "create_video_call": "Video call credentials have not been configured",
     "create_zoom_call": "Zoom credentials have not been configured",
     "receive_json": "Missing 'api_key' argument",
+    "receive_webhook": "Missing 'api_key' argument",
     "receive_vendor_notice": "Video call credentials have not been configured",
 }
 

@@ -37,6 +37,7 @@ OPEN = {
     "confirm_new_email",
     "get_email_confirmation",
     "receive_json",
+    "receive_webhook",
     "receive_vendor_notice",
 }
 

@@ -22,6 +22,7 @@ LEFT_OUT = {
     "fetch_api_key": "signs in",
     "jwt_fetch_api_key": "signs in",
     "receive_json": "sends as `send_message` does",
+    "receive_webhook": "the same",
     "receive_vendor_notice": "comes from the vendor; `revoke_vendor_token` forgets tokens as well",
     "register_push_device": "encrypts for a relay; tests/handlers/chat/test_mobile_push.py",
     "register_queue": "is what the histories are judged by",

@@ -1,0 +1,89 @@
+"""Slack's markup in Markdown. Only what Slack would show has an effect; mentions are plain text.
+
+https://docs.slack.dev/messaging/formatting-message-text
+"""
+
+import re
+from html import unescape
+
+from models.chat.integrations.payloads import web_link
+from models.chat.rendering.quotes import fenced, one_line
+
+_MARKUP = re.compile(
+    r"```(?P<block>.+?)```"
+    r"|`(?P<code>[^`\n]+)`"
+    r"|<(?P<angle>[^<>\n]+)>"
+    r"|(?P<address>https?://[^\s<>|`*]*[^\s<>|`*.,;:!?)])"
+    r"|(?<![\w*])\*(?P<bold>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])"
+    r"|(?<![\w_])_(?P<italic>[^\s_](?:[^_\n]*[^\s_])?)_(?![\w_])"
+    r"|(?<![\w~])~(?P<struck>[^\s~](?:[^~\n]*[^\s~])?)~(?![\w~])"
+    r"|(?P<emoji>:[a-z0-9_+-]{1,60}:)",
+    re.DOTALL,
+)
+_MARKS = {"bold": "**", "italic": "*", "struck": "~~"}
+_SIGN = re.compile(r"[\\`*_~\[\]<>#@|$!{}&^]")
+_LINE_START = re.compile(r"^[^\S\n]*(?:([-+=])|([0-9]{1,9})([.)]))|^[^\S\n]{4,}", re.MULTILINE)
+_QUOTED = re.compile(r"^(?:>|&gt;) ?", re.MULTILINE)
+
+
+def to_markdown(text: str) -> str:
+    """Return the Markdown of a text in Slack's markup."""
+    pieces = []
+    position = 0
+    for match in _MARKUP.finditer(text):
+        pieces.append(_plain(text[position : match.start()]))
+        pieces.append(_piece(match))
+        position = match.end()
+    pieces.append(_plain(text[position:]))
+    return "".join(pieces)
+
+
+def plain(text: str) -> str:
+    """Return the Markdown that shows a text as it is."""
+    shown = _SIGN.sub(lambda sign: f"\\{sign[0]}", text)
+    return _LINE_START.sub(_start_of_line, shown)
+
+
+def _plain(text: str) -> str:
+    """Return a piece without markup but for quotes. Slack writes three signs as entities."""
+    lines = [
+        "> " + plain(unescape(_QUOTED.sub("", line)))
+        if _QUOTED.match(line)
+        else plain(unescape(line))
+        for line in text.split("\n")
+    ]
+    return "\n".join(lines)
+
+
+def _start_of_line(match: re.Match[str]) -> str:
+    if match[1]:
+        return f"\\{match[1]}"
+    return f"{match[2]}\\{match[3]}" if match[2] else ""
+
+
+def _piece(match: re.Match[str]) -> str:
+    kind, text = match.lastgroup or "", match[match.lastgroup or 0]
+    match kind:
+        case "block":
+            return f"\n{fenced(unescape(text).strip(chr(10)))}\n"
+        case "code":
+            return f"`{unescape(text)}`" if "`" not in unescape(text) else plain(unescape(text))
+        case "angle":
+            return _angle(text)
+        case "address":
+            return web_link(unescape(text), unescape(text))
+        case "emoji":
+            return text
+        case _:
+            return f"{_MARKS[kind]}{plain(unescape(text))}{_MARKS[kind]}"
+
+
+def _angle(text: str) -> str:
+    """Return a link, or the text of a reference to somebody or something of Slack's."""
+    target, _, label = text.partition("|")
+    target, label = unescape(target), one_line(unescape(label))
+    if target[:1] in ("@", "#", "!"):
+        sign = "" if target.startswith(("!date", "!subteam")) else target[0].replace("!", "@")
+        name = label.lstrip("@#") if sign else label
+        return plain(f"{sign}{name or target[1:].partition('^')[0]}")
+    return web_link(label or target, target)

@@ -1,0 +1,112 @@
+"""Whatever posts to Slack: its incoming webhooks with text, blocks and attachments.
+
+https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+"""
+
+from collections.abc import Iterator
+
+from models.chat.integrations.mrkdwn import plain, to_markdown
+from models.chat.integrations.payloads import Asked, Payload, Post, web_link
+
+TOPIC = "(no topic)"
+
+
+def read(payload: Payload, asked: Asked) -> Iterator[Post]:
+    """Yield the message, none where there is nothing to show."""
+    pieces = [_block(block) for block in payload.items("blocks")]
+    pieces += [_attachment(attachment) for attachment in payload.items("attachments")]
+    content = _joined(pieces)
+    if not content:
+        text = payload.find_text("text").strip()
+        content = to_markdown(f"{payload.find_text('icon_emoji')} {text}".strip()) if text else ""
+    if content:
+        yield Post(payload.find_text("channel").lstrip("@#") or TOPIC, content)
+
+
+def _joined(pieces: list[str]) -> str:
+    return "\n\n".join(piece.strip() for piece in pieces if piece.strip())
+
+
+def _block(block: Payload) -> str:
+    """Return a block of Block Kit; one that only takes input is left out."""
+    match block.text("type"):
+        case "header":
+            return f"## {_text(block['text'])}"
+        case "divider":
+            return "----"
+        case "section":
+            return _section(block)
+        case "context":
+            return _joined([_element(element) for element in block.items("elements")])
+        case "image":
+            return _image(block)
+        case _:
+            return ""
+
+
+def _section(block: Payload) -> str:
+    pieces = []
+    text = block.find("text")
+    if text is not None:
+        pieces.append(_text(text))
+    accessory = block.find("accessory")
+    if accessory is not None:
+        pieces.append(_element(accessory))
+    fields = [_text(field) for field in block.items("fields")]
+    if len(fields) == 1:
+        pieces += fields
+    elif fields:
+        pieces.append(_table(fields))
+    return _joined(pieces)
+
+
+def _table(cells: list[str]) -> str:
+    """Return the cells in two columns, as Slack shows them."""
+    flat = [" ".join(cell.split()) for cell in cells]
+    flat += [""] * (len(flat) % 2)
+    rows = (f"| {left} | {right} |" for left, right in zip(flat[::2], flat[1::2], strict=True))
+    return "\n".join(["| | |", "|-|-|", *rows])
+
+
+def _element(element: Payload) -> str:
+    match element.text("type"):
+        case "image":
+            return _image(element)
+        case "plain_text" | "mrkdwn":
+            return _text(element)
+        case _:
+            return ""
+
+
+def _text(text: Payload) -> str:
+    written = text.text("text")
+    return to_markdown(written) if text.text("type") == "mrkdwn" else plain(written)
+
+
+def _image(image: Payload) -> str:
+    title = image.find("title")
+    label = image.find_text("alt_text") if title is None else title.text("text")
+    return web_link(label or "image", image.find_text("image_url"))
+
+
+def _attachment(attachment: Payload) -> str:
+    pieces = []
+    title = attachment.find_text("title")
+    if title:
+        pieces.append(f"## {web_link(title, attachment.find_text('title_link'))}")
+    pieces += [to_markdown(attachment.find_text(name)) for name in ("pretext", "text")]
+    pieces.append("\n".join(_field(field) for field in attachment.items("fields")))
+    pieces += [_block(block) for block in attachment.items("blocks")]
+    if attachment.find_text("image_url"):
+        pieces.append(web_link("image", attachment.text("image_url")))
+    pieces.append(to_markdown(attachment.find_text("footer")))
+    stamp = attachment.find("ts")
+    if stamp is not None and str(stamp.value).isdecimal():
+        pieces.append(f"<time:{stamp.value}>")
+    content = _joined(pieces)
+    return content or to_markdown(attachment.find_text("fallback"))
+
+
+def _field(field: Payload) -> str:
+    title, value = plain(field.find_text("title")), to_markdown(field.find_text("value"))
+    return f"**{title}**: {value}" if title and value else f"**{title}**" if title else value
