@@ -19,8 +19,10 @@ def test_every_emoji_is_there_under_its_code() -> None:
     assert answer.mimetype == "application/json"
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     names = answer.json["code_to_names"]
-    assert {name: code for code, each in names.items() for name in each} == EMOJI
-    assert names["1f44d"] == ["+1", "thumbs_up"]
+    offered = {name: code for name, code in EMOJI.items() if not name.endswith("_skin_tone")}
+    assert {name: code for code, each in names.items() for name in each} == offered
+    assert len(names) > 1_800
+    assert names["1f44d"][:2] == ["+1", "thumbs_up"]
 
 
 def test_an_older_table_is_gone() -> None:

@@ -106,7 +106,7 @@ def require_usable(db: Db, actor: Actor, emoji: Emoji) -> None:
     name, code = emoji.emoji_name, emoji.emoji_code
     match emoji.reaction_type:
         case "unicode_emoji":
-            # Clients have far more emoji than this table: a name that it lacks is accepted.
+            # Clients may have newer emoji than this table: a name that it lacks is accepted.
             if CODE_POINTS.fullmatch(code) is None:
                 raise InvalidEmoji(what="emoji code")
             if EMOJI.get(name, code) != code or NAME.fullmatch(name) is None:

@@ -19,6 +19,8 @@ export function characterOf(code) {
   return code.length === 4 ? `${character}\ufe0f` : character; // older signs are drawn as text without it
 }
 
+const MOST = 200; // buttons in the dialog; who looks for another one types its name
+
 let table = null; // [code, names]
 
 /** From the address of `server_emoji_data_url`, asked for once. */
@@ -37,7 +39,7 @@ export function chooseEmoji() {
   const draw = () => {
     const wanted = field.value.trim().toLowerCase();
     const found = table.filter(([, names]) => names.some((name) => name.includes(wanted)));
-    list.replaceChildren(...found.map(([code, [name]]) => buttonOf(name, code, () => dialog.close(name))));
+    list.replaceChildren(...found.slice(0, MOST).map(([code, [name]]) => buttonOf(name, code, () => dialog.close(name))));
     find("no-emoji").hidden = found.length > 0;
   };
   field.value = "";

@@ -1,11 +1,14 @@
 """Operations of the tag reactions, and reactions wherever messages are."""
 
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from sqlalchemy import delete, func, insert, select, update
 
+from models.chat.people.emoji import Emoji, require_usable
+from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import (
     Channel,
     Event,
@@ -34,6 +37,27 @@ EXTRA = {"emoji_name": "zulip", "emoji_code": "zulip", "reaction_type": "zulip_e
 INVALID = bad("Invalid message(s)")
 EXISTS = bad("Reaction already exists.", "REACTION_ALREADY_EXISTS")
 GONE = bad("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST")
+
+
+ZULIP_TERM = Path(__file__).with_name("zulip_term_emoji.txt")
+"""The emoji that zulip-term 0.7.0 bundles: code, name and aliases."""
+NO_DATABASE: Any = None
+NOBODY: Any = None
+TWICE = {"secret": "3299"}
+"""Names that zulip-term has twice, with the code that they do not have here."""
+
+
+def test_every_emoji_of_zulip_term_is_one() -> None:
+    """As an explicit reaction, and by its name alone."""
+    taken = 0
+    for line in ZULIP_TERM.read_text().splitlines():
+        code, *names = line.split()
+        for name in names:
+            if TWICE.get(name) != code:
+                require_usable(NO_DATABASE, NOBODY, Emoji(name, code))
+                assert EMOJI[name] == code
+                taken += 1
+    assert taken == 1578
 
 
 class Letter:
@@ -229,23 +253,28 @@ class TestAddReaction:
         ]
         assert told(chat_database)[1][0]["emoji_name"] == "+1"
 
+    def test_with_a_skin_tone(self, letter: Letter, chat: ChatClient, cast: Cast) -> None:
+        name, code = "+1_medium_skin_tone", "1f44d-1f3fd"
+        assert chat.post(letter.path, emoji_name=name) == DONE
+        assert letter.emoji() == [(name, code, "unicode_emoji", cast.hamlet.id)]
+
     def test_of_the_organizations_own(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
         yorick = custom(chat_database, cast.realm_id, "yorick")
-        theirs = custom(chat_database, cast.globex_id, "doughnut")
+        theirs = custom(chat_database, cast.globex_id, "gorgonzola")
         assert chat.post(letter.path, emoji_name="yorick") == DONE
         shown = ("yorick", yorick, "realm_emoji")
         assert letter.emoji() == [(*shown, cast.hamlet.id)]
         for code, name, msg in (
-            (theirs, "doughnut", "Invalid custom emoji."),
-            ("999999999999", "doughnut", "Invalid custom emoji."),
+            (theirs, "gorgonzola", "Invalid custom emoji."),
+            ("999999999999", "gorgonzola", "Invalid custom emoji."),
         ):
             emoji = {"emoji_name": name, "emoji_code": code, "reaction_type": "realm_emoji"}
             assert as_othello.post(letter.path, **emoji) == bad(msg)
-        assert as_othello.post(letter.path, emoji_name="doughnut") == bad(
-            "Emoji 'doughnut' does not exist"
+        assert as_othello.post(letter.path, emoji_name="gorgonzola") == bad(
+            "Emoji 'gorgonzola' does not exist"
         )
         off = update(RealmEmoji).values(is_deactivated=True)
         chat_database.run(lambda s: s.execute(off))
