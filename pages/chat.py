@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flask import Flask
+from flask import Flask, redirect
+from flask.typing import ResponseReturnValue
 
 from pages import emoji, exports, uploads
 from pages.clients import add_client
@@ -19,6 +20,11 @@ def install_for(app: Flask, service: Served) -> None:
 
 def add_chat(app: Flask) -> None:
     """Add GET /chat, a small client of the service in the browser. It prompts for an email
-    address and a password.
+    address and a password. /login/, where the reference has its sign-in, leads to it.
     """
     add_client(app, "chat", document="chat")
+    app.get("/login/")(show_chat)
+
+
+def show_chat() -> ResponseReturnValue:
+    return redirect("/chat")

@@ -5,13 +5,16 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.new_channels import new_channel
 from models.chat.access.channels import ChannelView, access_channel, access_channel_by_name
 from models.chat.access.group_settings import CHANNEL_GROUPS
 from models.chat.access.people import find_visible_user_ids
-from models.chat.channels import archiving, channels, defaults, subscriptions
+from models.chat.channels import archiving, channels, defaults, notices, subscriptions
 from models.chat.channels.changing import ChannelChanges, PrivacyChange, change_channel
 from models.chat.channels.channels import ChannelQuery
-from models.chat.channels.subscribing import one_line
+from models.chat.channels.errors import ChannelExists
+from models.chat.channels.subscribing import WantedChannel, one_line, subscribe
+from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.events.log import ABSENT
 from models.chat.incoming_mail import MailNotReceived, make_address
 from models.chat.rendering.texts import render_texts
@@ -111,6 +114,48 @@ def update_channel(ctx: Context, html: str, *, stream_id: int, **sent: Any) -> R
         now=ctx.now,
     )
     return envelope.success(ctx)
+
+
+def _prepare_new(ctx: Context, *, description: str) -> dict[str, str]:
+    return render_texts(ctx.session, ctx.actor, [one_line(description)])
+
+
+@prepared_by(_prepare_new)
+def create_channel(
+    ctx: Context,
+    html: dict[str, str],
+    *,
+    name: str,
+    description: str,
+    subscribers: list[int],
+    announce: bool,
+    send_new_subscription_messages: bool,
+    **channel: Any,
+) -> Response:
+    """Create a channel.
+
+    `channel`: the parameters of `new_channel`.
+    """
+    outcome = subscribe(
+        ctx.session,
+        ctx.actor,
+        [WantedChannel(name, description, None)],
+        new_channel(**channel),
+        principals=subscribers,
+        refuse_unauthorized=True,
+        html=html,
+        web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
+        now=ctx.now,
+    )
+    if not outcome.created:
+        raise ChannelExists(channel_name=name.strip())
+    require_within(ctx.session, ctx.settings, CHANNELS, ctx.actor.id)
+    if send_new_subscription_messages:
+        notices.notify_subscribers(ctx.session, ctx.actor, outcome, now=ctx.now)
+    notices.notify_of_channels(
+        ctx.session, ctx.actor, outcome.created, announce=announce, now=ctx.now
+    )
+    return envelope.success(ctx, id=outcome.created[0].id)
 
 
 def archive_channel(ctx: Context, *, stream_id: int) -> Response:

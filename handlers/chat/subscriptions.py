@@ -4,10 +4,11 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from models.chat.access.group_settings import GroupValue
+from handlers.chat.wire.new_channels import new_channel
 from models.chat.channels import notices as channel_notices
 from models.chat.channels import subscribing, subscriptions, unsubscribing
 from models.chat.channels.creation import NewChannel
+from models.chat.channels.errors import NothingToDo
 from models.chat.channels.subscribing import WantedChannel, one_line
 from models.chat.channels.subscriptions import SettingChange
 from models.chat.common.quotas import CHANNELS, require_within
@@ -47,36 +48,48 @@ def subscribe(
     principals: list[int] | list[str] | None = None,
     authorization_errors_fatal: bool,
     announce: bool,
-    invite_only: bool,
-    is_web_public: bool,
-    is_default_stream: bool,
-    history_public_to_subscribers: bool | None = None,
-    message_retention_days: int | str | None = None,
-    topics_policy: str | None = None,
-    folder_id: int | None = None,
     send_new_subscription_messages: bool,
-    **groups: GroupValue | None,
+    **channel: Any,
 ) -> Response:
-    """Subscribe users to channels."""
+    """Subscribe users to channels.
+
+    `channel`: the parameters of `new_channel`.
+    """
+    data = _subscribe(
+        ctx,
+        html,
+        subscriptions,
+        new_channel(**channel),
+        principals=principals or [],
+        refuse_unauthorized=authorization_errors_fatal,
+        announce=announce,
+        notify=send_new_subscription_messages,
+    )
+    return envelope.success(ctx, data)
+
+
+def _subscribe(
+    ctx: Context,
+    html: dict[str, str],
+    items: list[dict[str, Any]],
+    new: NewChannel,
+    *,
+    principals: list[int] | list[str],
+    refuse_unauthorized: bool = True,
+    announce: bool = False,
+    notify: bool = True,
+) -> dict[str, Any]:
+    """Subscribe users to channels, and return what clients are told of it."""
     outcome = subscribing.subscribe(
         ctx.session,
         ctx.actor,
         [
             WantedChannel(item["name"], item.get("description", ""), item.get("color"))
-            for item in subscriptions
+            for item in items
         ],
-        NewChannel(
-            invite_only=invite_only,
-            is_web_public=is_web_public,
-            is_default=is_default_stream,
-            history_public_to_subscribers=history_public_to_subscribers,
-            message_retention_days=message_retention_days,
-            topics_policy=topics_policy,
-            folder_id=folder_id,
-            groups={name: value for name, value in groups.items() if value is not None},
-        ),
-        principals=principals or [],
-        refuse_unauthorized=authorization_errors_fatal,
+        new,
+        principals=principals,
+        refuse_unauthorized=refuse_unauthorized,
         html=html,
         web_public_enabled=ctx.settings.chat_web_public_streams_enabled,
         now=ctx.now,
@@ -89,16 +102,16 @@ def subscribe(
             str(id_): names for id_, names in outcome.already_subscribed.items()
         },
     }
-    if not authorization_errors_fatal:
+    if not refuse_unauthorized:
         data["unauthorized"] = outcome.unauthorized
-    if send_new_subscription_messages:
+    if notify:
         data["new_subscription_messages_sent"] = channel_notices.notify_subscribers(
             ctx.session, ctx.actor, outcome, now=ctx.now
         )
     channel_notices.notify_of_channels(
         ctx.session, ctx.actor, outcome.created, announce=announce, now=ctx.now
     )
-    return envelope.success(ctx, data)
+    return data
 
 
 def unsubscribe(
@@ -112,6 +125,30 @@ def unsubscribe(
         ctx.session, ctx.actor, subscriptions, principals=principals or [], now=ctx.now
     )
     return envelope.success(ctx, removed=removed, not_removed=not_removed)
+
+
+def _prepare_added(ctx: Context, *, add: list[dict[str, Any]] | None = None) -> dict[str, str]:
+    return _prepare(ctx, subscriptions=add or [])
+
+
+@prepared_by(_prepare_added)
+def update_subscriptions(
+    ctx: Context,
+    html: dict[str, str],
+    *,
+    add: list[dict[str, Any]] | None = None,
+    delete: list[str] | None = None,
+) -> Response:
+    """Subscribe to channels and unsubscribe from others."""
+    if not add and not delete:
+        raise NothingToDo()
+    data = _subscribe(ctx, html, add, NewChannel(), principals=[]) if add else {}
+    if delete:
+        removed, not_removed = unsubscribing.unsubscribe(
+            ctx.session, ctx.actor, delete, principals=[], now=ctx.now
+        )
+        data |= {"removed": removed, "not_removed": not_removed}
+    return envelope.success(ctx, data)
 
 
 def update_subscription_settings(

@@ -155,6 +155,18 @@ def update_user(
     return envelope.success(ctx)
 
 
+@prepared_by(_prepare_profile)
+def update_user_by_email(
+    ctx: Context, html: dict[str, str], *, email: str, **changes: Any
+) -> Response:
+    """Update a user by email.
+
+    `changes`: those of `update_user` that were sent.
+    """
+    user_id = principals.access_user(ctx.session, ctx.actor, email).id
+    return update_user(ctx, html, user_id=user_id, **changes)
+
+
 def deactivate_user(
     ctx: Context,
     *,

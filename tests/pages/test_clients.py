@@ -135,3 +135,8 @@ def test_an_operator_can_switch_it_off(
 
     assert (status(seat), status(off)) == (200, 404)
     database.dispose()
+
+
+def test_the_sign_in_of_the_reference_leads_to_chat(client: FlaskClient) -> None:
+    answer = client.get("/login/")
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/chat")

@@ -13,6 +13,7 @@ from handlers.chat.wire.envelope import failure
 from handlers.chat.wire.violations import first_error
 from models.chat import calls, devices, drafts, navigation_views, saved_snippets
 from models.chat.accounts import errors as accounts
+from models.chat.channels import errors as channels
 from models.chat.common import errors as common
 from models.chat.editing import errors as editing
 from models.chat.errors import ChatError
@@ -59,6 +60,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
         400, ("errors", "sent_invitations", "license_limit_reached", "daily_limit_reached")
     ),
     invitations.InvitationNotFound: Answer(404),
+    channels.ChannelExists: Answer(400, ("channel_name",)),
     common.MissingParameter: Answer(400, ("var_name",)),
     common.BadParameter: Answer(400, ("var_name", "bad_value")),
     sending.StreamDoesNotExist: Answer(400, ("stream_id",)),

@@ -165,6 +165,14 @@ class ContentAccessRequired(ChatError):
     advice = "Ask a user who can read the channel."
 
 
+class ChannelExists(ChatError):
+    """A channel that a request would create is there already. Facts: `channel_name`."""
+
+    code = "CHANNEL_ALREADY_EXISTS"
+    sentence = "Channel '{channel_name}' already exists"
+    advice = "Choose another name, or subscribe to the channel with `POST /users/me/subscriptions`."
+
+
 class ChannelNameInUse(ChatError):
     """Another channel has this name; names are case-insensitive."""
 
@@ -224,3 +232,10 @@ class CannotChangeDefaultChannels(ChatError):
 
     sentence = "You do not have permission to change default channels."
     advice = "Leave out `is_default_stream`, or ask an administrator."
+
+
+class NothingToDo(ChatError):
+    """A change of subscriptions names no channel."""
+
+    sentence = 'Nothing to do. Specify at least one of "add" or "delete".'
+    advice = "Name a channel in `add` or in `delete`."

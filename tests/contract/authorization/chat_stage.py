@@ -273,7 +273,7 @@ def furnish(
     ask(cast.hamlet, "POST", "/messages", type="channel", to="square", topic="files",
         content=shown["link"])  # fmt: skip
     own = {
-        actor: {f"own_{name}": thing for name, thing in things_of(who).items()}
+        actor: {"own_id": who.id} | {f"own_{n}": thing for n, thing in things_of(who).items()}
         for actor, who in actors.items()
     }
 

@@ -53,6 +53,7 @@ TAKEN: dict[str, Any] = {
 """Field -> what it takes, where that is not any text."""
 NOT_FREE = {
     "add_reaction": {"emoji_code", "emoji_name"},
+    "create_channel": {"message_retention_days"},
     "create_custom_emoji": {"file"},
     "create_playground": {"pygments_language"},  # the older name of what is sent too
     "delete_queue": {"queue_id"},
@@ -72,6 +73,7 @@ NOT_FREE = {
     "update_message_flags_for_narrow": {"anchor", "flag", "op"},
     "update_muted_topic": {"stream"},
     "update_notification_settings": {"default_language", "notification_sound", "timezone"},
+    "update_subscriptions": {"delete"},
     "update_own_status": {"emoji_code", "emoji_name"},
     "update_realm": {
         "message_content_delete_limit_seconds",

@@ -70,12 +70,16 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("update_own_profile_data", "short_text"): {"data": [{"id": "$profile_field", "value": "P"}]},
     ("clear_own_profile_data", "one"): {"data": ["$profile_field"]},
     ("update_user", "profile"): {"profile_data": [{"id": "$profile_field", "value": "Prince"}]},
+    ("update_user_by_email", "profile"): {
+        "profile_data": [{"id": "$profile_field", "value": "Prince"}]
+    },
     ("reorder_profile_fields", "turned"): {"order": ["$profile_field"]},
     ("reorder_linkifiers", "turned"): {"ordered_linkifier_ids": ["$linkifier"]},
     ("reorder_channel_folders", "turned"): {"order": ["$channel_folder"]},
     ("update_message_flags", "read"): {"messages": ["$hamlets_message"]},
     ("remove_reaction", "vote"): {"emoji_code": "1f419"},
     ("unsubscribe", "leave"): {"subscriptions": ["Elsinore"]},
+    ("update_subscriptions", "swap"): {"add": [{"name": "Elsinore"}], "delete": ["square"]},
     ("update_muted_topic", "unmute"): {"stream_id": "$denmark"},
     ("update_subscription_settings", "pin"): {
         "subscription_data": [

@@ -179,6 +179,10 @@ STORIES: dict[tuple[str, str], Story] = {
         },
         who="member",
     ),
+    ("update_subscriptions", "swapped"): Story(
+        {"add": [{"name": "Elsinore"}], "delete": ["Verona"]},
+        (("subscribe", {"subscriptions": [{"name": "Verona"}]}),),
+    ),
     ("unsubscribe", "left"): Story({"subscriptions": ["Elsinore"]}, (ELSINORE,)),
     ("list_topics", "two"): Story({"stream_id": "$square"}),
     ("mark_channel_as_read", "all"): Story({"stream_id": "$square"}),

@@ -612,3 +612,69 @@ class TestUpdateSubscriptionSettings:
 
     def test_wants_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", f"{SUBSCRIPTIONS}/properties").status_code == 401
+
+
+class TestUpdateSubscriptions:
+    def test_joins_and_leaves(self, chat: ChatClient, cast: Cast) -> None:
+        subscribe(chat, "old")
+        add = [{"name": "new", "description": "Fresh", "color": "#00ff00"}, {"name": "old"}]
+        assert chat.patch(SUBSCRIPTIONS, add=add, delete=["OLD"]) == {
+            **DONE,
+            "subscribed": {str(cast.hamlet.id): ["new"]},
+            "already_subscribed": {str(cast.hamlet.id): ["old"]},
+            "new_subscription_messages_sent": True,
+            "removed": ["old"],
+            "not_removed": [],
+        }
+        assert mine(chat)["new"]["color"] == "#00ff00"
+        assert mine(chat)["new"]["rendered_description"] == "<p>Fresh</p>"
+        assert "old" not in mine(chat)
+        assert chat.patch(SUBSCRIPTIONS, delete=["new"]) == {
+            **DONE,
+            "removed": ["new"],
+            "not_removed": [],
+        }
+
+    def test_does_both_or_neither(self, chat: ChatClient, as_polonius: ChatClient) -> None:
+        answer = chat.patch(SUBSCRIPTIONS, add=[{"name": "new"}], delete=["Norway"])
+        assert answer["msg"] == "Channel(s) (Norway) do not exist"
+        assert "new" not in mine(chat)
+        nothing = bad('Nothing to do. Specify at least one of "add" or "delete".')
+        assert chat.patch(SUBSCRIPTIONS) == nothing
+        assert chat.patch(SUBSCRIPTIONS, add=[], delete=[]) == nothing
+        answer = as_polonius.patch(SUBSCRIPTIONS, delete=["new"])
+        assert answer == bad("Not allowed for guest users")
+
+
+class TestCreateChannel:
+    def create(self, client: ChatClient, name: str, *ids: int, **form: Any) -> dict[str, Any]:
+        return client.post("/channels/create", name=name, subscribers=list(ids), **form)
+
+    def test_creates_one(self, chat: ChatClient, as_othello: ChatClient, cast: Cast) -> None:
+        members = (cast.hamlet.id, cast.othello.id)
+        answer = self.create(chat, " Elsinore ", *members, description="Who", invite_only=True)
+        channel = mine(chat)["Elsinore"]
+        assert answer == {**DONE, "id": channel["stream_id"]}
+        assert (channel["description"], channel["invite_only"]) == ("Who", True)
+        assert "Elsinore" in mine(as_othello)
+
+    def test_of_others_alone(self, as_cordelia: ChatClient, cast: Cast) -> None:
+        assert self.create(as_cordelia, "theirs", cast.hamlet.id)["result"] == "success"
+        assert "theirs" not in mine(as_cordelia)
+
+    @pytest.mark.reaches("CHANNEL_ALREADY_EXISTS")
+    def test_refusals(
+        self, chat: ChatClient, as_othello: ChatClient, as_polonius: ChatClient, cast: Cast
+    ) -> None:
+        subscribe(chat, "here")
+        answer = self.create(as_othello, "HERE", cast.othello.id)
+        assert answer == {
+            **bad("Channel 'HERE' already exists", "CHANNEL_ALREADY_EXISTS"),
+            "channel_name": "HERE",
+        }
+        assert "here" not in mine(as_othello), "the request changes nothing"
+        assert self.create(chat, "x", 999999) == bad("No such user")
+        assert self.create(chat, "", cast.hamlet.id)["result"] == "error"
+        assert self.create(chat, "x")["result"] == "error"
+        answer = self.create(as_polonius, "x", cast.polonius.id)
+        assert answer == bad("Not allowed for guest users")

@@ -40,6 +40,23 @@ def _members(database: Database, cast: Cast) -> int:
         return int(reader.execute(members).scalar_one())
 
 
+class TestByEmail:
+    def test_does_the_same(
+        self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        for email, name in (
+            (cast.othello.email, "Otto"),
+            (cast.othello.email.upper(), "Othello"),
+            (f"user{cast.othello.id}@acme.example", "Otto"),
+        ):
+            assert as_iago.patch(f"/users/{email}", full_name=name, role=300) == DONE
+            assert user_row(chat_database, cast.othello.id).full_name == name
+        assert user_row(chat_database, cast.othello.id).role == 300
+        answer = chat.patch(f"/users/{cast.othello.email}", full_name="O")
+        assert answer == bad("Insufficient permission")
+        assert as_iago.patch("/users/nobody@acme.example", role=300) == bad("No such user")
+
+
 class TestWho:
     def test_no_such_user(self, as_iago: ChatClient, cast: Cast) -> None:
         for user_id in (cast.hank.id, cast.notification_bot_id, 999999, 2147483647):

@@ -13,6 +13,7 @@ OPERATIONS: dict[str, Make] = {}
 LEFT_OUT = {
     "accept_invitation": "takes a token from a mail; `create_user` makes accounts as well",
     "confirm_new_email": "takes a link from a mail; `update_user` changes emails as well",
+    "create_channel": "does what `subscribe` does",
     "create_invitation_link": "invitations are in no snapshot",
     "create_video_call": "asks the vendor, changes nothing that is kept",
     "create_zoom_call": "the same",
@@ -34,6 +35,8 @@ LEFT_OUT = {
     "send_invitations": "the same",
     "send_test_push_notification": "asks the relay",
     "update_bot_storage": "what bots store is in no snapshot",
+    "update_subscriptions": "does what `subscribe` and `unsubscribe` do",
+    "update_user_by_email": "does what `update_user` does",
 }
 """Operations that are in no history, and why."""
 
