@@ -75,3 +75,12 @@ class Person(Visitor):
                 )
                 return
         raise AssertionError(f"no message {message!r}")
+
+    def choose_late(self, message: str, action: str) -> None:
+        """Choose an action that the menu shows once it is open."""
+        [item, *_] = [each for each in self.browser.find_all(".message") if message in each.text]
+        self.browser.run("arguments[0].querySelector('.menu').open = true", item)
+        selector = f".menu {action}"
+        found = "return arguments[0].querySelector(arguments[1]) !== null"
+        self.browser.wait(lambda: self.browser.run(found, item, selector), action)
+        self.browser.run("arguments[0].querySelector(arguments[1]).click()", item, selector)

@@ -229,6 +229,27 @@ def test_two_people_talk(
     hamlet.browser.find(".reactions button[title='Hamlet (octopus)']").click()
     othello.gone(".reactions button[title='Hamlet (octopus)']")
 
+    # A message is quoted and starred, its link copied, its topic resolved and opened again.
+    hamlet.choose_late("Nay, answer me.", ".quote")
+    hamlet.browser.wait(
+        lambda: "[said](" in str(hamlet.browser.find("#content").get_property("value")), "a quote"
+    )
+    written = str(hamlet.browser.find("#content").get_property("value"))
+    assert "```quote\nNay, answer me.\n```" in written
+    hamlet.browser.run("document.querySelector('#content').value = ''")
+    hamlet.choose_late("Nay, answer me.", ".star")
+    hamlet.browser.wait(lambda: hamlet.browser.text("#announce") == "Starred", "a star")
+    hamlet.choose_late("Nay, answer me.", ".star")
+    hamlet.browser.wait(lambda: hamlet.browser.text("#announce") == "No longer starred", "none")
+    hamlet.choose_late("Nay, answer me.", ".copy-link")
+    hamlet.browser.wait(
+        lambda: (
+            hamlet.browser.text("#announce") == "Link copied"
+            or hamlet.browser.find("#trouble").is_displayed()
+        ),
+        "the link, or that the browser lets no script write to the clipboard",
+    )
+
     # Votes are seen by both, and taken back.
     hamlet.browser.run(r"document.querySelector('#content').value = '/poll To be?\nYes\nNo'")
     hamlet.browser.find("#content").send_keys(Keys.ENTER)
@@ -482,3 +503,18 @@ def test_names_are_shown_as_they_are(
         hamlet.go_to("#stage")
         shown = shows(hamlet.browser, "#messages .mark.topic a", topics, base=base)
         assert shown == len(topics)
+
+
+def test_a_topic_is_resolved_and_opened_again(
+    hamlet: Person, database: Database, service: Service, keys: dict[str, str]
+) -> None:
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.browser.find("#topic").send_keys("rehearsal")
+    hamlet.write("At noon.")
+    hamlet.see("#place", "#stage > rehearsal")
+    hamlet.see(".message .content", "At noon.")
+    for place in ("✔ rehearsal", "rehearsal"):
+        hamlet.choose_late("At noon.", ".resolve")
+        hamlet.go_to(place)
+        hamlet.see(".message .content", "At noon.")

@@ -55,6 +55,13 @@ export class Compose {
     this.#content.focus();
   }
 
+  /** Put a text at the end of what is written. */
+  insert(text) {
+    const written = this.#content.value;
+    this.#content.value = written === "" || written.endsWith("\n") ? written + text : `${written}\n${text}`;
+    this.focus();
+  }
+
   forget() {
     this.#typist.stop();
     this.#drafts.clear();

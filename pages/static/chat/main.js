@@ -48,6 +48,11 @@ class App {
     find("trouble").hidden = false;
   }
 
+  /** Put a text into the message that is being written. */
+  insert(text) {
+    this.#compose.insert(text);
+  }
+
   redrawSidebar() {
     this.#sidebar.draw();
   }

@@ -3,6 +3,7 @@
 import { ask } from "../client/dialogs.js";
 import { find, h } from "../client/element.js";
 import { writeIso } from "../client/times.js";
+import { actionsOf } from "./actions.js";
 import { buttonOf, OFTEN } from "./emoji.js";
 import { drawPoll } from "./polls.js";
 import { drawReactions, react, reactWithAny } from "./reactions.js";
@@ -107,10 +108,15 @@ function menu(app, message) {
       {},
       h("div", { class: "often", role: "group", "aria-label": "React" }, often),
       item("react", "Other emoji…", reactWithAny),
+      h("div", { class: "actions" }),
       mayEdit(app.state, message) && item("edit", "Edit", openEditor),
       message.sender_id === app.state.me && item("delete", "Delete", erase),
     ),
   );
+  details.addEventListener("toggle", () => {
+    // What they say depends on the star and the topic, which change.
+    if (details.open) details.querySelector(".actions").replaceChildren(...actionsOf(message).map((each) => item(...each)));
+  });
   return details;
 }
 
