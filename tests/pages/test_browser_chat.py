@@ -518,3 +518,31 @@ def test_a_topic_is_resolved_and_opened_again(
         hamlet.choose_late("At noon.", ".resolve")
         hamlet.go_to(place)
         hamlet.see(".message .content", "At noon.")
+
+
+def test_names_are_completed(
+    hamlet: Person, database: Database, service: Service, keys: dict[str, str]
+) -> None:
+    """By the keys alone: people, channels and emoji; Escape leaves what was written."""
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    field = hamlet.browser.find("#content")
+    for written, shown, taken in (
+        ("Hear @oth", "Othello", "Hear @**Othello|"),
+        ("to #sta", "#stage", "to #**stage** "),
+        ("so :octo", "octopus", "so :octopus: "),
+    ):
+        hamlet.browser.run("document.querySelector('#content').value = ''")
+        field.send_keys(written)
+        hamlet.see("#completions [aria-selected=true]", shown)
+        field.send_keys(Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ENTER)
+        hamlet.gone("#completions li")
+        assert str(field.get_property("value")).startswith(taken)
+    hamlet.browser.run("document.querySelector('#content').value = ''")
+    field.send_keys(":octo")
+    hamlet.see("#completions [aria-selected=true]", "octopus")
+    field.send_keys(Keys.ESCAPE)
+    hamlet.gone("#completions li")
+    assert field.get_property("value") == ":octo"
+    sent = [each.text for each in hamlet.browser.find_all(".message .content")]
+    assert not any("Hear" in text or "octo" in text for text in sent)

@@ -3,6 +3,7 @@
 import { announce, find } from "../client/element.js";
 import { Api } from "./api.js";
 import { Channels } from "./channels.js";
+import { Completion } from "./completion.js";
 import { Compose } from "./compose.js";
 import { addressOf, keyOf, placeAt } from "./places.js";
 import { Presence } from "./presence.js";
@@ -22,6 +23,7 @@ class App {
   #queue = null;
   #sidebar = new Sidebar(this);
   #timeline = new Timeline(this);
+  #completion = new Completion(this);
   #compose = new Compose(this);
   #typing = new Typing(this);
   #scheduled = new Scheduled(this);
@@ -69,6 +71,7 @@ class App {
   }
 
   #leave(text = "") {
+    this.#completion.close();
     this.#compose.forget();
     this.#typing.clear();
     this.presence.end();
