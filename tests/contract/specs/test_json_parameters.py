@@ -109,4 +109,7 @@ def test_there_is_json_to_refuse() -> None:
         for parameter in map(SCHEMAS.resolve, operation.get("parameters", ()))
         if CONTENT_SCHEMA in parameter["schema"]
     ]
-    assert queries == ["user_ids", "keys", "narrow", "message_ids", "msg_ids", "narrow"]
+    assert queries == [
+        *("user_ids", "keys", "only_events", "exclude_events"),
+        *("narrow", "message_ids", "msg_ids", "narrow"),
+    ]
