@@ -40,7 +40,7 @@ def _members(database: Database, cast: Cast) -> int:
         return int(reader.execute(members).scalar_one())
 
 
-class TestByEmail:
+class TestUpdateUserByEmail:
     def test_does_the_same(
         self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
