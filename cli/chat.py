@@ -7,6 +7,7 @@ import click
 from sqlalchemy.orm import Session
 
 from cli.chat_audit import audit
+from cli.chat_check_archive import check_archive
 from cli.chat_export import export
 from cli.chat_keys import renew_key, reseal, revoke_keys
 from cli.chat_mail import dead_mail, receive_mail
@@ -40,6 +41,7 @@ chat.add_command(renew_key)
 chat.add_command(reseal)
 chat.add_command(revoke_keys)
 chat.add_command(export)
+chat.add_command(check_archive)
 chat.add_command(after_restore_of_chat)
 
 

@@ -385,6 +385,15 @@ class TestExport:
         assert status == 0
         assert out.splitlines()[1].endswith(".zip")
 
+    def test_makes_archives_that_can_be_checked(self, acme: dict[str, Any], specd: Specd) -> None:
+        made = specd.json("chat", "export", "--realm", "acme.example")
+        checked = specd.json("chat", "check-archive", made["archive"])
+        assert checked["rows"] == made["rows"]
+        with Path(made["archive"]).open("r+b") as archive:
+            archive.truncate(made["bytes"] - 1)
+        refusal = specd.refusal("chat", "check-archive", made["archive"])
+        assert refusal == "The archive is damaged: this is not a .zip file (BadZipFile)."
+
     def test_says_what_went_wrong(self, acme: dict[str, Any], specd: Specd, tmp_path: Path) -> None:
         (tmp_path / "var" / "exports").write_text("not a folder")
         refusal = specd.refusal("chat", "export", "--realm", "acme.example")

@@ -1,0 +1,181 @@
+"""Reads export archives that anybody may have made: nothing in one is believed unchecked.
+
+An archive is read in a stream, so that its size costs no memory. The first thing that is wrong is
+named with its file and, in a file of lines, its line.
+"""
+
+import hashlib
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from adapters.archives import MANIFEST
+
+CHUNK = 1 << 16
+ENTRIES_MAX = 1_000_000
+MANIFEST_BYTES_MAX = 256 << 20  # about 200 for each of the files
+LINE_BYTES_MAX = 16 << 20
+_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+
+
+class ArchiveRefused(Exception):
+    """Something in an archive is wrong; the text says what and where."""
+
+    def __init__(self, problem: str, file: str | None = None, line: int | None = None) -> None:
+        place = (
+            "" if file is None else f"{file!r}: " if line is None else f"{file!r}, line {line}: "
+        )
+        super().__init__(place + problem)
+        self.problem, self.file, self.line = problem, file, line
+
+
+class ArchiveReader:
+    """An open archive whose names and manifest were checked; a context manager.
+
+    Raises `ArchiveRefused`, as all its methods do.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (*_FAULTS, ValueError) as problem:
+            raise ArchiveRefused(f"this is not a .zip file ({type(problem).__name__})") from problem
+        try:
+            self._entries = _check_entries(self._zip.infolist(), path.stat().st_size)
+            self.manifest = self._read_manifest()
+            self.files = self._described("files")
+            self.uploads = self._described("uploads")
+            self._check_names()
+        except BaseException:
+            self._zip.close()
+            raise
+
+    def __enter__(self) -> "ArchiveReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def check(self) -> tuple[int, int]:
+        """Read everything once; return the number of lines and of bytes."""
+        rows = sum(sum(1 for _ in self.read_lines(name)) for name in self.files)
+        for name in self.uploads:
+            for _ in self.read_pieces(name):
+                pass
+        return rows, sum(entry.file_size for entry in self._entries.values())
+
+    def read_lines(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the objects of a file of lines. At its end, compare it with the manifest."""
+        facts, rows, rest = self.files[name], 0, b""
+        for piece in self._read(name, facts):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                rows += 1
+                yield _parse_row(line, facts, name, rows)
+            if len(rest) > LINE_BYTES_MAX:
+                raise ArchiveRefused("the line is too long", name, rows + 1)
+        if rest:
+            raise ArchiveRefused("the line has no end", name, rows + 1)
+        if rows != facts.get("rows"):
+            raise ArchiveRefused(f"has {rows} lines, not {facts.get('rows')!r}", name)
+
+    def read_pieces(self, name: str) -> Iterator[bytes]:
+        """Yield the bytes of an uploaded file. At its end, compare it with the manifest."""
+        yield from self._read(name, self.uploads[name])
+
+    def _read(self, name: str, facts: Mapping[str, Any]) -> Iterator[bytes]:
+        if facts.get("bytes") != self._entries[name].file_size:
+            raise ArchiveRefused("its size is not the manifest's", name)
+        digest = hashlib.sha256()
+        try:
+            with self._zip.open(name) as source:
+                while piece := source.read(CHUNK):
+                    digest.update(piece)
+                    yield piece
+        except _FAULTS as problem:
+            raise ArchiveRefused(f"cannot be read ({type(problem).__name__})", name) from problem
+        if digest.hexdigest() != facts.get("sha256"):
+            raise ArchiveRefused("its SHA-256 is not the manifest's", name)
+
+    def _read_manifest(self) -> dict[str, Any]:
+        entry = self._entries.get(MANIFEST)
+        if entry is None:
+            raise ArchiveRefused("is missing", MANIFEST)
+        if entry.file_size > MANIFEST_BYTES_MAX:
+            raise ArchiveRefused("is too large", MANIFEST)
+        try:
+            manifest = orjson.loads(self._zip.read(MANIFEST))
+        except orjson.JSONDecodeError as problem:
+            raise ArchiveRefused("is not JSON", MANIFEST) from problem
+        except _FAULTS as problem:
+            raise ArchiveRefused(
+                f"cannot be read ({type(problem).__name__})", MANIFEST
+            ) from problem
+        if not isinstance(manifest, dict):
+            raise ArchiveRefused("is not an object", MANIFEST)
+        return manifest
+
+    def _described(self, key: str) -> dict[str, dict[str, Any]]:
+        """Return what the manifest says of each file that is in the archive, by name."""
+        listed = self.manifest.get(key)
+        if not isinstance(listed, list):
+            raise ArchiveRefused(f"{key} is not a list", MANIFEST)
+        described: dict[str, dict[str, Any]] = {}
+        for facts in listed:
+            if not isinstance(facts, dict) or not isinstance(facts.get("name"), str):
+                raise ArchiveRefused(f"{key} has an entry without a name", MANIFEST)
+            if facts["name"] in described:
+                raise ArchiveRefused(f"{key} names {facts['name']!r} twice", MANIFEST)
+            if facts.get("missing") is not True:
+                described[facts["name"]] = facts
+        return described
+
+    def _check_names(self) -> None:
+        names = [MANIFEST, *self.files, *self.uploads]
+        named = set(names)
+        for name in names:
+            if name not in self._entries:
+                raise ArchiveRefused("is in the manifest and not in the archive", name)
+        if len(named) != len(names):
+            raise ArchiveRefused("names one file as two", MANIFEST)
+        for name in self._entries:
+            if name not in named:
+                raise ArchiveRefused("is in the archive and not in the manifest", name)
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the entries by name. Refuse names that leave a folder, links and shared bytes."""
+    if len(entries) > ENTRIES_MAX:
+        raise ArchiveRefused("has too many files")
+    checked: dict[str, zipfile.ZipInfo] = {}
+    for entry in entries:
+        name, mode = entry.filename, entry.external_attr >> 16
+        if name in checked:
+            raise ArchiveRefused("is in the archive twice", name)
+        if "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
+            raise ArchiveRefused("is not the name of a file", name)
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            raise ArchiveRefused("is not a regular file", name)
+        if entry.flag_bits & 1:
+            raise ArchiveRefused("is encrypted", name)
+        checked[name] = entry
+    if sum(entry.compress_size for entry in entries) > size:
+        raise ArchiveRefused("has files that share their bytes")
+    return checked
+
+
+def _parse_row(line: bytes, facts: Mapping[str, Any], name: str, number: int) -> dict[str, Any]:
+    if len(line) > LINE_BYTES_MAX:
+        raise ArchiveRefused("the line is too long", name, number)
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as problem:
+        raise ArchiveRefused("the line is not JSON", name, number) from problem
+    if not isinstance(row, dict) or list(row) != facts.get("columns"):
+        raise ArchiveRefused("the line has other columns than the manifest", name, number)
+    return row
