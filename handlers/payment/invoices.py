@@ -7,6 +7,7 @@ from typing import Any
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import idempotent_response
 from models.payment import invoice_list, invoice_view, invoices, settlement
+from models.payment.addresses import checksummed
 from models.payment.errors import ChainNotConfigured
 from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
@@ -61,6 +62,8 @@ def list_invoices(
     *,
     external_order_id: str | None = None,
     status: list[str] | None = None,
+    exception: list[str] | None = None,
+    deposit_address: str | None = None,
     created_from: int | None = None,
     created_to: int | None = None,
     limit: int,
@@ -71,6 +74,8 @@ def list_invoices(
         project_id=ctx.actor.project_id,
         external_order_id=external_order_id,
         statuses=frozenset(status or ()),
+        exceptions=frozenset(exception or ()),
+        deposit_address=None if deposit_address is None else checksummed(deposit_address),
         created_from=created_from,
         created_to=created_to,
     )

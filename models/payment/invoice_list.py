@@ -1,7 +1,8 @@
 """The invoices of a project, a page at a time, newest first.
 
-An index of the project finds a page, whatever filters there are: each status is looked up by
-itself, or the order. An invoice whose time is over counts as expired before the worker settles it.
+An index of the project finds a page, whatever filters there are: by order, by deposit address, or
+by each exception or status by itself. An invoice whose time is over counts as expired before the
+worker settles it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,13 +28,15 @@ _its = _invoice.c
 _AGE = (_its.created_at, _its.id)
 _LISTED = IndexRange([_its.project_id], _AGE)
 _LISTED_BY_ORDER = IndexRange([_its.project_id, _its.external_order_id], _AGE)
+_LISTED_BY_ADDRESS = IndexRange([_its.project_id, _its.deposit_address], _AGE)
+_LISTED_BY_EXCEPTION = IndexRange([_its.project_id, _its.exception], _AGE)
 _LISTED_BY_STATUS = IndexRange([_its.project_id, _its.status], _AGE)
 
 
 @dataclass(frozen=True, slots=True)
 class InvoiceFilter:
-    """Which invoices of a project are listed; None and no status: all. Times are Unix milliseconds:
-    from the first on, before the second.
+    """Which invoices of a project are listed; None and an empty set: all. Times are Unix
+    milliseconds: from the first on, before the second. The address has its EIP-55 checksum.
     """
 
     project_id: str
@@ -41,12 +44,25 @@ class InvoiceFilter:
     statuses: frozenset[str] = frozenset()
     created_from: int | None = None
     created_to: int | None = None
+    exceptions: frozenset[str] = frozenset()
+    deposit_address: str | None = None
 
     @property
     def fingerprint(self) -> list[str | int | None]:
         """The filters, to which a cursor of the list is bound."""
         single = (self.project_id, self.external_order_id, self.created_from, self.created_to)
-        return ["invoices", *single, *sorted(self.statuses)]
+        unusual = [] if self.deposit_address is None else [self.deposit_address]
+        unusual += sorted(self.exceptions)
+        return ["invoices", *single, *sorted(self.statuses), *unusual]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a list: a range of one index, and the conditions on its rows."""
+
+    index: IndexRange
+    first: tuple[str, ...]
+    having: Sequence[ColumnElement[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +88,8 @@ def list_invoices(
     views = read_invoices(connection, [position.id for position in page], now=now)
     if wanted.statuses:  # one may have changed since it was found
         views = [view for view in views if view.status in wanted.statuses]
+    if wanted.exceptions:
+        views = [view for view in views if view.exception in wanted.exceptions]
     is_last = len(page) == len(positions)
     return InvoicePage(views, None if is_last else write_cursor(page[-1], wanted.fingerprint))
 
@@ -84,50 +102,50 @@ def _find(
     limit: int,
     now: datetime,
 ) -> list[Position]:
-    parts = [
-        _part(wanted, after, status, having, limit=limit) for status, having in _parts(wanted, now)
-    ]
+    parts = [_newest(part, wanted, after, limit=limit) for part in _parts(wanted, now)]
     union = union_all(*(select(part) for part in parts)).subquery()
     newest = select(union).order_by(union.c.created_at.desc(), union.c.id.desc())
     return read_rows(Position, connection.execute(newest.limit(limit)))
 
 
-def _part(
-    wanted: InvoiceFilter,
-    after: Position | None,
-    status: str | None,
-    having: Sequence[ColumnElement[bool]],
-    *,
-    limit: int,
+def _newest(
+    part: _Part, wanted: InvoiceFilter, after: Position | None, *, limit: int
 ) -> FromClause:
-    """Return the select of the newest of one status or order, a range of one index."""
-    first: tuple[str, ...] = (wanted.project_id,)
-    listed = _LISTED
-    if wanted.external_order_id is not None:
-        first, listed = (*first, wanted.external_order_id), _LISTED_BY_ORDER
-    elif status is not None:
-        first, listed = (*first, status), _LISTED_BY_STATUS
+    """Return the select of the newest invoices of a part."""
     least = FIRST if wanted.created_from is None else (wanted.created_from,)
     end: tuple[object, ...] = LAST if wanted.created_to is None else (wanted.created_to,)
     if after is not None:
         end = min(end, (to_ms(after.created_at), after.id))
     query = select(_its.created_at, _its.id).where(
-        listed.rows(*first, since=least, before=end), *having
+        part.index.rows(*part.first, since=least, before=end), *part.having
     )
-    return query.order_by(*listed.descending).limit(limit).subquery()
+    return query.order_by(*part.index.descending).limit(limit).subquery()
 
 
-def _parts(
-    wanted: InvoiceFilter, now: datetime
-) -> Iterator[tuple[str | None, tuple[ColumnElement[bool], ...]]]:
-    """Yield each part of the list that is a range of an index, and the conditions on its rows: a
-    stored status, or an order, whose own index finds those of all statuses.
+def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
+    """Yield the parts of the list. One filter chooses the index, the one that fewest pass; the
+    others are conditions on its rows.
     """
-    parts = list(_of_statuses(wanted.statuses, now))
-    if wanted.external_order_id is None or not wanted.statuses:
-        yield from parts
-        return
-    yield None, (or_(*(and_(aside(_invoice.c.status) == each, *having) for each, having in parts)),)
+    project_id, order, address = wanted.project_id, wanted.external_order_id, wanted.deposit_address
+    of_status = list(_of_statuses(wanted.statuses, now))
+    statuses = [and_(aside(_its.status) == each, *having) for each, having in of_status if each]
+    of_any = [or_(*statuses)] if statuses else []
+    exceptions = sorted(wanted.exceptions)
+    unusual = [aside(_its.exception).in_(exceptions)] if exceptions else []
+    if order is not None:
+        at = [] if address is None else [aside(_its.deposit_address) == address]
+        yield _Part(_LISTED_BY_ORDER, (project_id, order), [*at, *unusual, *of_any])
+    elif address is not None:
+        yield _Part(_LISTED_BY_ADDRESS, (project_id, address), [*unusual, *of_any])
+    elif exceptions:
+        for exception in exceptions:
+            yield _Part(_LISTED_BY_EXCEPTION, (project_id, exception), of_any)
+    else:
+        for status, having in of_status:
+            if status is None:
+                yield _Part(_LISTED, (project_id,), having)
+            else:
+                yield _Part(_LISTED_BY_STATUS, (project_id, status), having)
 
 
 def _of_statuses(

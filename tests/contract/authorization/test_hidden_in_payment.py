@@ -106,6 +106,7 @@ def things(
         "event": [(events[0]["id"], absent_event), (events[-1]["id"], absent_event)],
         "invoice": [(one, ABSENT_ID) for one in spelled],
         "payment method": [(METHOD, as_absent(METHOD))],
+        "deposit address": [(first.json()["deposit_address"], f"0x{0:040x}")],
         "order": [(ORDER, as_absent(ORDER))],
         "idempotency key": [(KEY, as_absent(KEY))],
     }

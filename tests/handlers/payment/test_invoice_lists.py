@@ -105,6 +105,8 @@ class TestPages:
             ("limit=101", "/query/limit"),
             ("limit=x", "/query/limit"),
             ("status=open", "/query/status/0"),
+            ("exception=none", "/query/exception/0"),
+            ("deposit_address=0x1", "/query/deposit_address"),
             ("created_from=-1", "/query/created_from"),
             ("created_to=soon", "/query/created_to"),
             ("external_order_id=", "/query/external_order_id"),
@@ -188,6 +190,43 @@ class TestFilters:
         assert ids(api, status=["expired", "unpaid"]) == [unpaid, late]
         assert ids(api, status=["unpaid", "unpaid"]) == [unpaid]
 
+    def test_by_exception(
+        self, api: ContractClient, make: Make, database: Database, now: datetime
+    ) -> None:
+        usual, partial, over, over_later = make(4)
+        amounts = {usual: 12_500_000, partial: 1, over: 12_500_001, over_later: 99_000_000}
+        for block_number, (invoice_id, amount) in enumerate(amounts.items(), start=100):
+            pay(
+                database,
+                invoice_id,
+                at=now,
+                amount=amount,
+                block_number=block_number,
+                head_number=120,
+            )
+        assert ids(api, exception="partial") == [partial]
+        assert ids(api, exception="over") == [over_later, over]
+        assert ids(api, exception=["late", "over", "partial"]) == [over_later, over, partial]
+        assert ids(api, exception=["over", "partial"], status="paid") == [over_later, over]
+        assert ids(api, exception="reorged") == []
+        order = api.get(f"{PATH}/{over}").json()["external_order_id"]
+        assert ids(api, exception="over", external_order_id=order) == [over]
+        assert ids(api, exception="late", external_order_id=order) == []
+        first = page(api, exception=["over", "partial"], limit=1)
+        assert [invoice["id"] for invoice in first["data"]] == [over_later]
+        cursor = first["next_cursor"]
+        assert ids(api, exception=["partial", "over"], cursor=cursor) == [over, partial]
+
+    def test_by_deposit_address(self, api: ContractClient, make: Make) -> None:
+        wanted, other = (api.get(f"{PATH}/{one}").json() for one in make(2))
+        address = wanted["deposit_address"]
+        for spelled in (address, address.lower(), "0x" + address[2:].upper()):
+            assert ids(api, deposit_address=spelled) == [wanted["id"]]
+        assert ids(api, deposit_address=address, status="paid") == []
+        assert ids(api, deposit_address=address, exception="over") == []
+        order = other["external_order_id"]
+        assert ids(api, deposit_address=address, external_order_id=order) == []
+
     def test_together(self, api: ContractClient, make: Make, now: datetime) -> None:
         made = make(3)
         start = to_ms(now)
@@ -224,6 +263,8 @@ class TestCursors:
             {**filters, "created_from": 1},
             {**filters, "created_to": 2**53 - 1},
             {**filters, "external_order_id": "order-1"},
+            {**filters, "exception": "over"},
+            {**filters, "deposit_address": f"0x{0:040x}"},
         ):
             refused(api, cursor, **other)
         refused(client.with_key(ben.key), cursor, **filters)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert
 from models.base import table_of
 from models.database import Database
 from models.payment import tables
-from models.payment.lifecycle import EXPIRED, PAID, UNPAID
+from models.payment.lifecycle import EXPIRED, LATE, NONE, PAID, UNPAID
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from tests.support.payment.factories import ADA_XPUB, CHAIN_ID, PAYER, TOKEN, make_hash
 
@@ -76,7 +76,7 @@ def _write(connection: Connection, ada: str, ben: str, now: datetime) -> None:
             "external_order_id": LARGE_ORDER if n < ATTEMPTS else f"order-{n}",
             "attempt_no": n + 1,
             "status": status(n),
-            "exception": "none",
+            "exception": LATE if status(n) == EXPIRED else NONE,
             "payment_method_id": "tusd-local",
             "amount": 100, "amount_paid": 100 * (status(n) == PAID), "amount_pending": 0,
             "chain_id": CHAIN_ID, "chain_name": "Local", "token_address": TOKEN,

@@ -21,7 +21,7 @@ from models.payment.checkpoints import BlockMark
 from models.payment.cursors import Position, write_cursor
 from models.payment.event_list import EventFilter
 from models.payment.invoice_list import InvoiceFilter, list_invoices
-from models.payment.lifecycle import EXPIRED, PAID, UNPAID
+from models.payment.lifecycle import EXPIRED, LATE, OVER, PAID, UNPAID
 from models.payment.retention import POLICY
 from models.payment.webhooks import backlog, deliveries, endpoints, fan_out, outcomes, queue
 from models.payment.webhooks.outcomes import Attempt, Reply
@@ -47,6 +47,8 @@ SMALL = {"chain_head(*)", "chain_head(chain_id)", "payment_method(*)", "project(
 
 BY_AGE = "invoice(project_id, created_at, id)"
 BY_STATUS = "invoice(project_id, status, created_at, id)"
+BY_ADDRESS = "invoice(project_id, deposit_address, created_at, id)"
+BY_EXCEPTION = "invoice(project_id, exception, created_at, id)"
 BY_ORDER = "invoice(project_id, external_order_id, created_at, id)"
 UNIQUE_IN_ORDER = "invoice(project_id, external_order_id, attempt_no)"
 ANY_OF_INVOICES = {"payment(invoice_id)", "invoice(id)"}
@@ -157,6 +159,23 @@ LISTS: Mapping[str, tuple[Work, set[str]]] = {
     ),
     "a large order, paid and expired": (
         invoices(external_order_id=LARGE_ORDER, statuses=SEVERAL),
+        {BY_ORDER, *ANY_OF_INVOICES},
+    ),
+    "an address": (
+        invoices(deposit_address=f"0x{5000:040x}"),
+        {BY_ADDRESS, *ANY_OF_INVOICES},
+    ),
+    "an address, late": (
+        invoices(deposit_address=f"0x{5000:040x}", exceptions=frozenset({LATE})),
+        {BY_ADDRESS, *ANY_OF_INVOICES},
+    ),
+    "late": (invoices(exceptions=frozenset({LATE})), {BY_EXCEPTION, *ANY_OF_INVOICES}),
+    "late or over, expired": (
+        invoices(exceptions=frozenset({LATE, OVER}), statuses=frozenset({EXPIRED})),
+        {BY_EXCEPTION, *ANY_OF_INVOICES},
+    ),
+    "a large order, late": (
+        invoices(external_order_id=LARGE_ORDER, exceptions=frozenset({LATE})),
         {BY_ORDER, *ANY_OF_INVOICES},
     ),
     "events": (events(), {LOG, "event(id)"}),
