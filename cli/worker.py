@@ -5,6 +5,7 @@ import os
 import click
 
 import tracing
+from cli.memory import use_one_arena
 from cli.shared_secrets import require_databases
 from settings import Settings
 from workers.registry import NAMES, SERVICES, run
@@ -22,6 +23,7 @@ def worker(names: tuple[str, ...], only: str | None) -> None:
     """
     if names and only:
         raise click.UsageError("Name workers, or a service with --only.")
+    use_one_arena()
     settings = Settings.from_env()
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
     services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 from sqlalchemy import delete, select, update
 from standardwebhooks.webhooks import Webhook
@@ -336,10 +337,13 @@ class TestTest:
         )
         (posted,) = payment_app.receivers.posted
         assert posted.url == URL
-        assert posted.body == (
-            b'{"type":"ping","timestamp":"2026-11-21T12:00:00.000Z",'
-            b'"data":{"webhook_endpoint_id":"%s"}}' % endpoint["id"].encode()
-        )
+        assert orjson.loads(posted.body) == {
+            "id": posted.headers["webhook-id"],
+            "type": "ping",
+            "timestamp": clock.now().isoformat(timespec="milliseconds")[:-6] + "Z",
+            "created_at": to_ms(clock.now()),
+            "data": {"webhook_endpoint_id": endpoint["id"]},
+        }
         wanted = Webhook(endpoint["secret"]).sign(
             posted.headers["webhook-id"], clock.now(), posted.body.decode()
         )
