@@ -26,7 +26,7 @@ EXCEPTIONS = {
     }
 }
 """Document -> the examples that a fresh demo refuses, with the reason."""
-LEAST = {"payment": 7, "payment-events": 16, "chat": 203}
+LEAST = {"payment": 7, "payment-events": 16, "chat": 207}
 """Document -> how many examples are answered with 2xx at least."""
 BASES = {"payment": "", "payment-events": "", "chat": "/api/v1"}
 

@@ -27,7 +27,7 @@ PATHS = {
     "payment-events": "/v1/payment-events.yaml",
     "chat": "/api/v1/openapi.yaml",
 }
-SENT = {"payment": 5, "payment-events": 12, "chat": 163}
+SENT = {"payment": 5, "payment-events": 12, "chat": 167}
 """Document -> how many requests its collection has."""
 EXCEPTIONS = {
     "payment-events": {
@@ -35,6 +35,7 @@ EXCEPTIONS = {
     },
     "chat": {
         "Send JSON to an incoming webhook": "the key of a bot is the server's to give",
+        "Send what a product posts to an incoming webhook": "the same",
         "Add a custom emoji": "a picture has to be chosen by hand",
         "Deactivate a custom emoji": "there is none without a picture",
         "Get a temporary address of a file": "the name of a file is the server's to give",

@@ -105,6 +105,12 @@ class Maker:
     def channels(self, n: int) -> Any:
         return self.member.post("/users/me/subscriptions", subscriptions=[{"name": f"c{n}"}])
 
+    def channel_of_one(self, n: int) -> Any:
+        return self.member.post("/channels/create", name=f"c{n}", subscribers=[self.hamlet])
+
+    def channels_beside(self, n: int) -> Any:
+        return self.member.patch("/users/me/subscriptions", add=[{"name": f"c{n}"}])
+
     def topic_policy(self, n: int) -> Any:
         return self.member.post(
             "/user_topics", stream_id=self.channel, topic=f"t{n}", visibility_policy=1
@@ -188,6 +194,8 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "create_drafts": (quotas.DRAFTS, Maker.draft),
     "create_user_group": (quotas.GROUPS, Maker.group),
     "subscribe": (quotas.CHANNELS, Maker.channels),
+    "create_channel": (quotas.CHANNELS, Maker.channel_of_one),
+    "update_subscriptions": (quotas.CHANNELS, Maker.channels_beside),
     "set_user_topic": (quotas.TOPIC_POLICIES, Maker.topic_policy),
     "update_muted_topic": (quotas.TOPIC_POLICIES, Maker.muted_topic),
     "update_message": (quotas.MESSAGE_EDITS, Maker.edit),
@@ -212,7 +220,7 @@ BOUNDED_OTHERWISE = {
     "register_queue": "the queue that has waited longest makes room",
     "send_message": "so many requests a minute: keeping what was said is the purpose",
 }
-MAKING = ("create_", "register_", "add_", "send_message", "subscribe")
+MAKING = ("create_", "register_", "add_", "send_message", "subscribe", "update_subscriptions")
 
 
 def test_whatever_makes_things_is_bounded() -> None:
