@@ -1,0 +1,251 @@
+"""The files of docs/deploy/cluster for two cells: HAProxy before two installations, each with
+databases of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from demo.seed import XPUB
+from tests.live.deployment import DEPLOY
+from tests.live.running_server import ROOT, RunningServer, free_port
+
+FILES = DEPLOY / "cluster"
+PASSWORD = "four score and seven"
+SERVERS = 4
+"""Of both cells in cells.cfg."""
+NOTICES_S = 10.0
+"""How long HAProxy may take to notice that a server is there."""
+
+
+class Cell:
+    """One installation: its server, an organization and a project."""
+
+    def __init__(self, name: str, folder: Path, organization: str) -> None:
+        self.name, self.organization, self.host = name, organization, f"pay-{name}.example"
+        self._folder = folder
+        folder.mkdir(mode=0o700)
+        self.server = RunningServer(
+            folder,
+            {
+                "SPECD_PUBLIC_URL": f"https://{self.host}",
+                "SPECD_TRUSTED_PROXIES": "127.0.0.1",
+                "SPECD_CHAIN_RPC_URLS": "31337=http://127.0.0.1:9",
+            },
+            application="app",
+        )
+        self._specd("migrate")
+        made = self._specd(
+            "chat", "create-realm", "--name", name, "--host", organization, "--owner-email",
+            f"owner@{organization}", "--owner-name", "Owner", "--owner-password-file", "-",
+            typed=f"{PASSWORD}\n",
+        )  # fmt: skip
+        self.owner = (f"owner@{organization}", str(made["api_key"]))
+        project = self._specd("payment", "create-project", "--name", name, "--xpub", XPUB)
+        made = self._specd("payment", "create-key", "--project", project["project_id"])
+        self.key = str(made["key"])
+        self._specd(
+            "payment", "create-method", "--project", project["project_id"], "--id", f"tusd-{name}",
+            "--chain-id", "31337", "--token", f"0x{'22' * 20}", "--symbol", "TUSD",
+            "--confirmations", "1",
+        )  # fmt: skip
+
+    @property
+    def public_part(self) -> str:
+        return self.key.split("_")[2]
+
+    def _specd(self, *words: str, typed: str = "") -> dict[str, Any]:
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
+        done = subprocess.run(
+            [sys.executable, "-m", "cli.main", *words, "--json"], cwd=ROOT, input=typed,
+            env={**plain, "PYTHONPATH": str(ROOT), "SPECD_DATA_DIR": str(self._folder)},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return answer
+
+
+class Router:
+    """HAProxy with cells.cfg and the maps; a context manager."""
+
+    def __init__(self, folder: Path, cells: Sequence[Cell]) -> None:
+        program = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+        if program is None:
+            pytest.skip("haproxy: not installed")
+        folder.mkdir()
+        self._folder, self._port = folder, free_port()
+        one, two = cells
+        hosts = (FILES / "hosts.map").read_text()
+        for cell in cells:
+            assert f"{cell.organization} {cell.name}" in hosts
+            assert f"{cell.host} {cell.name}" in hosts
+        (folder / "hosts.map").write_text(hosts)
+        self.keys = folder / "keys.map"
+        self.keys.write_text(
+            _placed(
+                (FILES / "keys.map").read_text(),
+                ("0a1b2c3d one", f"{one.public_part} one"),
+                ("4e5f6071 two", f"{two.public_part} two"),
+            )
+        )
+        whole = folder / "specd.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-keyout", whole, "-out", whole, "-days", "2", "-subj", "/CN=specd",
+             "-addext", "subjectAltName=IP:127.0.0.1"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        text = _placed(
+            (FILES / "cells.cfg").read_text(),
+            ("bind :443", f"bind 127.0.0.1:{self._port}"),
+            ("/etc/haproxy/specd.pem", str(whole)),
+            ("/run/haproxy/admin.sock", str(self._socket)),
+            ("/etc/haproxy/", f"{folder}/"),
+            *((f"10.0.{number}.1{machine}:8080", f"127.0.0.1:{cell.server.port}")
+              for number, cell in enumerate(cells, 1) for machine in (1, 2)),
+        )  # fmt: skip
+        (folder / "haproxy.cfg").write_text(text)
+        self._command = [program, "-db", "-f", str(folder / "haproxy.cfg")]
+        self._trusted = httpx.create_ssl_context(str(whole))
+
+    @property
+    def _socket(self) -> Path:
+        return self._folder / "admin.sock"
+
+    def __enter__(self) -> Router:
+        log = self._folder / "haproxy.log"
+        with log.open("wb") as out:
+            self._process = subprocess.Popen(self._command, stdout=out, stderr=out)
+        while not self._socket.exists():
+            assert self._process.poll() is None, log.read_text()
+            time.sleep(0.05)
+        self.until_up(SERVERS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    def until_up(self, servers: int) -> None:
+        """Wait until so many servers are ready by HAProxy's word."""
+        ends_at = time.monotonic() + NOTICES_S
+        while self.tell("show stat").count(",L7OK,") < servers:
+            assert time.monotonic() < ends_at, self.tell("show stat")
+            time.sleep(0.05)
+
+    def tell(self, line: str) -> str:
+        """Return the answer to a line on HAProxy's socket."""
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(str(self._socket))
+            asking.sendall(f"{line}\n".encode())
+            return asking.makefile().read()
+
+    def get(self, path: str, host: str, **options: Any) -> httpx.Response:
+        headers = {"Host": host, **options.pop("headers", {})}
+        with httpx.Client(verify=self._trusted, base_url=f"https://127.0.0.1:{self._port}") as it:
+            return it.get(path, headers=headers, timeout=30, **options)
+
+
+def _placed(text: str, *changes: tuple[str, str]) -> str:
+    for there, here in changes:
+        assert there in text, there
+        text = text.replace(there, here)
+    return text
+
+
+@dataclass(frozen=True)
+class Site:
+    router: Router
+    one: Cell
+    two: Cell
+
+    def methods_of(self, cell: Cell, host: str) -> list[str]:
+        answer = self.router.get(
+            "/v1/payment-methods", host, headers={"Authorization": f"Bearer {cell.key}"}
+        )
+        assert answer.status_code == 200, answer.text
+        return [method["id"] for method in answer.json()["methods"]]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("cells")
+    one = Cell("one", folder / "one", "acme.example")
+    two = Cell("two", folder / "two", "globex.example")
+    router = Router(folder / "router", (one, two))
+    with ExitStack() as stack:
+        for each in (one.server, two.server, router):
+            stack.enter_context(each)
+        yield Site(router, one, two)
+
+
+def test_an_organization_is_found_by_its_host(site: Site) -> None:
+    for cell in (site.one, site.two):
+        for host in (cell.organization, f"{cell.organization.upper()}:443"):
+            told = site.router.get("/api/v1/users/me", host, auth=cell.owner)
+            assert told.status_code == 200, told.text
+            assert told.json()["email"] == cell.owner[0]
+
+
+def test_an_owner_is_nobody_in_the_other_cell(site: Site) -> None:
+    told = site.router.get("/api/v1/users/me", site.two.organization, auth=site.one.owner)
+    assert told.status_code == 401
+
+
+def test_a_project_is_found_by_the_public_part_of_its_key(site: Site) -> None:
+    for host in (site.one.host, site.two.host, "pay.example"):
+        assert site.methods_of(site.one, host) == ["tusd-one"]
+        assert site.methods_of(site.two, host) == ["tusd-two"]
+
+
+def test_pages_of_a_cell_are_found_by_its_public_host(site: Site) -> None:
+    for cell in (site.one, site.two):
+        assert site.router.get("/dashboard", cell.host).status_code in (200, 302, 303)
+
+
+def test_whoever_is_on_no_map_is_refused_by_the_service_itself(site: Site) -> None:
+    unknown = {"Authorization": f"Bearer prk_test_ffffffff_{'x' * 43}"}
+    told = site.router.get("/v1/payment-methods", "pay.example", headers=unknown)
+    assert (told.status_code, told.json()["code"]) == (401, "unauthorized")
+    told = site.router.get("/api/v1/users/me", "nobody.example", auth=site.one.owner)
+    assert (told.status_code, told.json()["result"]) == (404, "error")
+
+
+def test_the_switch_of_a_project_is_one_line_on_the_socket(site: Site) -> None:
+    part = site.two.public_part
+    site.router.tell(f"set map {site.router.keys} {part} one")
+    headers = {"Authorization": f"Bearer {site.two.key}"}
+    try:
+        told = site.router.get("/v1/payment-methods", "pay.example", headers=headers)
+        assert told.status_code == 401
+    finally:
+        site.router.tell(f"set map {site.router.keys} {part} two")
+    assert site.methods_of(site.two, "pay.example") == ["tusd-two"]
+
+
+def test_a_cell_that_is_away_takes_nobody_else_along(site: Site) -> None:
+    theirs = [f"two/{machine}" for machine in ("a", "b")]
+    for server in theirs:
+        site.router.tell(f"disable server {server}")
+    try:
+        told = site.router.get("/api/v1/users/me", site.two.organization, auth=site.two.owner)
+        assert (told.status_code, told.headers["Retry-After"]) == (503, "2")
+        assert site.methods_of(site.one, "pay.example") == ["tusd-one"]
+    finally:
+        for server in theirs:
+            site.router.tell(f"enable server {server}")
