@@ -8,7 +8,7 @@ from handlers.chat.wire.auth import authenticate_webhook
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
 from models.chat.integrations.catalogue import INTEGRATIONS, find_posts, require_signature
-from models.chat.integrations.payloads import NAMES, Asked, parse_payload
+from models.chat.integrations.payloads import NAMES, Asked
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
@@ -18,7 +18,6 @@ from server.phases import prepared_by
 from server.response import Response
 
 CLIENT = "ZulipJSONWebhook"
-FORM = "application/x-www-form-urlencoded"
 
 
 def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> PreparedText:
@@ -78,9 +77,7 @@ def _prepare_posts(
         name_field=name,
         desc_field=desc,
     )
-    is_form = (ctx.header("content-type") or "").startswith(FORM)
-    payload = parse_payload(body["payload"]) if is_form else body
-    posts = find_posts(product, payload, asked, only=only_events, exclude=exclude_events)
+    posts = find_posts(product, body, asked, only=only_events, exclude=exclude_events)
     return [(post.topic, prepare_text(ctx.session, actor, post.content, NAMES)) for post in posts]
 
 

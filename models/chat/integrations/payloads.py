@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote
 
-import orjson
-
 from models.chat.integrations.errors import MalformedPayload
 from models.chat.rendering.names import Names
 from models.chat.rendering.quotes import Quotes, fenced, inert_line, link
@@ -117,14 +115,6 @@ class Post:
     topic: str
     content: str
     event: str = field(default="")
-
-
-def parse_payload(text: str) -> Json:
-    """Return the JSON of a form's field. Raise `MalformedPayload`."""
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        raise MalformedPayload(at="payload is not JSON") from None
 
 
 def web_link(label: str, address: str) -> str:

@@ -48,7 +48,7 @@ class TypescriptFetch(Writer):
     head = HEAD
 
     def member(self, name: str) -> str:
-        return "_new" if name == "new" else camel(name)
+        return f"_{name}" if name in ("delete", "new") else camel(name)
 
     def outcome(self, call: Call) -> str:
         if call.is_success:
