@@ -13,7 +13,7 @@ from models.chat.access.people import find_visible_user_ids
 from models.chat.identity import jwt_sign_in, sign_in
 from models.chat.identity.actors import RealmView, access_realm, find_actor
 from models.chat.identity.errors import NotInProduction
-from models.chat.identity.passwords import hash_again, is_password
+from models.chat.identity.passwords import hash_password, is_imported, is_password
 from models.chat.identity.sign_in import Account
 from models.chat.people import view as user_view
 from models.chat.people.emails import as_stored, check_email
@@ -31,7 +31,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     password_hash = None if account is None else account.password_hash
     is_right = await run_hashing(is_password, password, password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
-    new_hash = await run_hashing(hash_again, password, password_hash)
+    new_hash = await run_hashing(hash_password, password) if is_imported(password_hash) else None
 
     def reveal(session: Session) -> str:
         limits.clear_attempts(ctx, session, realm.id, username)

@@ -70,11 +70,9 @@ def hash_if_strong(password: str) -> str | None:
     return hash_password(password) if is_strong(password) else None
 
 
-def hash_again(password: str, password_hash: str | None) -> str | None:
-    """Return our own hash of a password whose hash is Django's; None where it is ours already."""
-    if password_hash is None or not django_hashes.is_django_hash(password_hash):
-        return None
-    return hash_password(password)
+def is_imported(password_hash: str | None) -> bool:
+    """Return whether a hash is Django's, which a sign-in replaces by ours."""
+    return password_hash is not None and django_hashes.is_django_hash(password_hash)
 
 
 def is_password(password: str, password_hash: str | None) -> bool:
@@ -84,7 +82,7 @@ def is_password(password: str, password_hash: str | None) -> bool:
     """
     try:
         with _slots:
-            if password_hash is not None and django_hashes.is_django_hash(password_hash):
+            if password_hash is not None and is_imported(password_hash):
                 return django_hashes.is_password(password, password_hash)
             matches = _hasher.verify(password_hash or _nobody(), password)
             return matches and password_hash is not None
