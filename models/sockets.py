@@ -28,7 +28,8 @@ PARAMETERS: Mapping[str, Any] = {
     "tcp_user_timeout": 5000,
     # A node that was demoted to a replica is not used, not even for reads.
     "target_session_attrs": "primary",
-    # The default is the database's encoding, and libpq reads no text in some of them.
+    # psycopg gives bytes for the texts of a database without an encoding (SQL_ASCII), so that
+    # nothing could read them, not even the check that refuses such a database.
     "client_encoding": "utf8",
 }
 """Parameters of libpq for every connection of a server or a worker."""
