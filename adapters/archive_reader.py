@@ -20,6 +20,8 @@ CHUNK = 1 << 16
 ENTRIES_MAX = 1_000_000
 MANIFEST_BYTES_MAX = 256 << 20  # about 200 for each of the files
 LINE_BYTES_MAX = 16 << 20
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How our archives are compressed; each other method has faults of its own."""
 _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
@@ -163,6 +165,8 @@ def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> dict[str, zipfi
             raise ArchiveRefused("is not a regular file", name)
         if entry.flag_bits & 1:
             raise ArchiveRefused("is encrypted", name)
+        if entry.compress_type not in _METHODS:
+            raise ArchiveRefused("is compressed by a method that no archive of ours has", name)
         checked[name] = entry
     if sum(entry.compress_size for entry in entries) > size:
         raise ArchiveRefused("has files that share their bytes")

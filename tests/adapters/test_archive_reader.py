@@ -52,6 +52,13 @@ def test_accepts_what_the_writer_wrote(tmp_path: Path) -> None:
         assert reader.manifest["format"] == 1
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_refuses_another_compression(tmp_path: Path, method: int) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", method) as archive:
+        archive.writestr(MANIFEST, b"{}")
+    assert refusal(tmp_path / "a.zip").startswith(f"{MANIFEST!r}: is compressed")
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
