@@ -9,7 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, FromClause, and_, func, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    and_,
+    func,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
 
 from models.base import table_of
 from models.payment import lifecycle
@@ -31,6 +41,8 @@ _LISTED_BY_ORDER = IndexRange([_its.project_id, _its.external_order_id], _AGE)
 _LISTED_BY_ADDRESS = IndexRange([_its.project_id, _its.deposit_address], _AGE)
 _LISTED_BY_EXCEPTION = IndexRange([_its.project_id, _its.exception], _AGE)
 _LISTED_BY_STATUS = IndexRange([_its.project_id, _its.status], _AGE)
+_IS_UNUSUAL = _its.exception != literal_column("'none'")
+"""As in the partial index by exception, or neither database uses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +151,7 @@ def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
         yield _Part(_LISTED_BY_ADDRESS, (project_id, address), [*unusual, *of_any])
     elif exceptions:
         for exception in exceptions:
-            yield _Part(_LISTED_BY_EXCEPTION, (project_id, exception), of_any)
+            yield _Part(_LISTED_BY_EXCEPTION, (project_id, exception), [_IS_UNUSUAL, *of_any])
     else:
         for status, having in of_status:
             if status is None:

@@ -106,9 +106,16 @@ class Invoice(PaymentBase):
         Index("ix_invoice_listed", "project_id", "created_at", "id"),
         Index("ix_invoice_listed_by_order", "project_id", "external_order_id", "created_at", "id"),
         Index("ix_invoice_listed_by_address", "project_id", "deposit_address", "created_at", "id"),
-        Index("ix_invoice_listed_by_exception", "project_id", "exception", "created_at", "id"),
         Index("ix_invoice_listed_by_status", "project_id", "status", "created_at", "id"),
         Index(None, "chain_id", "monitoring_ends_at"),
+        partial_index(
+            "ix_invoice_listed_by_exception",
+            "project_id",
+            "exception",
+            "created_at",
+            "id",
+            where=text("exception <> 'none'"),
+        ),
         partial_index("ix_invoice_newcomers", "chain_id", where=text("catch_up_block IS NOT NULL")),
         partial_index(
             "ix_invoice_unpaid", "chain_id", "expires_at", where=text("status = 'unpaid'")

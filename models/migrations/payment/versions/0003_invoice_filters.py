@@ -1,5 +1,6 @@
 """Lists of invoices by exception and by deposit address."""
 
+import sqlalchemy as sa
 from alembic import op
 
 revision = "0003"
@@ -10,7 +11,16 @@ depends_on = None
 
 
 def upgrade() -> None:
-    for name, column in (("address", "deposit_address"), ("exception", "exception")):
-        op.create_index(
-            f"ix_invoice_listed_by_{name}", "invoice", ["project_id", column, "created_at", "id"]
-        )
+    op.create_index(
+        "ix_invoice_listed_by_address",
+        "invoice",
+        ["project_id", "deposit_address", "created_at", "id"],
+    )
+    unusual = sa.text("exception <> 'none'")
+    op.create_index(
+        "ix_invoice_listed_by_exception",
+        "invoice",
+        ["project_id", "exception", "created_at", "id"],
+        sqlite_where=unusual,
+        postgresql_where=unusual,
+    )
