@@ -7,10 +7,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,13 +19,11 @@ import httpx
 import pytest
 
 from demo.seed import XPUB
-from tests.live.deployment import DEPLOY
+from tests.live.cluster import haproxy
+from tests.live.cluster.topology import until
 from tests.live.running_server import ROOT, RunningServer, free_port
 
-FILES = DEPLOY / "cluster"
 PASSWORD = "four score and seven"
-SERVERS = 4
-"""Of both cells in cells.cfg."""
 NOTICES_S = 10.0
 """How long HAProxy may take to notice that a server is there."""
 
@@ -83,35 +79,27 @@ class Cell:
 class Router:
     """HAProxy with cells.cfg and the maps; a context manager."""
 
-    def __init__(self, folder: Path, cells: Sequence[Cell]) -> None:
-        program = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-        if program is None:
-            pytest.skip("haproxy: not installed")
+    def __init__(self, program: str, folder: Path, cells: Sequence[Cell]) -> None:
         folder.mkdir()
         self._folder, self._port = folder, free_port()
         one, two = cells
-        hosts = (FILES / "hosts.map").read_text()
+        hosts = (haproxy.FILES / "hosts.map").read_text()
         for cell in cells:
             assert f"{cell.organization} {cell.name}" in hosts
             assert f"{cell.host} {cell.name}" in hosts
         (folder / "hosts.map").write_text(hosts)
         self.keys = folder / "keys.map"
         self.keys.write_text(
-            _placed(
-                (FILES / "keys.map").read_text(),
+            haproxy.replaced(
+                (haproxy.FILES / "keys.map").read_text(),
                 ("0a1b2c3d one", f"{one.public_part} one"),
                 ("4e5f6071 two", f"{two.public_part} two"),
             )
         )
         whole = folder / "specd.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-keyout", whole, "-out", whole, "-days", "2", "-subj", "/CN=specd",
-             "-addext", "subjectAltName=IP:127.0.0.1"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        text = _placed(
-            (FILES / "cells.cfg").read_text(),
+        haproxy.write_certificate(whole, "IP:127.0.0.1")
+        text = haproxy.replaced(
+            (haproxy.FILES / "cells.cfg").read_text(),
             ("bind :443", f"bind 127.0.0.1:{self._port}"),
             ("/etc/haproxy/specd.pem", str(whole)),
             ("/run/haproxy/admin.sock", str(self._socket)),
@@ -128,44 +116,32 @@ class Router:
         return self._folder / "admin.sock"
 
     def __enter__(self) -> Router:
-        log = self._folder / "haproxy.log"
-        with log.open("wb") as out:
+        with (self._folder / "haproxy.log").open("wb") as out:
             self._process = subprocess.Popen(self._command, stdout=out, stderr=out)
-        while not self._socket.exists():
-            assert self._process.poll() is None, log.read_text()
-            time.sleep(0.05)
-        self.until_up(SERVERS)
+        until(self._answers, "HAProxy", NOTICES_S)
+        until(self._are_up, "the servers of both cells", NOTICES_S)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.wait(20)
 
-    def until_up(self, servers: int) -> None:
-        """Wait until so many servers are ready by HAProxy's word."""
-        ends_at = time.monotonic() + NOTICES_S
-        while self.tell("show stat").count(",L7OK,") < servers:
-            assert time.monotonic() < ends_at, self.tell("show stat")
-            time.sleep(0.05)
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, (self._folder / "haproxy.log").read_text()
+        return self._socket.exists()
+
+    def _are_up(self) -> bool:
+        states = haproxy.servers(self._socket)
+        return all(states[cell, server] == "UP" for cell in ("one", "two") for server in "ab")
 
     def tell(self, line: str) -> str:
         """Return the answer to a line on HAProxy's socket."""
-        with socket.socket(socket.AF_UNIX) as asking:
-            asking.connect(str(self._socket))
-            asking.sendall(f"{line}\n".encode())
-            return asking.makefile().read()
+        return haproxy.ask(self._socket, line)
 
     def get(self, path: str, host: str, **options: Any) -> httpx.Response:
         headers = {"Host": host, **options.pop("headers", {})}
         with httpx.Client(verify=self._trusted, base_url=f"https://127.0.0.1:{self._port}") as it:
             return it.get(path, headers=headers, timeout=30, **options)
-
-
-def _placed(text: str, *changes: tuple[str, str]) -> str:
-    for there, here in changes:
-        assert there in text, there
-        text = text.replace(there, here)
-    return text
 
 
 @dataclass(frozen=True)
@@ -184,10 +160,13 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    program = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        pytest.skip("haproxy is not installed")
     folder = tmp_path_factory.mktemp("cells")
     one = Cell("one", folder / "one", "acme.example")
     two = Cell("two", folder / "two", "globex.example")
-    router = Router(folder / "router", (one, two))
+    router = Router(program, folder / "router", (one, two))
     with ExitStack() as stack:
         for each in (one.server, two.server, router):
             stack.enter_context(each)

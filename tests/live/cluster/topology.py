@@ -4,7 +4,6 @@ PgBouncer, three nodes of Patroni and etcd. `10.0.0.N` of the files is `127.0.0.
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 import signal
@@ -21,10 +20,10 @@ import httpx
 import psycopg
 
 from services import NAMES
+from tests.live.cluster import haproxy
 from tests.live.running_server import ROOT
 from tests.support.chat import people
 
-FILES = ROOT / "docs" / "deploy" / "cluster"
 NODES = {"pg1": "127.0.0.21", "pg2": "127.0.0.22", "pg3": "127.0.0.23"}
 MACHINES = {"a": "127.0.0.11", "b": "127.0.0.12"}
 PROXY = "127.0.0.10"
@@ -172,7 +171,7 @@ class Cluster:
         self._has_small_disks = has_small_disks
         self.programs: dict[str, Program] = {}
         self.url = f"https://{PROXY}:{HTTPS_PORT}"
-        self.certificate = folder / "certificate.pem"
+        self.certificate = folder / "specd.pem"
 
     # --- the whole ----------------------------------------------------------------------------
 
@@ -237,19 +236,12 @@ class Cluster:
         self._run(name, command, env=home, as_postgres=True, group=GROUPS[name], mark=mark)
 
     def _start_haproxy(self) -> None:
-        key = self.folder / "specd.pem.key"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-keyout", key, "-out", self.certificate, "-days", "2", "-subj", "/CN=specd",
-             "-addext", f"subjectAltName=DNS:pay.example,DNS:acme.example,IP:{PROXY}"],
-            check=True, capture_output=True,
-        )  # fmt: skip
-        whole = self.folder / "specd.pem"
-        whole.write_text(self.certificate.read_text() + key.read_text())
+        names = ("DNS:pay.example", "DNS:acme.example", f"IP:{PROXY}")
+        haproxy.write_certificate(self.certificate, *names)
         text = self._read(
             "haproxy.cfg",
             ("bind :443", f"bind {PROXY}:{HTTPS_PORT}"),
-            ("/etc/haproxy/specd.pem", str(whole)),
+            ("/etc/haproxy/specd.pem", str(self.certificate)),
             ("bind 127.0.0.1:5000", f"bind {PROXY}:{PRIMARY_PORT}"),
             ("/run/haproxy/admin.sock", str(self._haproxy_socket)),
         )
@@ -297,23 +289,15 @@ class Cluster:
 
     def balances(self, name: str) -> bool:
         """Return whether HAProxy sends requests to a machine."""
-        with socket.socket(socket.AF_UNIX) as asking:
-            asking.connect(str(self._haproxy_socket))
-            asking.sendall(b"show stat\n")
-            lines = asking.makefile().read().removeprefix("# ").splitlines()
-        rows = csv.DictReader(line for line in lines if line)
-        return any(row["svname"] == name and row["status"] == "UP" for row in rows)
+        return haproxy.servers(self._haproxy_socket)["specd", name] == "UP"
 
     @staticmethod
     def _read(name: str, *changes: tuple[str, str]) -> str:
         """Return a file of docs/deploy/cluster with the places of this machine."""
-        text = (FILES / name).read_text().replace("10.0.0.", "127.0.0.").replace(
+        text = (haproxy.FILES / name).read_text().replace("10.0.0.", "127.0.0.").replace(
             ": PASSWORD", f": {PASSWORD}"
         )  # fmt: skip
-        for there, here in changes:
-            assert there in text, f"{name} does not name {there}"
-            text = text.replace(there, here)
-        return text
+        return haproxy.replaced(text, *changes)
 
     # --- the database -------------------------------------------------------------------------
 
@@ -376,7 +360,7 @@ class Cluster:
     def environment(self, name: str) -> dict[str, str]:
         """Return the environment of a machine: specd.env with the places here."""
         folder = self.folder / name
-        lines = (FILES / "specd.env").read_text().splitlines()
+        lines = (haproxy.FILES / "specd.env").read_text().splitlines()
         given = dict(line.split("=", 1) for line in lines if line.startswith("SPECD_"))
         secret = self.folder / "secret"
         secret.write_text(SECRET)
