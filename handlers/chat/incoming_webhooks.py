@@ -7,6 +7,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.auth import authenticate_webhook
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
+from models.chat.identity.actors import Actor
 from models.chat.integrations.catalogue import INTEGRATIONS, find_posts, require_signature
 from models.chat.integrations.payloads import NAMES, Asked
 from models.chat.rendering.texts import PreparedText, prepare_text
@@ -36,16 +37,17 @@ def receive_json(
 ) -> Response:
     """Send JSON to an incoming webhook."""
     actor = authenticate_webhook(ctx, api_key)
-    draft = check_message(
-        ctx.session,
-        actor,
-        destination_of(actor, stream),
-        topic=TOPIC if topic is None else topic,
-        text=text,
-        client=CLIENT,
-    )
-    send_message(ctx.session, draft, now=ctx.now)
+    _send(ctx, actor, stream, TOPIC if topic is None else topic, text, client=CLIENT)
     return envelope.success(ctx)
+
+
+def _send(
+    ctx: Context, actor: Actor, stream: str | None, topic: str, text: PreparedText, *, client: str
+) -> None:
+    """Send a message to the channel of the address, or to the owner of the webhook."""
+    destination = destination_of(actor, stream)
+    draft = check_message(ctx.session, actor, destination, topic=topic, text=text, client=client)
+    send_message(ctx.session, draft, now=ctx.now)
 
 
 def _prepare_posts(
@@ -96,18 +98,12 @@ def receive_webhook(
 ) -> Response:
     """Send what a product posts to an incoming webhook."""
     ctx.actor = actor = authenticate_webhook(ctx, api_key)
+    client = INTEGRATIONS[integration].client
 
     def work() -> Response:
         for own_topic, text in posts:
-            draft = check_message(
-                ctx.session,
-                actor,
-                destination_of(actor, stream),
-                topic=own_topic if topic is None else topic,
-                text=text,
-                client=INTEGRATIONS[integration].client,
-            )
-            send_message(ctx.session, draft, now=ctx.now)
+            chosen = own_topic if topic is None else topic
+            _send(ctx, actor, stream, chosen, text, client=client)
         return envelope.success(ctx)
 
     sent = {"payload": body, "stream": stream, "topic": topic}

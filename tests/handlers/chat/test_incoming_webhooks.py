@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
@@ -10,7 +9,7 @@ from models.chat.rendering.texts import CONTENT_MAX
 from models.database import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
-from tests.support.chat.bots import make
+from tests.support.chat.bots import make, post_webhook
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
@@ -19,11 +18,7 @@ PAYLOAD = {"event": "deployed", "to": ["a", {"b": None}], "text": "```\n@**Othel
 
 
 def post(client: ChatClient, payload: Any = PAYLOAD, **query: Any) -> Any:
-    """As another service does: without credentials but the key in the address."""
-    headers = {"Content-Type": "application/json"}
-    path = f"{PATH}?{urlencode(query)}"
-    content = json.dumps(payload).encode()
-    return client.request("POST", path, content=content, headers=headers).json()
+    return post_webhook(client, "json", payload, **query)
 
 
 @pytest.fixture

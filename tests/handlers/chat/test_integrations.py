@@ -5,11 +5,10 @@
 
 import hmac
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -26,6 +25,7 @@ from tests.contract.inert_text.reading import Reading
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.bots import make
+from tests.support.chat.bots import post_webhook as post
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
@@ -38,18 +38,6 @@ MARKUP = ("body", "message")
 PING = {"organization": {"login": "acme"}, "sender": {"login": "hamlet"}}
 STARRED = next(case for case in CASES["github"] if case["event"] == "star")["payload"]
 SECRET = "It's a secret"
-Headers = Mapping[str, Any]
-NONE: Headers = MappingProxyType({})
-
-
-def post(
-    client: ChatClient, integration: str, payload: Any, headers: Headers = NONE, **query: Any
-) -> Any:
-    """As a product does: without credentials but the key in the address."""
-    content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    headers = {"Content-Type": "application/json", **headers}
-    path = f"/external/{integration}?{urlencode(query)}"
-    return client.request("POST", path, content=content, headers=headers).json()
 
 
 @pytest.fixture
