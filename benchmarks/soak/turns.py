@@ -38,12 +38,13 @@ def requests_of(stage: Stage, name: str) -> list[bytes]:
     parts = operation.arguments(stage)
     path = API + operation.path(stage)
     return [
-        to_bytes(method, path, body, _headers(stage))
+        to_bytes(method, path, body, headers_of(stage))
         for method, body in zip(parts[::2], parts[1::2], strict=True)
     ]
 
 
-def _headers(stage: Stage) -> dict[str, str]:
+def headers_of(stage: Stage) -> dict[str, str]:
+    """Return the headers of whoever is measured."""
     pairs = headers(stage)
     return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
@@ -65,7 +66,7 @@ def _scheduling(stage: Stage) -> Work:
     async def schedule(connection: Connection) -> None:
         made = json.loads(await connection.ask(request))
         path = f"{API}/scheduled_messages/{made['scheduled_message_id']}"
-        await connection.ask(to_bytes("DELETE", path, headers=_headers(stage)))
+        await connection.ask(to_bytes("DELETE", path, headers=headers_of(stage)))
 
     return schedule
 
@@ -75,22 +76,22 @@ def _search(stage: Stage, number: int) -> Work:
     terms = [["search", f"message {number}"], ["sender", stage.email], ["is", "unread"]]
     narrow = json.dumps(terms[: 1 + number % 3])
     query = urlencode({"anchor": "newest", "num_before": 20, "num_after": 0, "narrow": narrow})
-    request = to_bytes("GET", f"{API}/messages?{query}", headers=_headers(stage))
+    request = to_bytes("GET", f"{API}/messages?{query}", headers=headers_of(stage))
     return lambda connection: connection.ask(request)
 
 
 def _queue(stage: Stage, number: int) -> Work:
     """A client that comes, asks for events and goes; each tenth wants to know everything."""
     wanted = {} if number % 10 == 0 else {"event_types": '["message"]'}
-    register = to_bytes("POST", f"{API}/register", urlencode(wanted), _headers(stage))
+    register = to_bytes("POST", f"{API}/register", urlencode(wanted), headers_of(stage))
 
     async def come_and_go(connection: Connection) -> None:
         queue = json.loads(await connection.ask(register))
         asked = {"queue_id": queue["queue_id"], "last_event_id": -1, "dont_block": "true"}
         path = f"{API}/events?{urlencode(asked)}"
-        await connection.ask(to_bytes("GET", path, headers=_headers(stage)))
+        await connection.ask(to_bytes("GET", path, headers=headers_of(stage)))
         gone = urlencode({"queue_id": queue["queue_id"]})
-        await connection.ask(to_bytes("DELETE", f"{API}/events", gone, _headers(stage)))
+        await connection.ask(to_bytes("DELETE", f"{API}/events", gone, headers_of(stage)))
 
     return come_and_go
 

@@ -1,0 +1,1 @@
+"""What people and invoices cost the database and the servers: how much does one cell carry?"""
