@@ -74,6 +74,14 @@ class LocalChain(Testnet):
         """Mine every transaction at once again."""
         self.call("evm_setAutomine", True)
 
+    def raw_transactions_above(self, number: int) -> list[str]:
+        """Return the transactions of the blocks after `number`, in order, as they were sent."""
+        return [
+            self.call("eth_getRawTransactionByHash", tx_hash)
+            for height in range(number + 1, self.height + 1)
+            for tx_hash in self.call("eth_getBlockByNumber", hex(height), False)["transactions"]
+        ]
+
     def set_next_timestamp(self, unix_s: int) -> None:
         """The next block's timestamp; it must be later than the head's."""
         self.call("evm_setNextBlockTimestamp", unix_s)

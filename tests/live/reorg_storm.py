@@ -108,7 +108,7 @@ class Storm:
         depth = self.dice.randint(1, max(1, min(DEEPEST, self.chain.height - self._first)))
         while self.chain.height - self._first < depth:
             self.chain.mine()
-        raw = self._transactions_above(self.chain.height - depth)
+        raw = self.chain.raw_transactions_above(self.chain.height - depth)
         self.chain.reorg(depth)
         self.report.reorgs += 1
         self.report.dropped += len(raw)
@@ -119,14 +119,6 @@ class Storm:
         for transaction in raw[:again]:
             self.chain.call("eth_sendRawTransaction", transaction)
         self.report.mined_again += again
-
-    def _transactions_above(self, number: int) -> list[str]:
-        """The raw transactions of the blocks after `number`, in order."""
-        return [
-            self.chain.call("eth_getRawTransactionByHash", tx_hash)
-            for height in range(number + 1, self.chain.height + 1)
-            for tx_hash in self._block(height)["transactions"]
-        ]
 
     def _compare(self) -> None:
         """Let everybody finish, and recount."""

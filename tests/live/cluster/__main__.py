@@ -9,10 +9,11 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
+from typing import Any
 
 import structlog
 
-from tests.live.cluster.checks import CHECKS, Outcome, run
+from tests.live.cluster.checks import CHECKS, POOLER, Outcome, run
 from tests.live.cluster.topology import FAKETIME, missing_programs
 
 
@@ -20,6 +21,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/cluster", description=__doc__)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"of: {', '.join(CHECKS)}")
     parser.add_argument("--only", choices=("straight", "pooled"), help="one way to the database")
+    parser.add_argument("--minutes", type=float, default=60, help="of the campaign, default 60")
     parser.add_argument("--keep", type=Path, help="where to leave the logs")
     asked = parser.parse_args()
     unknown = set(asked.checks) - CHECKS.keys()
@@ -40,9 +42,10 @@ def main() -> int:
         place.chmod(0o755)
         for name in asked.checks or CHECKS:
             for way in (asked.only,) if asked.only else ("straight", "pooled"):
-                if name == "pgbouncer-killed" and way == "straight":
+                if name == POOLER and way == "straight":
                     continue
-                outcome = _try(name, place / f"{name}-{way}", is_pooled=way == "pooled")
+                options = {"minutes": asked.minutes} if name == "campaign" else {}
+                outcome = _try(name, place / f"{name}-{way}", is_pooled=way == "pooled", **options)
                 failed += bool(outcome.faults)
                 print("FAIL" if outcome.faults else "PASS", f"{name}, {way}:", outcome.figure)
                 for fault in outcome.faults[:20]:
@@ -51,9 +54,9 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _try(name: str, folder: Path, *, is_pooled: bool) -> Outcome:
+def _try(name: str, folder: Path, **options: Any) -> Outcome:
     try:
-        return run(name, folder, is_pooled=is_pooled)
+        return run(name, folder, **options)
     except Exception as error:
         traceback.print_exc()
         return Outcome("", [repr(error)])

@@ -19,6 +19,7 @@ import httpx
 from models.database import Database
 from services import NAMES
 from tests.live.chain_fixture import LocalChain, running_anvil
+from tests.live.cluster.campaign import Campaign
 from tests.live.cluster.load import Load, timings
 from tests.live.cluster.topology import MACHINES, Cluster, running_cluster, until
 from tests.support.copied_tree import CopiedTree
@@ -46,7 +47,8 @@ class Outcome:
     faults: list[str]
 
 
-Check = Callable[[Path, bool], Outcome]
+Check = Callable[..., Outcome]
+"""Of an empty folder and `is_pooled`."""
 
 
 def _outcome(load: Load, *, without_success_s: float, tries_once: bool = False) -> Outcome:
@@ -111,6 +113,7 @@ def _stage(folder: Path, is_pooled: bool, **options: Any) -> Iterator[tuple[Clus
             "SPECD_RATE_LIMITS": "false",
             "SPECD_CHAIN_RPC_URLS": f"31337={chain.url}",
             "SPECD_CHAIN_POLL_S": "0.5",
+            "SPECD_CHAT_SCHEDULED_MESSAGES_PER_USER": "1000000",
             "SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8",
         }
         with running_cluster(folder, is_pooled=is_pooled, settings=settings, **options) as cluster:
@@ -261,6 +264,22 @@ def upgrade(folder: Path, is_pooled: bool) -> Outcome:
         return _outcome(load, without_success_s=5, tries_once=True)
 
 
+def campaign(folder: Path, is_pooled: bool, *, minutes: float = 60) -> Outcome:
+    """Every fault of the network and the database in turn, for so long, under a load that the
+    machines carry easily.
+    """
+    with _stage(folder, is_pooled) as (cluster, chain):
+        breaks = {
+            name: each for name, each in LASTING_FAULTS.items() if is_pooled or name != POOLER
+        }
+        load = Load(cluster, chain, pause_s=2, schedulers=16)
+        with load:
+            ran = Campaign(cluster, load)
+            figure = ran.run(breaks, minutes=minutes)
+        outcome = _outcome(load, without_success_s=BLACK_HOLE_S + ABSENCE_S)
+    return Outcome(f"{figure}; {outcome.figure}", [*ran.faults, *outcome.faults])
+
+
 def figures(folder: Path, is_pooled: bool) -> Outcome:
     """What a request costs, and how long an event takes from one machine to the other; every limit
     is asked of the database on each kind of connection.
@@ -279,15 +298,23 @@ def figures(folder: Path, is_pooled: bool) -> Outcome:
     )
 
 
+POOLER = "pgbouncer-killed"
 FAULTS: Mapping[str, Callable[[Cluster], None]] = {
     "primary-killed": _kill_primary,
     "primary-hangs": _hang_primary,
     "replica-killed": _kill_replica,
     "etcd-killed": partial(_restart, name="etcd", away_s=TTL_S * 1.5),
-    "pgbouncer-killed": partial(_restart, name="pgbouncer", away_s=2),
+    POOLER: partial(_restart, name="pgbouncer", away_s=2),
     "switchover": _switch_over,
     "servers-killed": _kill_servers,
 }
+LASTING_FAULTS: Mapping[str, Callable[[Cluster], None]] = {
+    **{name: each for name, each in FAULTS.items() if name != "servers-killed"},
+    "primary-cut": _cut_primary,
+    "black-hole": _black_hole,
+    "connections-forgotten": _forget_connections,
+}
+"""Those after which the processes of specd are the same as before."""
 CHECKS: Mapping[str, Check] = {
     **{name: partial(under_fault, fault) for name, fault in FAULTS.items()},
     "primary-cut": partial(under_fault, _cut_primary, without_success_s=CUT_S),
@@ -297,15 +324,16 @@ CHECKS: Mapping[str, Check] = {
         under_fault, _fill_disk, without_success_s=DISK_FULL_S + TTL_S, has_small_disks=True
     ),
     "clock-off": partial(under_fault, _wait, clocks={"b": "+5s"}, without_success_s=5),
+    "campaign": campaign,
     "figures": figures,
     "rolling-restart": rolling_restart,
     "upgrade": upgrade,
 }
 
 
-def run(name: str, folder: Path, *, is_pooled: bool) -> Outcome:
-    """Run a check in an empty folder, and take all down."""
+def run(name: str, folder: Path, *, is_pooled: bool, **options: Any) -> Outcome:
+    """Run a check, with options of its own, in an empty folder, and take all down."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     folder.chmod(0o755)
-    return CHECKS[name](folder, is_pooled)
+    return CHECKS[name](folder, is_pooled, **options)

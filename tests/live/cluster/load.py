@@ -54,14 +54,17 @@ class Seen:
     """
 
     acknowledged: dict[str, Any] = field(default_factory=dict)
+    took: list[tuple[float, float]] = field(default_factory=list)
+    """When each success was asked for, by the monotonic clock, and how many seconds it took."""
     statuses: Counter[int] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     without_retry_after: int = 0
     last_success: float = field(default_factory=time.monotonic)
     longest_gap_s: float = 0.0
 
-    def note_success(self) -> None:
+    def note_success(self, asked_at: float) -> None:
         now = time.monotonic()
+        self.took.append((asked_at, now - asked_at))
         self.longest_gap_s = max(self.longest_gap_s, now - self.last_success)
         self.last_success = now
 
@@ -97,9 +100,13 @@ class Load:
         *,
         tries_once: bool = False,
         pause_s: float = 0,
+        readers: int = READERS,
+        schedulers: int = 1,
     ) -> None:
-        """`pause_s`: of each client between two requests."""
-        self._chain = chain
+        """`pause_s`: of each client between two requests. `readers`: how many read all events;
+        `schedulers`: how many clients send for later.
+        """
+        self._chain, self._schedulers = chain, schedulers
         self.paid: set[str] = set()
         self._cluster, self._tries_once, self._pause_s = cluster, tries_once, pause_s
         self.invoices, self.messages, self.scheduled = Seen(), Seen(), Seen()
@@ -109,7 +116,7 @@ class Load:
         self._wanted: set[int] = set()
         self._thread = threading.Thread(target=self._run)
         self._failures: list[Exception] = []
-        self._paying = asyncio.Lock()
+        self._paying = threading.Lock()
         self._numbers = iter(range(10**9))
         payment, chat = (Database(cluster.database_url(each)) for each in ("payment", "chat"))
         now = SystemClock().now()
@@ -119,7 +126,7 @@ class Load:
         self._channel = chat.run(
             lambda s: make_channel(s, self._cast, f"square {now.timestamp()}", subscribers=members)
         )
-        for number in range(READERS):
+        for number in range(readers):
             member = members[number % len(members)]
             opened = partial(open_queue_of, member=member, now=now, event_types=ONLY)
             queue_id = chat.run(opened)
@@ -163,8 +170,9 @@ class Load:
             base_url=self._cluster.url, verify=trusted, limits=limits, timeout=ANSWER_S
         ) as client:
             readers = [asyncio.create_task(self._read(client, each)) for each in self.readers]
-            writers = [self._write(client), self._schedule(client)]
-            await asyncio.gather(*(self._create(client) for _ in range(CREATORS)), *writers)
+            schedulers = [self._schedule(client, each) for each in range(self._schedulers)]
+            creators = [self._create(client) for _ in range(CREATORS)]
+            await asyncio.gather(*creators, self._write(client), *schedulers)
             self._wanted = await asyncio.to_thread(self._settled)
             self._draining.set()
             await asyncio.gather(*readers)
@@ -172,6 +180,7 @@ class Load:
     async def _ask(self, seen: Seen, send: Any) -> httpx.Response | None:
         """Return the answer for good; None: the load ends, or the one try has failed."""
         while not self._stopping.is_set():
+            asked_at = time.monotonic()
             try:
                 answer: httpx.Response = await send()
             except httpx.TransportError as error:
@@ -179,7 +188,7 @@ class Load:
             else:
                 seen.note(answer)
                 if answer.is_success:
-                    seen.note_success()
+                    seen.note_success(asked_at)
                     return answer
                 if answer.status_code not in RETRY:
                     return None
@@ -207,10 +216,21 @@ class Load:
                 invoice = answer.json()
                 self.invoices.acknowledged[f"order-{number}"] = invoice["id"]
                 if number % PAID_OF == 0:
-                    async with self._paying:  # the payer's transactions have numbers in a row
-                        await asyncio.to_thread(self._chain.pay, invoice["deposit_address"], ATOMS)
+                    await asyncio.to_thread(self._pay, invoice["deposit_address"])
                     self.paid.add(invoice["id"])
             await asyncio.sleep(self._pause_s)
+
+    def _pay(self, address: str) -> None:
+        with self._paying:  # the payer's transactions have numbers in a row
+            self._chain.pay(address, ATOMS)
+
+    def reorganise(self, depth: int) -> None:
+        """Replace the newest blocks of the chain; their transactions come back in a later one."""
+        with self._paying:
+            again = self._chain.raw_transactions_above(self._chain.height - depth)
+            self._chain.reorg(depth)
+            for transaction in again:
+                self._chain.call("eth_sendRawTransaction", transaction)
 
     async def _write(self, client: httpx.AsyncClient) -> None:
         for number in range(10**9):
@@ -226,9 +246,9 @@ class Load:
                 self.messages.acknowledged[content] = answer.json()["id"]
             await asyncio.sleep(self._pause_s)
 
-    async def _schedule(self, client: httpx.AsyncClient) -> None:
+    async def _schedule(self, client: httpx.AsyncClient, first: int) -> None:
         """Messages that become due when the longest outage is over."""
-        for number in range(10**9):
+        for number in range(first, 10**9, self._schedulers):
             if self._stopping.is_set():
                 return
             due = int((SystemClock().now() + timedelta(seconds=DUE_S)).timestamp())

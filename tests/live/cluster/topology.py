@@ -207,7 +207,7 @@ class Cluster:
             for service in NAMES:
                 connection.execute(f"CREATE DATABASE specd_{service} OWNER specd".encode())
         self._start_pgbouncer()
-        until(self._has_synchronous, "the synchronous replica")
+        until(self.has_synchronous, "the synchronous replica")
 
     def _start_node(self, name: str) -> None:
         folder = self.folder / name
@@ -324,7 +324,8 @@ class Cluster:
                     return name
         raise LookupError("there is no synchronous replica")
 
-    def _has_synchronous(self) -> bool:
+    def has_synchronous(self) -> bool:
+        """Return whether a synchronous replica follows the primary."""
         with suppress(LookupError):
             return bool(self.replica())
         return False
