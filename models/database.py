@@ -207,6 +207,20 @@ class Database:
             self._engine("reading_apart"), self._read_timeout_s, self._begin_reading
         )
 
+    @contextmanager
+    def outside_transactions(self) -> Iterator[Connection]:
+        """A connection to PostgreSQL for statements that no transaction may hold and that may take
+        as long as they want. It is closed afterwards.
+        """
+        with self._connected(self._engine("writing"), None) as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            for limit in ("statement_timeout", "lock_timeout"):
+                connection.exec_driver_sql(f"SET {limit} = 0")
+            try:
+                yield connection
+            finally:
+                connection.invalidate()
+
     def ping(self) -> None:
         """Execute one trivial statement, on a connection that no request uses. Raise
         `DatabaseUnavailable`, also while the requests of others fail.

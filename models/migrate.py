@@ -1,4 +1,5 @@
-"""Bring a service's database to the newest schema: one process at a time, one transaction.
+"""Bring a service's database to the newest schema: one process at a time, one transaction, and the
+indexes of lists after it.
 
 Servers of the release before go on meanwhile. A change of a table waits for the transactions that
 use the table, and all that come later wait behind it. So it waits for less than a request does, and
@@ -19,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from models.indexes import build_beside_writers, build_in_transaction
 from models.outages import is_lock_timeout
 from models.revisions import COMPATIBILITY, history_of
 
@@ -58,21 +60,27 @@ def upgrade(url: str, service: str) -> None:
             command.upgrade(config, "head")
         except CommandError as error:
             raise UnknownRevision from error
+        if not builds_beside:
+            build_in_transaction(connection, config.attributes["models"])
         _write_compatibility(connection, ScriptDirectory.from_config(config))
 
     database = Database(url, lock_timeout_s=LOCK_WAIT_S, rewrites_tables=True)
     if database.dialect == "sqlite":
         Path(make_url(url).database or "").absolute().parent.mkdir(parents=True, exist_ok=True)
+    builds_beside = database.dialect == "postgresql" and not database.is_pooled
     ends_at = time.monotonic() + LOCK_WAIT_S
     with closing(database):
         while True:
             try:
-                return database.run(work)
+                database.run(work)
+                break
             except DatabaseUnavailable as error:
                 cause = error.__cause__
                 is_locked = isinstance(cause, DBAPIError) and is_lock_timeout(cause)
                 if not is_locked or time.monotonic() > ends_at:
                     raise
+        if builds_beside:
+            build_beside_writers(database, config.attributes["models"])
 
 
 def _write_compatibility(connection: Connection, history: ScriptDirectory) -> None:

@@ -23,6 +23,7 @@ from models.base import ChatBase, PaymentBase
 from models.database import Database
 from models.revisions import history_of, is_usable, newest_migration
 from services import NAMES
+from tests.live.running_demo import until
 from tests.support.postgres import PostgresServer
 
 
@@ -53,6 +54,15 @@ def migrated(request: pytest.FixtureRequest, empty_url: str) -> Iterator[tuple[D
     migrate.upgrade(empty_url, request.param)
     with closing(Database(empty_url)) as database:
         yield database, MODELS[request.param]
+
+
+LISTED = "ix_invoice_listed_by_address"
+
+
+def half_built(database: Database) -> list[str]:
+    query = "SELECT relname FROM pg_class JOIN pg_index ON indexrelid = oid WHERE NOT indisvalid"
+    with database.reading() as connection:
+        return list(connection.execute(text(query)).scalars())
 
 
 class TestUpgrade:
@@ -116,6 +126,7 @@ class TestUpgrade:
                 reader.rollback()
             added = "ALTER TABLE invoice ADD COLUMN note TEXT"
             config.attributes["connection"].execute(text(added))
+            config.attributes["models"] = MetaData()
 
         monkeypatch.setattr(command, "upgrade", add_column)
         with (
@@ -126,6 +137,35 @@ class TestUpgrade:
             migrate.upgrade(empty_url, "payment")
             assert len(tries) == 3
             assert "note" in {each["name"] for each in inspect(reader).get_columns("invoice")}
+
+    def test_writers_go_on_while_an_index_is_built(self, empty_url: str) -> None:
+        if empty_url.startswith("sqlite"):
+            pytest.skip("SQLite has one writer")
+        migrate.upgrade(empty_url, "payment")
+        execute(empty_url, f"DROP INDEX {LISTED}")
+        building = threading.Thread(target=migrate.upgrade, args=(empty_url, "payment"))
+        with closing(Database(empty_url)) as database:
+            with database.snapshot() as reader:  # for whose end the index waits
+                reader.execute(text("SELECT count(*) FROM invoice"))
+                building.start()
+                until(lambda: half_built(database) == [LISTED], 10, "the building of the index")
+                execute(empty_url, "LOCK TABLE invoice IN ROW EXCLUSIVE MODE")  # as each write does
+                assert building.is_alive()
+            building.join()
+            assert half_built(database) == []
+            with database.reading() as reader:
+                assert LISTED in {each["name"] for each in inspect(reader).get_indexes("invoice")}
+
+    def test_an_index_that_was_left_half_built_is_built_again(self, empty_url: str) -> None:
+        if empty_url.startswith("sqlite"):
+            pytest.skip("SQLite builds a whole index or none")
+        migrate.upgrade(empty_url, "payment")
+        left = f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{LISTED}'::regclass"
+        execute(empty_url, left)
+        with closing(Database(empty_url)) as database:
+            assert half_built(database) == [LISTED]
+            migrate.upgrade(empty_url, "payment")
+            assert half_built(database) == []
 
     def test_four_at_once_migrate_once(self, empty_url: str) -> None:
         failures: list[Exception] = []

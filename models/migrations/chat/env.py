@@ -1,4 +1,6 @@
-"""Alembic's entry to the chat history: `models.migrate` brings the connection and the lock."""
+"""Alembic's entry to the chat history: `models.migrate` brings the connection and the lock, and
+builds indexes from the models.
+"""
 
 from alembic import context
 
@@ -8,5 +10,6 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Realm.metadata,
 )
+context.config.attributes["models"] = Realm.metadata
 with context.begin_transaction():
     context.run_migrations()
