@@ -26,7 +26,7 @@ from models.chat.people.users import create_user
 from models.chat.tables import EventQueue, Realm, User
 from models.clock import SystemClock
 from models.database import Database
-from pages import emoji
+from pages import emoji, uploads
 from pages.app import build_pages
 from pages.chat import add_chat
 from server.service import Service
@@ -40,6 +40,7 @@ from tests.support.chat.fixtures import Template
 from tests.support.chat.people import KEYS, PASSWORD, VAULT
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
+from tests.support.pictures import picture
 from workers.scheduled_delivery import ScheduledDelivery
 
 CLOCK = SystemClock()
@@ -74,9 +75,8 @@ def service(place: Path) -> Service:
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
     documents = {"chat": "/api/v1/openapi"}
-    pages = build_pages(
-        documents=documents, own=[add_chat, partial(emoji.install_for, service=service)]
-    )
+    shared = [partial(each.install_for, service=service) for each in (emoji, uploads)]
+    pages = build_pages(documents=documents, own=[add_chat, *shared])
     service.database.notifier.follow(lambda _logs: None)  # its thread stays as long as the service
     with running(build_app([service], pages=pages)) as address:
         yield address
@@ -546,3 +546,61 @@ def test_names_are_completed(
     assert field.get_property("value") == ":octo"
     sent = [each.text for each in hamlet.browser.find_all(".message .content")]
     assert not any("Hear" in text or "octo" in text for text in sent)
+
+
+def test_messages_are_searched(hamlet: Person) -> None:
+    """What is found leads to where it was said, also by a quote."""
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.browser.find("#topic").send_keys("masks")
+    hamlet.write("A rare walrus was here")
+    hamlet.see(".message .content", "A rare walrus was here")
+    hamlet.browser.find("#search").send_keys("walrus", Keys.ENTER)
+    hamlet.see("#place", "Search: walrus")
+    hamlet.see(".message .content", "A rare walrus was here")
+    assert [each.text for each in hamlet.browser.find_all(".mark.topic a")] == ["#stage > masks"]
+    assert not hamlet.browser.find("#compose").is_displayed()
+    hamlet.choose_late("walrus", ".quote")
+    hamlet.see("#place", "#stage > masks")
+    field = hamlet.browser.find("#content")
+    hamlet.browser.wait(lambda: "walrus" in str(field.get_property("value")), "the quote")
+    field.clear()
+    hamlet.browser.find("#search").clear()
+    hamlet.browser.find("#search").send_keys("no such beast", Keys.ENTER)
+    hamlet.see("#none", "No message has these words.")
+
+
+def test_files_are_attached_and_opened(hamlet: Person, tmp_path: Path) -> None:
+    """By the button and pasted; what is too large stays outside; a link opens the file."""
+    (tmp_path / "plan [1].png").write_bytes(picture("PNG"))
+    (tmp_path / "huge.bin").write_bytes(bytes(26 << 20))
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    field = hamlet.browser.find("#content")
+    hamlet.browser.find("#files").send_keys(str(tmp_path / "plan [1].png"))
+    hamlet.browser.wait(lambda: "/user_uploads/" in str(field.get_property("value")), "the link")
+    hamlet.gone("#attaching")
+    assert str(field.get_property("value")).startswith("[plan 1.png](/user_uploads/")
+    hamlet.browser.run(
+        "const files = new DataTransfer(); files.items.add(new File(['Not to be'], 'note.txt'));"
+        "document.querySelector('#content').dispatchEvent("
+        "new ClipboardEvent('paste', {clipboardData: files, cancelable: true}))"
+    )
+    hamlet.browser.wait(lambda: "[note.txt](" in str(field.get_property("value")), "the second")
+    hamlet.browser.find("#files").send_keys(str(tmp_path / "huge.bin"))
+    hamlet.see("#compose-refusal", "huge.bin is larger than 25 MiB.")
+    field.send_keys(Keys.ENTER)
+    hamlet.see(".message .content a", "plan 1.png")
+    driver = hamlet.browser.driver
+    [here] = driver.window_handles
+    [link] = [a for a in hamlet.browser.find_all(".message .content a") if a.text == "plan 1.png"]
+    link.click()
+    hamlet.browser.wait(lambda: len(driver.window_handles) == 2, "a window")
+    [opened] = set(driver.window_handles) - {here}
+    driver.switch_to.window(opened)
+    try:
+        has_width = "return document.images[0]?.naturalWidth > 0"
+        hamlet.browser.wait(lambda: bool(hamlet.browser.run(has_width)), "the picture")
+    finally:
+        driver.close()
+        driver.switch_to.window(here)

@@ -203,6 +203,7 @@ def test_what_cannot_be_drawn_is_text_and_hides_nothing(page: Browser) -> None:
     [
         {"userIds": [4, 5]},
         {"channelId": 9},
+        {"search": "50% of #1/2 > a.b?"},
         *({"channelId": 9, "topic": t} for t in ("", "a b", "50% of #1/2 > a.b?", "ü 🏰", ".2E")),
     ],
     ids=str,
@@ -211,7 +212,19 @@ def test_an_address_leads_to_its_place(page: Browser, place: dict[str, object]) 
     assert page.driver.execute_async_script(ADDRESS, place) == place
 
 
-@pytest.mark.parametrize("address", ["", "#", "#narrow", "#narrow/x/1", "#narrow/dm/x", "#a/b/c"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "#",
+        "#narrow",
+        "#narrow/x/1",
+        "#narrow/search/",
+        "#narrow/search/.ZZ",
+        "#narrow/dm/x",
+        "#a/b/c",
+    ],
+)
 def test_another_address_leads_nowhere(page: Browser, address: str) -> None:
     script = """
     const [address, done] = arguments;

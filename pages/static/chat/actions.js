@@ -20,7 +20,9 @@ async function quote(app, message) {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   const who = `@_**${message.sender_full_name}|${message.sender_id}**`;
-  app.insert(`${who} [said](${linkTo(app, message)}):\n${fence}quote\n${content}\n${fence}\n`);
+  const place = app.place.search === undefined ? app.place : placeOf(message, app.state.me);
+  app.insert(`${who} [said](${linkTo(app, message)}):\n${fence}quote\n${content}\n${fence}\n`, place);
+  app.show(place);
 }
 
 async function star(app, message) {

@@ -40,6 +40,13 @@ export class Api {
     return this.#call("DELETE", path, encode(parameters), options);
   }
 
+  /** Send a file as the part `file` of a form. */
+  upload(path, file) {
+    const form = new FormData();
+    form.append("file", file);
+    return this.#call("POST", path, form, {});
+  }
+
   #call(method, path, body, { signal, headers = {}, keepalive = false }) {
     const authorization = this.#authorization === null ? {} : { Authorization: this.#authorization };
     const textOf = (content) => content.msg;

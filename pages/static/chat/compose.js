@@ -40,7 +40,9 @@ export class Compose {
   open(place) {
     this.#keep();
     this.#typist.stop();
-    this.#place = place;
+    this.#form.hidden = place.search !== undefined;
+    this.#place = this.#form.hidden ? null : place;
+    if (this.#form.hidden) return;
     const { maxMessage, maxTopic, emptyTopic } = this.#app.state.realm;
     this.#content.maxLength = maxMessage;
     this.#topic.maxLength = maxTopic;
@@ -55,10 +57,13 @@ export class Compose {
     this.#content.focus();
   }
 
-  /** Put a text at the end of what is written. */
-  insert(text) {
-    const written = this.#content.value;
-    this.#content.value = written === "" || written.endsWith("\n") ? written + text : `${written}\n${text}`;
+  /** Put a text at the end of what is written, here or at another place. */
+  insert(text, place) {
+    const isHere = this.#place !== null && keyOf(place) === keyOf(this.#place);
+    const written = isHere ? this.#content.value : (this.#drafts.get(keyOf(place)) ?? "");
+    const longer = written === "" || written.endsWith("\n") ? written + text : `${written}\n${text}`;
+    if (!isHere) return this.#drafts.set(keyOf(place), longer);
+    this.#content.value = longer;
     this.focus();
   }
 

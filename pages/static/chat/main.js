@@ -2,6 +2,7 @@
 
 import { announce, find } from "../client/element.js";
 import { Api } from "./api.js";
+import { Attaching } from "./attaching.js";
 import { Channels } from "./channels.js";
 import { Completion } from "./completion.js";
 import { Compose } from "./compose.js";
@@ -35,6 +36,7 @@ class App {
     addEventListener("pagehide", () => this.#queue?.stop());
     addEventListener("pageshow", (event) => event.persisted && location.reload());
     find("sign-out").addEventListener("click", () => this.#leave());
+    new Attaching(this);
     new Channels(this);
     this.#signIn.open();
   }
@@ -50,9 +52,9 @@ class App {
     find("trouble").hidden = false;
   }
 
-  /** Put a text into the message that is being written. */
-  insert(text) {
-    this.#compose.insert(text);
+  /** Put a text into the message that is being written, here or at another place. */
+  insert(text, place) {
+    this.#compose.insert(text, place);
   }
 
   redrawSidebar() {
@@ -134,7 +136,7 @@ class App {
     this.#compose.open(place);
     this.#timeline.open(place);
     // A field with the focus would bring up the keyboard of a phone.
-    if (matchMedia("(pointer: coarse)").matches) find("place").focus();
+    if (place.search !== undefined || matchMedia("(pointer: coarse)").matches) find("place").focus();
     else this.#compose.focus();
     if (place.channelId !== undefined) this.#loadTopics(place.channelId);
   }

@@ -1,5 +1,6 @@
-// Places where messages are: a channel {channelId}, a topic {channelId, topic}, or a conversation
-// {userIds} with the others' ids in ascending order (your own id alone: notes to yourself).
+// Places where messages are: a channel {channelId}, a topic {channelId, topic}, a conversation
+// {userIds} with the others' ids in ascending order (your own id alone: notes to yourself), or what
+// has the words of a search {search}.
 
 const ascending = (ids) => [...ids].sort((one, other) => one - other);
 
@@ -17,6 +18,7 @@ export function placeOf(message, me) {
 
 /** Equal for the spellings of one topic. */
 export function keyOf(place) {
+  if (place.search !== undefined) return `search ${place.search}`;
   if (place.userIds) return `users ${place.userIds.join(",")}`;
   if (place.topic === undefined) return `channel ${place.channelId}`;
   return `topic ${place.channelId} ${place.topic.toLowerCase()}`;
@@ -30,6 +32,7 @@ export function contains(place, other) {
 
 /** The filter of `GET /messages`. */
 export function narrowOf(place) {
+  if (place.search !== undefined) return [{ operator: "search", operand: place.search }];
   if (place.userIds) return [{ operator: "dm", operand: place.userIds }];
   const channel = { operator: "channel", operand: place.channelId };
   return place.topic === undefined ? [channel] : [channel, { operator: "topic", operand: place.topic }];
@@ -51,6 +54,7 @@ const write = (text) => encodeURIComponent(text).replaceAll(".", "%2E").replaceA
 const read = (text) => decodeURIComponent(text.replaceAll(".", "%"));
 
 export function addressOf(place) {
+  if (place.search !== undefined) return `#narrow/search/${write(place.search)}`;
   if (place.userIds) return `#narrow/dm/${place.userIds.join(",")}`;
   const channel = `#narrow/channel/${place.channelId}`;
   return place.topic === undefined ? channel : `${channel}/topic/${write(place.topic)}`;
@@ -59,6 +63,7 @@ export function addressOf(place) {
 /** The place of an address, or null. */
 export function placeAt(address) {
   const [, kind, who, , topic] = address.split("/");
+  if (address.startsWith("#narrow/search/")) return searchFor(who);
   if (!address.startsWith("#narrow/") || !/^\d/.test(who ?? "")) return null;
   if (kind === "dm") return { userIds: ascending(who.replace(/-.*/, "").split(",").map(Number)) };
   if (kind !== "channel") return null;
@@ -67,5 +72,13 @@ export function placeAt(address) {
     return topic === undefined ? { channelId } : { channelId, topic: read(topic) };
   } catch {
     return null; // not what anybody wrote as a topic
+  }
+}
+
+function searchFor(words) {
+  try {
+    return words === "" ? null : { search: read(words) };
+  } catch {
+    return null; // not what anybody wrote
   }
 }

@@ -18,6 +18,11 @@ export class Sidebar {
       event.preventDefault();
       find("sidebar").querySelector("a")?.focus();
     });
+    find("search").form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const words = find("search").value.trim();
+      if (words !== "") this.#app.show({ search: words });
+    });
   }
 
   draw() {
@@ -31,6 +36,7 @@ export class Sidebar {
   forget() {
     this.#items.clear();
     this.#filter.form.reset();
+    find("search").form.reset();
     for (const list of ["channels", "people"]) find(list).replaceChildren();
   }
 

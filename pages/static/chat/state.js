@@ -15,6 +15,7 @@ export class State {
       editSeconds: snapshot.realm_message_content_edit_limit_seconds,
       maxMessage: snapshot.max_message_length,
       maxTopic: snapshot.max_topic_length,
+      maxFileMiB: snapshot.max_file_upload_size_mib,
       emojiAddress: snapshot.server_emoji_data_url,
       pingMs: snapshot.server_presence_ping_interval_seconds * 1000,
       offlineAfterS: snapshot.server_presence_offline_threshold_seconds,
@@ -40,8 +41,9 @@ export class State {
     return this.users.get(userId)?.full_name ?? "Unknown user";
   }
 
-  /** The name of a place: `#general > castle`, `Othello`. */
+  /** The name of a place: `#general > castle`, `Othello`, `Search: castle`. */
   titleOf(place) {
+    if (place.search !== undefined) return `Search: ${place.search}`;
     if (place.userIds)
       return place.userIds.map((id) => (id === this.me ? `${this.nameOf(id)} (you)` : this.nameOf(id))).join(", ");
     const channel = `#${this.channels.get(place.channelId)?.name ?? "unknown channel"}`;

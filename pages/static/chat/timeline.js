@@ -1,6 +1,7 @@
 // The messages of the place that is open: the newest first of all, older ones on demand, and live.
 
 import { announce, find, h, reconcile } from "../client/element.js";
+import { openFile } from "./attaching.js";
 import { draw, follows, redrawReactions } from "./message.js";
 import { addressOf, contains, keyOf, narrowOf, placeOf } from "./places.js";
 import { applySubmessage, redrawPoll } from "./polls.js";
@@ -32,6 +33,7 @@ export class Timeline {
     this.#app = app;
     this.#older.addEventListener("click", () => this.#loadOlder());
     this.#below.addEventListener("click", () => this.#toBottom());
+    this.#list.addEventListener("click", (event) => openFile(app, event));
     this.#scroller.addEventListener("scroll", () => this.#isAtBottom() && this.#arrive());
     document.addEventListener("visibilitychange", () => this.markRead());
   }
@@ -185,6 +187,7 @@ export class Timeline {
     }
     reconcile(this.#list, wanted);
     find("none").hidden = wanted.length > 0;
+    find("none").textContent = this.#place.search === undefined ? "No messages yet." : "No message has these words.";
     if (wasAtBottom) this.#toBottom();
     else this.#below.hidden = this.#app.state.unread.count(this.#place) === 0;
   }
@@ -198,7 +201,9 @@ export class Timeline {
   #heading(place, messageId) {
     const name = `heading ${keyOf(place)} ${messageId}`;
     if (!this.#marks.has(name)) {
-      const link = h("a", { href: addressOf(place) }, this.#app.state.topicName(place.topic));
+      const { state } = this.#app;
+      const title = this.#place.search === undefined ? state.topicName(place.topic) : state.titleOf(place);
+      const link = h("a", { href: addressOf(place) }, title);
       this.#marks.set(name, h("li", { class: "mark topic" }, link));
     }
     return this.#marks.get(name);
