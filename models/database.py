@@ -11,7 +11,7 @@ message as its BEGIN; reads are transactions too, and no statement is prepared.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
@@ -198,7 +198,7 @@ class Database:
         waits for ever on a dead connection. SQLite needs no such check.
         """
         if self.dialect == "postgresql" and self._heartbeat is None:
-            self._heartbeat = Heartbeat(self._url, self.availability, self._sockets.shut)
+            self._heartbeat = Heartbeat(self._url, self.availability, self._sockets)
             self._heartbeat.start()
 
     def reading_apart(self) -> AbstractContextManager[Connection]:
@@ -329,7 +329,8 @@ class Database:
             try:
                 result = self._work(connection, session, work)
                 try:
-                    transaction.commit()
+                    with self._committing(connection):
+                        transaction.commit()
                 except DBAPIError as error:
                     if is_lost_race(error):
                         raise _TryAgain(error) from error
@@ -341,6 +342,11 @@ class Database:
             for call in session.info.get(_AFTER_COMMIT, ()):
                 call()
             return result
+
+    def _committing(self, connection: Connection) -> AbstractContextManager[None]:
+        if self.dialect == "sqlite":
+            return nullcontext()
+        return self._sockets.committing(connection.info[_SOCKET])
 
     def _work(self, connection: Connection, session: Session, work: Callable[[Session], T]) -> T:
         """Do a unit of work but for its commit."""

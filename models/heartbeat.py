@@ -11,13 +11,12 @@ from __future__ import annotations
 import select
 import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sqlalchemy import URL
 
 from models.availability import Availability
-from models.sockets import connect
+from models.sockets import Sockets, connect
 
 if TYPE_CHECKING:
     import psycopg
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 BEAT_S = 1.0
 ANSWER_S = 3.0
 """The longest that the heartbeat may take. With `BEAT_S` it is how long a request can hang."""
+COMMIT_S = 4.0
+"""The longest that a commit may take, and a beat."""
 PAUSE_S = 0.5
 """Between two attempts to connect to an unavailable database."""
 _QUERY = b"SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
@@ -42,8 +43,9 @@ class ReadOnly(Exception):
 class Heartbeat:
     """The heartbeat of one process, from `start` to `stop`."""
 
-    def __init__(self, url: URL, availability: Availability, cut: Callable[[], None]) -> None:
-        self._url, self._availability, self._cut = url, availability, cut
+    def __init__(self, url: URL, availability: Availability, known: Sockets) -> None:
+        """`known`: the sockets of the connections to the database."""
+        self._url, self._availability, self._sockets = url, availability, known
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
@@ -75,11 +77,12 @@ class Heartbeat:
                 if was_silent:
                     self._stopping.wait(PAUSE_S)
                 else:
-                    self._cut()
+                    self._sockets.shut()
                 availability.is_doubtful = False
                 continue
             if availability.is_silent:
                 availability.note_answer()
+            self._sockets.shut_late_commits(COMMIT_S)
             availability.doubted.clear()
             availability.doubted.wait(BEAT_S)
         if connection is not None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL
@@ -43,6 +44,8 @@ class Sockets:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._sockets: set[socket.socket] = set()
+        self._committing: dict[socket.socket, float] = {}
+        """When each commit under way has begun."""
 
     def add(self, descriptor: int) -> socket.socket:
         """Add the socket of a connection that was opened, and return it for `remove`."""
@@ -60,6 +63,27 @@ class Sockets:
     def __contains__(self, added: socket.socket) -> bool:
         """Return whether the connection is neither closed nor shut."""
         return added in self._sockets
+
+    @contextmanager
+    def committing(self, by: socket.socket) -> Iterator[None]:
+        """A commit, which `shut_late_commits` ends: PostgreSQL has no time limit for one, and it
+        waits as long as no synchronous replica is there.
+        """
+        self._committing[by] = time.monotonic()
+        try:
+            yield
+        finally:
+            self._committing.pop(by, None)
+
+    def shut_late_commits(self, seconds: float) -> None:
+        """Have every commit fail that has taken so long. Whether it is done, nobody knows."""
+        late = time.monotonic() - seconds
+        with self._guard:
+            for each, began in list(self._committing.items()):
+                if began < late and each in self._sockets:
+                    self._sockets.discard(each)
+                    with suppress(OSError):
+                        each.shutdown(socket.SHUT_RDWR)
 
     def shut(self) -> None:
         """Have every statement under way, and every later one, fail at once."""

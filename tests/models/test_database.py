@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 
 from models.database import READ_ONLY, TIME_LIMITS, Database
 from models.errors import DatabaseUnavailable
+from models.heartbeat import COMMIT_S
 from models.payment.tables import Lease
 from models.prepared import Query
 
@@ -238,6 +240,33 @@ class TestProfiles:
                 assert ask(connection) == 0
                 assert connection.execute(text("SHOW jit")).scalar() == "off"
             assert database.run(ask) == 1
+
+    def test_a_commit_that_waits_for_a_replica_ends_unacknowledged(self, postgres_url: str) -> None:
+        """PostgreSQL limits no commit, and the units of others go on meanwhile."""
+
+        def work(session: Session) -> None:
+            session.execute(text("SET LOCAL synchronous_commit = on"))
+            session.execute(text("CREATE TABLE told (id int)"))
+
+        def change(setting: str) -> None:
+            with (
+                closing(Database(postgres_url)) as operator,
+                operator.outside_transactions() as connection,
+            ):
+                connection.exec_driver_sql(setting)
+                connection.exec_driver_sql("SELECT pg_reload_conf()")
+
+        with closing(Database(postgres_url)) as database:
+            database.watch()
+            change("ALTER SYSTEM SET synchronous_standby_names = 'away'")
+            began = time.monotonic()
+            try:
+                with pytest.raises(DatabaseUnavailable):
+                    database.run(work)
+            finally:
+                change("ALTER SYSTEM RESET synchronous_standby_names")
+            assert COMMIT_S < time.monotonic() - began < COMMIT_S + 3
+            database.run(lambda session: session.execute(text("DROP TABLE told")))
 
     def test_nothing_is_missing_of_the_limits(self, database: Database) -> None:
         assert database.missing_limits() == []
