@@ -283,6 +283,24 @@ def test_the_list_is_filtered_and_stays_so(
     assert keeper.browser.console() == []
 
 
+def test_what_needs_a_person_is_found(
+    keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
+) -> None:
+    """Also what comes to need one while the page is open."""
+    usual, over, later = (order(name) for name in ("usual", "over", "later"))
+    pay(store, usual, at=CLOCK.now(), block_number=100, head_number=120)
+    pay(store, over, at=CLOCK.now(), amount=99_000_000, block_number=101, head_number=120)
+    keeper.enter(ada.key)
+    keeper.lists("later", "over", "usual")
+    keeper.browser.find("#unusual").click()
+    keeper.lists("over")
+    pay(store, later, at=CLOCK.now(), amount=1, block_number=102, head_number=120)
+    keeper.lists("later", "over")
+    keeper.browser.find("#clear").click()
+    keeper.lists("later", "over", "usual")
+    assert keeper.browser.console() == []
+
+
 def test_older_invoices_come_on_demand(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:

@@ -3,6 +3,8 @@
 import { find } from "../client/element.js";
 import { dayOf } from "./times.js";
 
+const UNUSUAL = ["late", "over", "partial", "reorged"]; // exceptions: somebody has to look at the money
+
 export class Filter {
   #form = find("filter");
   #told = "{}";
@@ -40,6 +42,7 @@ export class Filter {
     return {
       external_order_id: find("order").value.trim() || undefined,
       status: status.length > 0 ? status : undefined,
+      exception: find("unusual").checked ? UNUSUAL : undefined,
       created_from: since === "" ? undefined : dayOf(since),
       created_to: until === "" ? undefined : dayOf(until, 1),
     };
@@ -48,10 +51,11 @@ export class Filter {
 
 export const isEmpty = (value) => Object.values(value).every((wanted) => wanted === undefined);
 
-export function passes(invoice, { external_order_id, status, created_from, created_to }) {
+export function passes(invoice, { external_order_id, status, exception, created_from, created_to }) {
   return (
     (external_order_id === undefined || invoice.external_order_id === external_order_id) &&
     (status === undefined || status.includes(invoice.status)) &&
+    (exception === undefined || exception.includes(invoice.exception)) &&
     (created_from === undefined || invoice.created_at >= created_from) &&
     (created_to === undefined || invoice.created_at < created_to)
   );
