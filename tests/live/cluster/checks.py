@@ -272,7 +272,7 @@ def campaign(folder: Path, is_pooled: bool, *, minutes: float = 60) -> Outcome:
         breaks = {
             name: each for name, each in LASTING_FAULTS.items() if is_pooled or name != POOLER
         }
-        load = Load(cluster, chain, pause_s=2, schedulers=16)
+        load = Load(cluster, chain, pause_s=4, schedulers=16)
         with load:
             ran = Campaign(cluster, load)
             figure = ran.run(breaks, minutes=minutes)
