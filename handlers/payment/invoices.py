@@ -64,6 +64,7 @@ def list_invoices(
     status: list[str] | None = None,
     exception: list[str] | None = None,
     deposit_address: str | None = None,
+    tx_hash: str | None = None,
     created_from: int | None = None,
     created_to: int | None = None,
     limit: int,
@@ -76,6 +77,7 @@ def list_invoices(
         statuses=frozenset(status or ()),
         exceptions=frozenset(exception or ()),
         deposit_address=None if deposit_address is None else checksummed(deposit_address),
+        tx_hash=None if tx_hash is None else tx_hash.lower(),
         created_from=created_from,
         created_to=created_to,
     )

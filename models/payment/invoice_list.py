@@ -1,6 +1,6 @@
 """The invoices of a project, a page at a time, newest first.
 
-An index of the project finds a page, whatever filters there are: by order, by deposit address, or
+An index finds a page, whatever filters there are: by transaction, by order, by deposit address, or
 by each exception or status by itself. An invoice whose time is over counts as expired before the
 worker settles it.
 """
@@ -40,6 +40,8 @@ _LISTED = IndexRange([_its.project_id], _AGE)
 _LISTED_BY_ORDER = IndexRange([_its.project_id, _its.external_order_id], _AGE)
 _LISTED_BY_ADDRESS = IndexRange([_its.project_id, _its.deposit_address], _AGE)
 _LISTED_BY_EXCEPTION = IndexRange([_its.project_id, _its.exception], _AGE)
+_PAID_AT_ONCE = IndexRange([aside(_its.project_id)], [aside(each) for each in _AGE])
+"""Without an index: the payments of a transaction lead to its invoices."""
 _LISTED_BY_STATUS = IndexRange([_its.project_id, _its.status], _AGE)
 _IS_UNUSUAL = _its.exception != literal_column("'none'")
 """As in the partial index by exception, or neither database uses it."""
@@ -48,7 +50,8 @@ _IS_UNUSUAL = _its.exception != literal_column("'none'")
 @dataclass(frozen=True, slots=True)
 class InvoiceFilter:
     """Which invoices of a project are listed; None and an empty set: all. Times are Unix
-    milliseconds: from the first on, before the second. The address has its EIP-55 checksum.
+    milliseconds: from the first on, before the second. The address has its EIP-55 checksum, and the
+    hash of a transaction that paid is in lower case.
     """
 
     project_id: str
@@ -58,12 +61,13 @@ class InvoiceFilter:
     created_to: int | None = None
     exceptions: frozenset[str] = frozenset()
     deposit_address: str | None = None
+    tx_hash: str | None = None
 
     @property
     def fingerprint(self) -> list[str | int | None]:
         """The filters, to which a cursor of the list is bound."""
         single = (self.project_id, self.external_order_id, self.created_from, self.created_to)
-        unusual = [] if self.deposit_address is None else [self.deposit_address]
+        unusual = [each for each in (self.deposit_address, self.tx_hash) if each is not None]
         unusual += sorted(self.exceptions)
         return ["invoices", *single, *sorted(self.statuses), *unusual]
 
@@ -144,8 +148,13 @@ def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
     of_any = [or_(*statuses)] if statuses else []
     exceptions = sorted(wanted.exceptions)
     unusual = [aside(_its.exception).in_(exceptions)] if exceptions else []
-    if order is not None:
-        at = [] if address is None else [aside(_its.deposit_address) == address]
+    at = [] if address is None else [aside(_its.deposit_address) == address]
+    if wanted.tx_hash is not None:
+        paid = select(_payment.c.invoice_id).where(_payment.c.tx_hash == wanted.tx_hash)
+        of_order = [] if order is None else [aside(_its.external_order_id) == order]
+        others = [*of_order, *at, *unusual, *of_any]
+        yield _Part(_PAID_AT_ONCE, (project_id,), [_its.id.in_(paid), *others])
+    elif order is not None:
         yield _Part(_LISTED_BY_ORDER, (project_id, order), [*at, *unusual, *of_any])
     elif address is not None:
         yield _Part(_LISTED_BY_ADDRESS, (project_id, address), [*unusual, *of_any])

@@ -182,6 +182,7 @@ class Payment(PaymentBase):
     __tablename__ = "payment"
     __table_args__ = (
         UniqueConstraint("chain_id", "block_hash", "tx_hash", "log_index"),
+        Index(None, "tx_hash"),
         Index(None, "chain_id", "block_number"),
         partial_index(
             "ix_payment_pending", "chain_id", "block_number", where=text("status = 'pending'")

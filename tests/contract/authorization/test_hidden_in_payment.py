@@ -107,6 +107,7 @@ def things(
         "invoice": [(one, ABSENT_ID) for one in spelled],
         "payment method": [(METHOD, as_absent(METHOD))],
         "deposit address": [(first.json()["deposit_address"], f"0x{0:040x}")],
+        "transaction": [(answers[1]["payments"][0]["tx_hash"], f"0x{0:064x}")],
         "order": [(ORDER, as_absent(ORDER))],
         "idempotency key": [(KEY, as_absent(KEY))],
     }

@@ -107,6 +107,7 @@ class TestPages:
             ("status=open", "/query/status/0"),
             ("exception=none", "/query/exception/0"),
             ("deposit_address=0x1", "/query/deposit_address"),
+            ("tx_hash=0x1", "/query/tx_hash"),
             ("created_from=-1", "/query/created_from"),
             ("created_to=soon", "/query/created_to"),
             ("external_order_id=", "/query/external_order_id"),
@@ -227,6 +228,28 @@ class TestFilters:
         order = other["external_order_id"]
         assert ids(api, deposit_address=address, external_order_id=order) == []
 
+    def test_by_transaction(
+        self, api: ContractClient, make: Make, database: Database, now: datetime
+    ) -> None:
+        usual, over, other = make(3)
+        hashes = {}
+        for block_number, invoice_id in enumerate((usual, over), start=100):
+            amount = 12_500_000 if invoice_id == usual else 99_000_000
+            paid = pay(
+                database, invoice_id, at=now, amount=amount, block_number=block_number,
+                head_number=120,
+            )  # fmt: skip
+            hashes[invoice_id] = paid.tx_hash
+        for spelled in (hashes[over], "0x" + hashes[over][2:].upper()):
+            assert ids(api, tx_hash=spelled) == [over]
+        assert ids(api, tx_hash=hashes[usual], exception="over") == []
+        assert ids(api, tx_hash=hashes[over], exception="over", status="paid") == [over]
+        order = api.get(f"{PATH}/{other}").json()["external_order_id"]
+        assert ids(api, tx_hash=hashes[over], external_order_id=order) == []
+        address = api.get(f"{PATH}/{over}").json()["deposit_address"]
+        assert ids(api, tx_hash=hashes[over], deposit_address=address) == [over]
+        assert ids(api, tx_hash=f"0x{0:064x}") == []
+
     def test_together(self, api: ContractClient, make: Make, now: datetime) -> None:
         made = make(3)
         start = to_ms(now)
@@ -265,6 +288,7 @@ class TestCursors:
             {**filters, "external_order_id": "order-1"},
             {**filters, "exception": "over"},
             {**filters, "deposit_address": f"0x{0:040x}"},
+            {**filters, "tx_hash": f"0x{0:064x}"},
         ):
             refused(api, cursor, **other)
         refused(client.with_key(ben.key), cursor, **filters)

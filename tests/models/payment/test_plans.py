@@ -35,7 +35,7 @@ from tests.models.payment.crowded import (
     OTHER_INVOICE,
     fill,
 )
-from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, CHAIN_ID, make_merchant
+from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, CHAIN_ID, make_hash, make_merchant
 from tests.support.plans import STATISTICS, analyze, watching
 
 HOLDER = "worker"
@@ -168,6 +168,10 @@ LISTS: Mapping[str, tuple[Work, set[str]]] = {
     "an address, late": (
         invoices(deposit_address=f"0x{5000:040x}", exceptions=frozenset({LATE})),
         {BY_ADDRESS, *ANY_OF_INVOICES},
+    ),
+    "a transaction": (
+        invoices(tx_hash=make_hash("transaction", 5000)),
+        {"payment(tx_hash)", *ANY_OF_INVOICES},
     ),
     "late": (invoices(exceptions=frozenset({LATE})), {BY_EXCEPTION, *ANY_OF_INVOICES}),
     "late or over, expired": (
