@@ -5,7 +5,8 @@ service NAME has its document in `specs/NAME.yaml`, a function `compose(settings
 `handlers/NAME/wiring.py`, its tables in `models/NAME`, its migrations in `models/migrations/NAME`,
 and its database in `SPECD_NAME_DATABASE_URL`. The entry says what else it has.
 
-A service may have further documents, `specs/DOCUMENT.yaml`, that are served beside the first one.
+A service may have further documents, `specs/DOCUMENT.yaml`, that are served beside the first one,
+some of them only where a setting says so.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One service. `further` names the documents it has beside the one called like itself. `pages`,
+    """One service. `further` names the documents it has beside the one called like itself, and
+    `optional` those of them that its wiring leaves out unless a setting asks for them. `pages`,
     `workers` and `commands` name modules, where it has any: of pages for people
     (`install_for(app, service)`), of background jobs (`WORKERS`) and of commands of `specd` (a
     click group called like the service).
@@ -21,6 +23,7 @@ class Entry:
 
     name: str
     further: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     pages: str = ""
     workers: str = ""
     commands: str = ""
@@ -39,7 +42,8 @@ class Entry:
 SERVICES = (
     Entry(
         "payment",
-        further=("payment-events",),
+        further=("payment-events", "payment-test"),
+        optional=("payment-test",),
         pages="pages.payment",
         workers="workers.payment",
         commands="cli.payment",
@@ -49,3 +53,5 @@ SERVICES = (
 NAMES = tuple(entry.name for entry in SERVICES)
 DOCUMENTS = {document: entry.name for entry in SERVICES for document in entry.documents}
 """The name of each document -> the service that it is of."""
+OPTIONAL = frozenset(document for entry in SERVICES for document in entry.optional)
+"""The documents that are served only where a setting says so."""

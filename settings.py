@@ -426,6 +426,12 @@ class Settings:
     webhook_endpoints_per_project: int = setting(
         20, whole(1, 100), "Maximum number of webhook endpoints per payment project."
     )
+    payment_test_helpers: str = setting(
+        "off",
+        one_of("off", "on", "public"),
+        "Serve `/v1/test-helpers`, with which merchants pay, reorganize and fail on test chains:"
+        " `off`, `on` where all RPC endpoints are on this machine, `public` wherever they are.",
+    )
     invoice_lifetime_s: int = setting(
         1800, whole(1, 31_536_000), "Time from an invoice's creation to its expiry."
     )
@@ -542,6 +548,11 @@ class Settings:
             object.__setattr__(self, name, value)
 
     @property
+    def has_test_helpers(self) -> bool:
+        """Whether the payment service serves its test helpers."""
+        return self.payment_test_helpers != "off"
+
+    @property
     def published_url(self) -> str | None:
         """The public address, if the operator has set one."""
         return None if self.public_url == _url_of(self.bind) else self.public_url
@@ -633,10 +644,17 @@ def _check_exposure(settings: "Settings") -> None:
             f"SPECD_DEVELOPMENT allows sign-in without a password and requires a SPECD_BIND"
             f" that only this machine can reach, such as 127.0.0.1:8080, not {settings.bind}."
         )
+    endpoints = [entry.partition("=")[2] if "=" in entry.partition("://")[0] else entry
+                 for entry in settings.chain_rpc_urls]  # fmt: skip
+    hosts = [urlsplit(url).hostname or "" for url in endpoints]
+    if settings.payment_test_helpers == "on" and not all(map(is_loopback, hosts)):
+        raise SettingsError(
+            "SPECD_PAYMENT_TEST_HELPERS=on lets API keys act on chains and requires that all"
+            " SPECD_CHAIN_RPC_URLS are on this machine; SPECD_PAYMENT_TEST_HELPERS=public allows"
+            " others."
+        )
     if settings.allow_plain_http:
         return
-    endpoints = (entry.partition("=")[2] if "=" in entry.partition("://")[0] else entry
-                 for entry in settings.chain_rpc_urls)  # fmt: skip
     for name, urls in (
         ("push_relay_url", (settings.push_relay_url,)),
         ("chat_upload_s3_url", (settings.chat_upload_s3_url,)),

@@ -45,9 +45,10 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
 
 
 def _check_handlers() -> Sequence[Mistake]:
-    """Return what stops the start of the services, which are put together without settings."""
+    """Return what stops the start of the services, which are put together without settings,
+    with all documents."""
     with TemporaryDirectory() as folder:
-        settings = replace(Settings(), data_dir=Path(folder))
+        settings = replace(Settings(), data_dir=Path(folder), payment_test_helpers="on")
         try:
             build_app(
                 [import_module(entry.wiring).compose(settings) for entry in services.SERVICES]

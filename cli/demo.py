@@ -15,6 +15,7 @@ import click
 import httpx
 from sqlalchemy.orm import Session
 
+from adapters.chain.json_rpc import parse_endpoints
 from cli.migrate import migrate_all
 from cli.output import json_option
 from cli.shared_secrets import chat_vault, key_maker, open_with_secret, payment_vault
@@ -58,6 +59,7 @@ class Demo:
             "SPECD_RATE_LIMITS": str(not alone).lower(),
             "SPECD_DEVELOPMENT": str(alone).lower(),
             **({"SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8,::1/128"} if alone else {}),
+            "SPECD_PAYMENT_TEST_HELPERS": "on" if _has_local_chains(given) else "off",
             **outside_services(given),
             "SPECD_CHAT_MAIL_DOMAIN": "acme.example",
             **environ,
@@ -244,6 +246,11 @@ def prepare_chat(setup: Demo, host: str) -> ChatAccess:
 
 def _is_alone(settings: Settings) -> bool:
     return is_loopback(settings.bind.rpartition(":")[0])
+
+
+def _has_local_chains(given: Settings) -> bool:
+    """Return whether all endpoints of chains are on this machine, like the demo's own."""
+    return all(endpoint.is_loopback for _, endpoint in parse_endpoints(given.chain_rpc_urls))
 
 
 def _genesis_hash(chain_url: str) -> str:

@@ -1,5 +1,6 @@
 """The common part of every service's wiring, which comes from the settings."""
 
+from collections.abc import Collection
 from typing import Any, cast
 
 import specs
@@ -9,14 +10,22 @@ from models.errors import DatabaseUnavailable
 from models.revisions import has_usable_schema
 from server.service import Service
 from server.wire.browsers import Origins
-from services import DOCUMENTS
+from services import DOCUMENTS, OPTIONAL
 from settings import Settings
 
 
 def service_from_settings(
-    settings: Settings, name: str, *, database: Database, clock: Clock, **own: Any
+    settings: Settings,
+    name: str,
+    *,
+    database: Database,
+    clock: Clock,
+    chosen: Collection[str] = (),
+    **own: Any,
 ) -> Service:
-    """Return a service of `services.py`; `own` are the fields that are this service's alone."""
+    """Return a service of `services.py` with those of its optional documents that are `chosen`;
+    `own` are the fields that are this service's alone.
+    """
 
     def check_migrations() -> None:
         if not has_usable_schema(cast(Database, service.database), name):
@@ -25,7 +34,9 @@ def service_from_settings(
     service = Service(
         name=name,
         documents=[
-            specs.document(document) for document, service in DOCUMENTS.items() if service == name
+            specs.document(document)
+            for document, its in DOCUMENTS.items()
+            if its == name and (document in chosen or document not in OPTIONAL)
         ],
         handlers=f"handlers.{name}",
         database=database,

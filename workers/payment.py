@@ -1,10 +1,16 @@
 """The payment service's workers, by name."""
 
+import time
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import partial
 from ipaddress import ip_network
 
+import orjson
+
+from adapters.chain.development import RpcDevelopmentChains
 from adapters.chain.gateway import RpcChainGateway
+from adapters.chain.json_rpc import EndpointFailed, RpcError
 from adapters.chain.rpc_reader import RpcChainReader
 from adapters.webhooks.sender import WebhookSender
 from models.clock import Clock
@@ -13,18 +19,25 @@ from models.payment import receivers
 from models.payment.expiry import try_expire_some
 from models.payment.leases import watcher_of
 from models.payment.retention import POLICY
+from models.payment.test_helpers import faults
+from models.payment.test_helpers.faults import Fault, Kind
+from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import open_vault
 from workers.chain_pace import Pace
-from workers.chain_watcher import DEVELOPMENT_CHAINS, ChainWatcher
+from workers.chain_watcher import DEVELOPMENT_CHAINS, READ_ANEW_EVERY, ChainWatcher
 from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.leadership import Leadership
 from workers.loop import Worker
+from workers.scenario_runs import ScenarioRunner
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
 LOOK_FOR_CHAINS_EVERY_S = 5.0
 EXPIRY_EVERY_S = 2.0
 EXPIRED_AT_ONCE = 100
+SCENARIOS_EVERY_S = 0.1
+TESTED_READ_ANEW_EVERY = timedelta(seconds=1)
+"""Where merchants end the time of invoices and wait for the expiry."""
 
 
 def chain_watcher(context: WorkerContext) -> Worker:
@@ -59,6 +72,9 @@ def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
         lambda: watcher.least_head(),
         genesis=lambda: watcher.genesis_hash(),
         widest=settings.chain_log_range,
+        before=partial(suffer_fault, context.database, chain_id)
+        if settings.has_test_helpers
+        else lambda: None,
     )
     watcher = ChainWatcher(
         context.database,
@@ -66,6 +82,7 @@ def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
         context.clock,
         chain_id=chain_id,
         may_replace=settings.development,
+        read_anew_every=TESTED_READ_ANEW_EVERY if settings.has_test_helpers else READ_ANEW_EVERY,
     )
     pace = Pace(
         context.clock,
@@ -95,6 +112,17 @@ def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
     return Worker(name, try_one, poll_s=settings.chain_poll_s, close=close)
 
 
+def suffer_fault(database: Database, chain_id: int) -> None:
+    """Let a call to a chain come late, or raise, where that is to be simulated."""
+    match faults.try_take(database, faults.chain_target(chain_id)):
+        case Fault(Kind.LAG, lag):
+            time.sleep(lag.total_seconds())
+        case Fault(Kind.FAIL):
+            raise RpcError(-32603, "simulated failure")
+        case Fault(Kind.REFUSE):
+            raise EndpointFailed("refused the connection (simulated)")
+
+
 def invoice_expiry(context: WorkerContext) -> Worker:
     """Lets invoices expire; any number of processes share the work. What clients see does not wait
     for it, because reads compute expiry from the clock.
@@ -119,15 +147,48 @@ def webhooks(context: WorkerContext) -> Worker:
     settings = context.settings
     sender = WebhookSender([ip_network(network) for network in settings.webhook_networks])
     vault = open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
-    posting = Posting(sender, vault, context.clock)
+    find_fault = partial(find_posting_fault, context.database)
+    posting = Posting(
+        sender,
+        vault,
+        context.clock,
+        find_fault=find_fault if settings.has_test_helpers else None,
+    )
     worker = WebhookWorker(context.database, context.clock, posting)
     # A step waits for notifications by itself.
     return Worker("webhooks", worker.try_round, poll_s=0.0, close=worker.close)
+
+
+def find_posting_fault(database: Database, message: Message) -> Fault | None:
+    """Return the fault that is to be simulated for a message about an invoice."""
+    invoice = orjson.loads(message.data).get("invoice")
+    return faults.try_take(database, faults.invoice_target(invoice["id"])) if invoice else None
+
+
+def scenario_runs(context: WorkerContext) -> Worker:
+    """Carries out scenarios where there are test helpers; a lease elects one process."""
+    settings, name = context.settings, "scenario_runs"
+    if not settings.has_test_helpers:
+        return Worker(name, lambda: False, poll_s=LOOK_FOR_CHAINS_EVERY_S)
+    leadership = Leadership(context.database, context.clock, name=name)
+    runner = ScenarioRunner(
+        context.database,
+        context.clock,
+        RpcDevelopmentChains(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s),
+        WebhookSender([ip_network(network) for network in settings.webhook_networks]),
+    )
+    return Worker(
+        name,
+        lambda: leadership.try_lead() and runner.try_some(),
+        poll_s=SCENARIOS_EVERY_S,
+        close=leadership.release,
+    )
 
 
 WORKERS: Mapping[str, WorkerFactory] = {
     "chain_watcher": chain_watcher,
     "invoice_expiry": invoice_expiry,
     "payment_retention": payment_retention,
+    "scenario_runs": scenario_runs,
     "webhooks": webhooks,
 }

@@ -1,5 +1,7 @@
 """Posts the payment service's events to webhook endpoints."""
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime
 
 import orjson
@@ -9,6 +11,7 @@ import tracing
 from adapters.webhooks.sender import Received, WebhookSender
 from models.clock import Clock
 from models.payment.event_list import written_id
+from models.payment.test_helpers.faults import SIMULATED, Fault
 from models.payment.webhooks import signing_secrets
 from models.payment.webhooks.outcomes import Attempt, Reply
 from models.payment.webhooks.queue import Message
@@ -16,12 +19,23 @@ from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
 from workers import posting
 
+FindFault = Callable[[Message], Fault | None]
+
 
 class Posting(posting.Posting[Message, Attempt]):
     """Messages on their way to endpoints, signed."""
 
-    def __init__(self, sender: WebhookSender, vault: WebhookVault, clock: Clock) -> None:
+    def __init__(
+        self,
+        sender: WebhookSender,
+        vault: WebhookVault,
+        clock: Clock,
+        *,
+        find_fault: FindFault | None = None,
+    ) -> None:
+        """`find_fault` is asked for a simulated fault before each message, in a thread."""
         super().__init__("webhooks-out")
+        self._find_fault = find_fault
         self._sender, self._vault, self._clock = sender, vault, clock
         self._log = structlog.get_logger("webhooks")
 
@@ -37,6 +51,9 @@ class Posting(posting.Posting[Message, Attempt]):
     async def post(self, job: Message) -> Attempt:
         at = self._clock.now()
         try:
+            if await self._is_faulty(job):
+                reply = Reply(at, 0, None, SIMULATED, "")
+                return Attempt(job.endpoint_id, job.event_id, job.type, reply)
             received = await self._send(job, at)
             reply = Reply(
                 at,
@@ -50,6 +67,12 @@ class Posting(posting.Posting[Message, Attempt]):
             self._log.exception("webhook_not_posted", endpoint=job.endpoint_id)
             reply = Reply(at, 0, None, "internal_error", "")
         return Attempt(job.endpoint_id, job.event_id, job.type, reply)
+
+    async def _is_faulty(self, job: Message) -> bool:
+        if self._find_fault is None:
+            return False
+        fault = await asyncio.to_thread(self._find_fault, job)
+        return fault is not None
 
     async def _send(self, message: Message, at: datetime) -> Received:
         opened = signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed)

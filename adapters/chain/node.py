@@ -43,7 +43,7 @@ class Stranger(EndpointFailed):
 class Node:
     """One endpoint with its connection and its recent failures. Not thread-safe.
 
-    `transport` replaces HTTP in tests.
+    `transport` replaces HTTP in tests. `before` is called before each call, and may raise instead.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Node:
         timeout_s: float,
         widest: int,
         transport: Transport | None = None,
+        before: Callable[[], None] = lambda: None,
     ) -> None:
         self.endpoint = endpoint
         self.limits = QuestionLimits(widest, lambda: time.monotonic())
@@ -61,6 +62,7 @@ class Node:
         self._client = None if transport else sync_client(endpoint)
         self._timeout_s = timeout_s
         self._transport = transport or self._post
+        self._before = before
         self._web3: Web3 | None = None
         self._resting_until = 0.0
         self._silent_until = 0.0
@@ -159,6 +161,7 @@ class Node:
 
     def _post(self, method: str, params: list[Any]) -> Any:
         assert self._client is not None
+        self._before()
         return call(self._client, self.endpoint, method, params, timeout_s=self._timeout_s)
 
 

@@ -44,6 +44,7 @@ class RpcChainReader:
     retry. `not_behind()` is the block number of the watcher's checkpoint: an endpoint whose head is
     lower is not used, because it would show payments as gone that it has not seen yet. `genesis()`
     is the hash of block 0 as the watcher remembers it: an endpoint with another one is not used.
+    `before` is called before each call to an endpoint, and may raise what the call would.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class RpcChainReader:
         genesis: Callable[[], str | None] = lambda: None,
         widest: int = 1000,
         transports: Mapping[str, Transport] | None = None,
+        before: Callable[[], None] = lambda: None,
     ) -> None:
         self._chain_id = chain_id
         self._not_behind = not_behind
@@ -68,6 +70,7 @@ class RpcChainReader:
                 timeout_s=timeout_s,
                 widest=widest,
                 transport=transports[endpoint.url] if transports else None,
+                before=before,
             )
             for endpoint in endpoints
         ]

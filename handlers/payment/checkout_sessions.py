@@ -3,11 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from adapters.chain.gateway import ChainUnreachable, NoEndpoint
 from handlers.payment import render
+from handlers.payment.wire.acting import acting
 from handlers.payment.wire.context import Context
 from models.payment import checkout_sessions, invoice_view
-from models.payment.errors import ChainNotConfigured, ChainUnavailable
 
 
 async def create_checkout_session(
@@ -37,9 +36,5 @@ async def create_checkout_session(
 
 async def _require_chain(ctx: Context, chain_id: int) -> None:
     """Raises `ChainNotConfigured`, and `ChainUnavailable` unless the chain is healthy now."""
-    try:
+    with acting(chain_id):
         await ctx.adapters.chain.check(chain_id)
-    except NoEndpoint:
-        raise ChainNotConfigured(chain_id=chain_id) from None
-    except ChainUnreachable:
-        raise ChainUnavailable(chain_id=chain_id) from None

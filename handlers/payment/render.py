@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from adapters.webhooks.sender import Received
 from models.payment.methods import MethodRow
 from models.payment.rendering import ENVIRONMENT
 from models.payment.tables import CheckoutSession
+from models.payment.webhooks.outcomes import is_success
 from models.types import to_ms
 
 
@@ -32,4 +34,16 @@ def checkout_session(session: CheckoutSession, token: str, *, public_url: str) -
         "checkout_url": f"{public_url}/checkout/{token}",
         "expires_at": to_ms(session.expires_at),
         **{name: url for name, url in links.items() if url is not None},
+    }
+
+
+def test_result(endpoint_id: str, received: Received) -> dict[str, Any]:
+    """The document's WebhookTestResult."""
+    return {
+        "webhook_endpoint_id": endpoint_id,
+        "taken": is_success(received.status),
+        "status_code": received.status,
+        "failure": received.failure,
+        "duration_ms": received.duration_ms,
+        "answer": received.answer,
     }

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from sqlalchemy.orm import Session
 
-from adapters.webhooks.sender import Received
+from handlers.payment import render
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import ANSWERS
 from models.payment.errors import InvalidWebhookUrl
@@ -122,7 +122,7 @@ async def test_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
     headers = signing.sign(ping_id, body, opened, now=ctx.now)
     with webhooks.testing(endpoint.id):
         received = await webhooks.sender.post(endpoint.url, headers, body)
-    return Response(200, encode({"webhook_endpoint_id": endpoint.id, **_received(received)}))
+    return Response(200, encode(render.test_result(endpoint.id, received)))
 
 
 def list_webhook_deliveries(
@@ -176,16 +176,6 @@ def _opened(ctx: Context, response: Response) -> Response:
         )
         response.body = encode(body)
     return response
-
-
-def _received(received: Received) -> dict[str, Any]:
-    return {
-        "taken": is_success(received.status),
-        "status_code": received.status,
-        "failure": received.failure,
-        "duration_ms": received.duration_ms,
-        "answer": received.answer,
-    }
 
 
 def _attempt(row: AttemptRow) -> dict[str, Any]:

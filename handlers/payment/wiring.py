@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from adapters.chain.development import RpcDevelopmentChains
 from adapters.chain.gateway import RpcChainGateway
 from adapters.limits.wiring import open_limit_store
 from handlers.composition import service_from_settings
@@ -23,7 +24,10 @@ MINUTE = 60.0
 def compose(settings: Settings) -> Service:
     """The payment service as it is in production."""
     chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
-    adapters = PaymentAdapters(chain=chain, webhooks=webhooks_of(settings))
+    development = RpcDevelopmentChains(
+        settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s
+    )
+    adapters = PaymentAdapters(chain=chain, development=development, webhooks=webhooks_of(settings))
     return build_service(settings, clock=SystemClock(), adapters=adapters)
 
 
@@ -48,6 +52,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         database=database,
         adapters=adapters,
         clock=clock,
+        chosen=("payment-test",) if settings.has_test_helpers else (),
         chores=(Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),),
         rate_limit=rate_limit,
         strict_queries=True,

@@ -18,6 +18,7 @@ from models.payment.errors import (
 from models.payment.money import DECIMALS
 from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
+from models.reader import Db
 from models.rows import columns_of, read_rows
 
 MAIN_NETS = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
@@ -121,9 +122,9 @@ def is_symbol(text: str) -> bool:
     return _SYMBOL.fullmatch(text) is not None
 
 
-def list_methods(connection: Connection, *, project_id: str) -> Sequence[MethodRow]:
+def list_methods(db: Db, *, project_id: str) -> Sequence[MethodRow]:
     """Return a project's methods, oldest first."""
-    return read_rows(MethodRow, connection.execute(_METHODS_OF_PROJECT, {"project_id": project_id}))
+    return read_rows(MethodRow, db.execute(_METHODS_OF_PROJECT, {"project_id": project_id}))
 
 
 def set_disabled(

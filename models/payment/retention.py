@@ -5,6 +5,7 @@ from sqlalchemy import exists
 from models.payment import checkpoints
 from models.payment.lifecycle import PROCESSING, UNPAID
 from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice
+from models.payment.test_helpers.tables import ScenarioRun, SimulatedFault
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from models.ranges import aside
 from models.retention import Policy, Rule, first_in_first_out, older_than
@@ -21,6 +22,8 @@ POLICY = Policy(
         # The key of an invoice that is still open is needed however old it is.
         older_than(IdempotencyKey.created_at, "idempotency", only=~_IS_OPEN),
         older_than(CheckoutSession.expires_at, "expired"),
+        older_than(SimulatedFault.created_at, "expired"),
+        older_than(ScenarioRun.created_at, "payment_event"),
         first_in_first_out(Event.at, "payment_event"),
         first_in_first_out(WebhookDelivery.created_at, "payment_event"),
         first_in_first_out(WebhookAttempt.at, "payment_event"),

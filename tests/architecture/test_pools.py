@@ -19,6 +19,7 @@ KNOWN = {
     ("server/document/arrivals.py", "Pool"): "pieces of files on their way in",
     ("server/serving/streams.py", "Pool"): "answers that handlers stream, a piece at a time",
     ("handlers/chat/wire/pools.py", "Pool"): "hashes of passwords; pictures; files for the store",
+    ("workers/webhook_posting.py", "to_thread"): "faults of test helpers, a look for each message",
     ("adapters/webhooks/guarded_network.py", "ThreadPoolExecutor"): "names that are resolved",
 }
 """Place and kind -> what works there."""

@@ -192,6 +192,31 @@ class TestExposure:
     def test_development_on_the_loopback_is_fine(self, bind: str) -> None:
         assert Settings.from_env({"SPECD_DEVELOPMENT": "true", "SPECD_BIND": bind}).development
 
+    @pytest.mark.parametrize(
+        ("urls", "is_local"),
+        [
+            ("http://127.0.0.1:8545,31337=http://localhost:1", True),
+            ("", True),
+            ("https://rpc.example", False),
+            ("http://127.0.0.1:8545,11155111=https://rpc.example/x?a=b", False),
+        ],
+    )
+    def test_test_helpers_are_for_chains_of_this_machine(self, urls: str, is_local: bool) -> None:
+        env = {"SPECD_CHAIN_RPC_URLS": urls, "SPECD_PAYMENT_TEST_HELPERS": "on"}
+        if is_local:
+            assert Settings.from_env(env).has_test_helpers
+        else:
+            with pytest.raises(SettingsError, match="TEST_HELPERS=public allows others"):
+                Settings.from_env(env)
+        for value, is_served in (("public", True), ("off", False)):
+            settings = Settings.from_env(env | {"SPECD_PAYMENT_TEST_HELPERS": value})
+            assert settings.has_test_helpers is is_served
+
+    @pytest.mark.parametrize(("urls", "helpers"), [("", "on"), ("1337=https://rpc.example", "off")])
+    def test_the_demo_has_test_helpers_for_its_own_chain(self, urls: str, helpers: str) -> None:
+        settings = Demo.from_env({"SPECD_CHAIN_RPC_URLS": urls}).settings
+        assert settings.payment_test_helpers == helpers
+
     @pytest.mark.parametrize("bind", ["0.0.0.0:8080", "[::]:8080", "192.0.2.7:8080"])
     def test_a_demo_that_others_reach_keeps_its_doors(self, bind: str) -> None:
         settings = Demo.from_env({"SPECD_BIND": bind}).settings

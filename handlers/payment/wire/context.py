@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import server.context
+from adapters.chain.development import DevelopmentChains, RpcDevelopmentChains
 from adapters.chain.gateway import ChainGateway
 from handlers.payment.wire.key_uses import KeyUses
 from handlers.payment.wire.webhooks import Webhooks
@@ -16,6 +17,9 @@ class PaymentAdapters:
     """What handlers reach beyond the database."""
 
     chain: ChainGateway
+    development: DevelopmentChains = field(
+        default_factory=lambda: RpcDevelopmentChains((), timeout_s=1.0)
+    )
     key_uses: KeyUses = field(default_factory=KeyUses)
     polls: Polls = field(default_factory=Polls)
     webhooks: Webhooks = field(default_factory=Webhooks)

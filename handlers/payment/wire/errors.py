@@ -7,6 +7,7 @@ from connexion.exceptions import ProblemException
 
 from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
+from models.payment.test_helpers import errors as helpers
 from security_events import SecurityEvent
 from server import errors as engine
 from server.error_docs import help_link
@@ -66,6 +67,13 @@ DOMAIN: dict[type[DomainError], Answer] = {
     ),
     domain.ChainNotConfigured: Answer(503, "chain_not_configured", retry_after_s=60),
     domain.ChainUnavailable: Answer(503, "chain_unavailable", retry_after_s=5),
+    helpers.ChainDoesNotExist: Answer(404, "chain_not_found"),
+    helpers.ScenarioDoesNotExist: Answer(404, "scenario_not_found"),
+    helpers.RunDoesNotExist: Answer(404, "run_not_found"),
+    helpers.ChainIsNoTestBench: Answer(409, "chain_cannot_do_that"),
+    helpers.NothingIsDue: Answer(409, "nothing_due"),
+    helpers.InvoiceNotExpirable: Answer(409, "invoice_not_expirable"),
+    helpers.TooManyRuns: Answer(409, "too_many_runs", retry_after_s=5),
     DatabaseUnavailable: Answer(503, "database_unavailable", retry_after_s=1),
 }
 

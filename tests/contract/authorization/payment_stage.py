@@ -11,6 +11,8 @@ import httpx
 from models.clock import Clock
 from models.database import Database
 from models.payment import event_list, keys
+from models.payment.test_helpers import runs
+from models.payment.test_helpers.scenarios import CATALOGUE
 from tests.contract.authorization.policy import Case, filled
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.app import PaymentApp
@@ -22,6 +24,9 @@ from tests.support.payment.factories import (
     make_merchant,
     make_method,
 )
+
+ADAS_CHAIN = 31338
+"""A chain of a method of hers, and of nobody else's."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,9 @@ class PaymentStage:
         method, path = operations_of(self.app.document)[case.operation]
         parameters = dict(filled(case.request, self.things))
         sent: dict[str, Any] = {"json": parameters.pop("body")} if "body" in parameters else {}
-        for name in ("id", "event_id"):
+        for name in ("id", "event_id", "chain_id", "name"):
             if name in parameters:
-                path = path.replace(f"{{{name}}}", parameters.pop(name))
+                path = path.replace(f"{{{name}}}", str(parameters.pop(name)))
         client = ContractClient(self.app, self.app.document)
         key = self.keys[actor]
         if key is not None:
@@ -53,6 +58,7 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
         now = clock.now()
         ada = make_merchant(session, now=now)
         make_method(session, ada.project, now=now, method_id="books")
+        make_method(session, ada.project, now=now, method_id="far", chain_id=ADAS_CHAIN)
         invoice = make_invoice(session, ada, now=now)
         ben = make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
         revoked = make_key(session, ada.project, now=now)
@@ -66,6 +72,21 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
         }
         endpoint = make_endpoint(session, app.webhooks.vault, ada, now=now)
         event = event_list.written_id(1)
-        return actors, {"invoice": invoice.id, "event": event, "endpoint": endpoint.id}
+        run = runs.start(
+            session,
+            CATALOGUE["exact"],
+            project_id=ada.id,
+            invoice_id=invoice.id,
+            chain_id=invoice.chain_id,
+            now=now,
+        )
+        things = {
+            "invoice": invoice.id,
+            "event": event,
+            "endpoint": endpoint.id,
+            "run": run.id,
+            "chain": ADAS_CHAIN,
+        }
+        return actors, things
 
     return PaymentStage(app, *database.run(work))

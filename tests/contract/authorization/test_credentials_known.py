@@ -100,6 +100,8 @@ PLACES = {
     "models.webhooks.signing": NONE + "signs what the service sends; nobody comes in with it",
     "models.payment.webhooks.signing_secrets": NONE + "seals what the service signs with",
     "handlers.payment.webhook_endpoints": NONE + "the name of a ping",
+    "handlers.payment.sample_events": NONE + "the name of a sample",
+    "workers.scenario_runs": NONE + "the name of a forged message",
     "handlers.payment.wire.webhooks": NONE + "the seal of a process without settings",
     "models.chat.identity.attempts": NONE + "a digest, for a count",
     "handlers.chat.users": NONE + "a digest, for the fingerprint of a request",

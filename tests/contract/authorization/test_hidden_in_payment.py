@@ -20,6 +20,7 @@ from models.database import Database
 from models.payment.event_list import read_id
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice, InvoiceEvent
+from models.payment.test_helpers.tables import ScenarioRun, SimulatedFault
 from models.payment.webhooks.tables import (
     WebhookAttempt,
     WebhookDelivery,
@@ -48,6 +49,8 @@ LEAVES = [
     if kinds_of(NAMES, operation, leaf) != [NOTHING]
 ]
 ABSENT_ID = "00000000-0000-4000-8000-000000000000"
+HELPERS = "/v1/test-helpers"
+HIDDEN_CHAIN, ABSENT_CHAIN = "31338", "31339"
 KEY, ORDER, METHOD = "zq-key-gone", "zq-order-gone", "zq-method-gone"
 WRITTEN = (
     Invoice,
@@ -58,6 +61,8 @@ WRITTEN = (
     WebhookEndpoint,
     WebhookSecret,
     WebhookDelivery,
+    ScenarioRun,
+    SimulatedFault,
 )
 Things = Mapping[str, list[tuple[str, str]]]
 """Kind -> things of Ada's, each with one of the same length that nobody has."""
@@ -78,7 +83,7 @@ def things(
     """Ada's invoices, one of each status, and what she has used up or alone accepts."""
 
     def make(session: Session) -> list[str]:
-        make_method(session, ada.project, now=now, method_id=METHOD)
+        make_method(session, ada.project, now=now, method_id=METHOD, chain_id=int(HIDDEN_CHAIN))
         hour = timedelta(hours=1)
         made = [make_invoice(session, ada, now=now).id for _ in range(4)]
         cancel_invoice(session, project_id=ada.id, invoice_id=made[0], now=now)
@@ -97,10 +102,13 @@ def things(
     endpoint_id = database.run(
         lambda session: _make_tried(session, payment_app, ada, read_id(events[0]["id"]), now)
     )
+    run_id = client.with_key(ada.key).post(f"{HELPERS}/scenarios/late/runs").json()["id"]
     absent_event = "evt_7fffffffffffffff"
     cursor = client.with_key(ada.key).get("/v1/invoices?limit=1").json()["next_cursor"]
     return {
         "cursor": [(cursor, cursor[::-1])],
+        "chain": [(HIDDEN_CHAIN, ABSENT_CHAIN)],
+        "run": [(run_id, ABSENT_ID), (run_id.upper(), ABSENT_ID)],
         "webhook endpoint": [(endpoint_id, ABSENT_ID), (endpoint_id.upper(), ABSENT_ID)],
         "attempt": [("att_0000000000000001", "att_0000000000000009")],
         "event": [(events[0]["id"], absent_event), (events[-1]["id"], absent_event)],
@@ -147,7 +155,7 @@ def send(client: ContractClient, operation: str, request: Mapping[str, Any]) -> 
     method, path = operations_of(DOCUMENT)[operation]
     body = dict(request)
     headers = {"Idempotency-Key": body.pop("Idempotency-Key")} if "Idempotency-Key" in body else {}
-    for name in ("id", "event_id"):
+    for name in ("id", "event_id", "chain_id", "name"):
         path = path.replace(f"{{{name}}}", body.pop(name, ""))
     if method == "GET" and body:
         return client.get(f"{path}?{urlencode(body)}", headers=headers)
@@ -196,6 +204,12 @@ def rows(database: Database) -> list[int]:
 
 
 Make = Callable[[str, str], dict[str, Any]]
+ACTS: Mapping[str, dict[str, Any]] = {
+    "mine_blocks": {"count": 1},
+    "reorganise_chain": {"depth": 1},
+    "advance_clock": {"advance_s": 1},
+    "simulate_faults": {"kind": "fail", "calls": 1},
+}
 WEBHOOK = {"url": "https://shop.example/webhooks", "event_types": ["*"]}
 
 
@@ -223,6 +237,14 @@ def good(database: Database, payment_app: PaymentApp, ben: Merchant, now: dateti
             return creation(end, f"bens-key-{end}", f"bens-order-{end}")
         if operation in ("list_invoices", "list_events"):
             return {}
+        if operation in ACTS:
+            return {"chain_id": "31337", **ACTS[operation]}
+        if operation == "run_scenario":
+            return {"name": "exact"}
+        if operation == "get_run":
+            return {"id": ABSENT_ID}
+        if operation == "send_sample_event":
+            return {"type": "invoice.paid"}
         order = f"bens-own-{end}"
         if operation == "get_event":
             return {"id": "evt_0000000000000000"}

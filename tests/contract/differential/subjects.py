@@ -41,7 +41,11 @@ def payment(directory: Path) -> tuple[Service, Credentials]:
     """The payment service over an SQLite database of its own, with one merchant."""
     url = f"sqlite:///{directory / 'payment.db'}"
     migrate.upgrade(url, "payment")
-    settings = Settings(database_urls={"payment": url}, public_url="https://pay.example")
+    settings = Settings(
+        database_urls={"payment": url},
+        public_url="https://pay.example",
+        payment_test_helpers="on",
+    )
     adapters = PaymentAdapters(chain=FakeGateway())  # type: ignore[arg-type]
     service = build_service(settings, clock=FrozenClock(NOW), adapters=adapters)
     assert service.database is not None

@@ -29,6 +29,7 @@ from tests.live.running_demo import Demo
 PATHS = {
     "payment": ("/v1/openapi.yaml", "/v1/schemathesis.toml"),
     "payment-events": ("/v1/payment-events.yaml", "/v1/payment-events.schemathesis.toml"),
+    "payment-test": ("/v1/payment-test.yaml", "/v1/payment-test.schemathesis.toml"),
     "chat": ("/api/v1/openapi.yaml", "/api/v1/schemathesis.toml"),
 }
 """Document -> where it is served, and its configuration."""

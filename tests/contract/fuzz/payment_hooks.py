@@ -22,6 +22,9 @@ METHOD = os.environ.get("SPECD_FUZZ_METHOD", "tusd-local")
 KEY = "Idempotency-Key"
 LONGEST_WAIT_S = 1
 MOST_WAIT_S = 30
+MOST_BODY_WAIT_S = 15
+HELD = ("/payments", "/expire")
+"""The ends of the paths whose answers wait by their bodies."""
 UUID = "7ab0c098-d90a-4239-ac34-e62ee75eb63b"
 
 
@@ -40,11 +43,19 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
     if isinstance(body, dict) and "url" in body:
         case.body = body = {**body, "url": f"https://shop.example/{uuid.uuid4().hex}"}
     if isinstance(body, dict) and "payment_method_id" in body:
-        case.body = {**body, "payment_method_id": METHOD, "amount": _payable(body["amount"])}
+        case.body = body = {**body, "payment_method_id": METHOD}
+    if isinstance(body, dict) and "amount" in body and "payments" not in case.operation.path:
+        case.body = {**body, "amount": _payable(body["amount"])}
 
 
 def _hasten(case: Case) -> None:
-    """A poll that the service would let wait, whatever else is wrong with it, waits a second."""
+    """A request that the service would let wait, whatever else is wrong with it, waits a second or
+    not at all.
+    """
+    if case.operation.path.endswith(HELD) and isinstance(case.body, dict):
+        wait = case.body.get("wait_s", MOST_BODY_WAIT_S)
+        if type(wait) is int and 0 <= wait <= MOST_BODY_WAIT_S:
+            case.body = {**case.body, "wait_s": 0}
     wait = (case.query or {}).get("wait_s")
     if str(wait).isdecimal() and LONGEST_WAIT_S < int(str(wait)) <= MOST_WAIT_S:
         case.query["wait_s"] = LONGEST_WAIT_S

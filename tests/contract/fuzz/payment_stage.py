@@ -52,6 +52,7 @@ def fuzzed_payment(database_url: str, directory: Path) -> Iterator[tuple[Running
     users = {name: f"Bearer {_create_merchant(database, name)}" for name in ("first", "second")}
     database.dispose()
     environment = {"SPECD_PAYMENT_DATABASE_URL": database_url, "SPECD_WORKERS": "2"}
+    environment["SPECD_PAYMENT_TEST_HELPERS"] = "on"
     with ExitStack() as stack:
         has_anvil = find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None
         chain = stack.enter_context(running_anvil() if has_anvil else running_pyevm())

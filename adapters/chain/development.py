@@ -1,0 +1,271 @@
+"""Acts on development chains, whose nodes sign for accounts of their own and mine on request.
+
+No private key is used here: `eth_accounts` pays, or nobody does. Every method is bounded in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import httpx
+
+from adapters.chain.gateway import ChainUnreachable, NoEndpoint
+from adapters.chain.json_rpc import (
+    Endpoint,
+    EndpointFailed,
+    RpcError,
+    async_client,
+    call_async,
+    endpoints_for,
+    parse_quantity,
+)
+from models.payment.methods import MAIN_NETS
+
+WITHIN_S = 10.0
+"""The longest time for one act, however many calls it takes."""
+_ANSWER_LIMIT = 1024 * 1024
+_LOOK_S = 0.02
+_GAS = hex(200_000)
+_TRANSFER, _BALANCE_OF = "0xa9059cbb", "0x70a08231"
+"""The selectors of `transfer(address,uint256)` and of `balanceOf(address)` of ERC-20."""
+
+T = TypeVar("T")
+
+
+class NodeRefuses(Exception):
+    """The node cannot do that; the text completes a sentence that begins with "Chain N"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest block of a chain; `time_s` is its timestamp in Unix seconds."""
+
+    number: int
+    time_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A transfer that was submitted. `block_number` is None while it is not in a block."""
+
+    tx_hash: str
+    sender: str
+    amount: int
+    block_number: int | None
+
+
+class DevelopmentChains(Protocol):
+    """What can be made to happen on chains. All raise `NoEndpoint`, `ChainUnreachable`,
+    `NodeRefuses`.
+    """
+
+    async def head(self, chain_id: int) -> Head:
+        """Return the newest block."""
+        ...
+
+    async def balance(self, chain_id: int, token: str, address: str) -> int:
+        """Return the atoms of the token at the address."""
+        ...
+
+    async def pay(
+        self,
+        chain_id: int,
+        token: str,
+        to: str,
+        amounts: Sequence[int],
+        *,
+        payer: int = 0,
+        after_s: int | None = None,
+    ) -> list[Sent]:
+        """Transfer each of the amounts from the node's account number `payer`; the first one in a
+        block whose timestamp is after `after_s`.
+        """
+        ...
+
+    async def mine(self, chain_id: int, count: int, *, after_s: int | None = None) -> Head:
+        """Add blocks, the first one with a timestamp after `after_s`."""
+        ...
+
+    async def reorganise(self, chain_id: int, depth: int) -> Head:
+        """Replace the newest blocks by empty ones."""
+        ...
+
+    async def advance(self, chain_id: int, seconds: int) -> Head:
+        """Move the chain's clock on, and add a block with the new time."""
+        ...
+
+
+class RpcDevelopmentChains:
+    """`DevelopmentChains` over JSON-RPC. The first endpoint of a chain is the one that acts.
+
+    `timeout_s`: how long transactions are waited for.
+    """
+
+    def __init__(self, urls: Sequence[str], *, timeout_s: float) -> None:
+        self._urls, self._timeout_s = tuple(urls), timeout_s
+
+    async def head(self, chain_id: int) -> Head:
+        return await self._act(chain_id, lambda node: node.head())
+
+    async def balance(self, chain_id: int, token: str, address: str) -> int:
+        return await self._act(chain_id, lambda node: node.balance(token, address))
+
+    async def pay(
+        self,
+        chain_id: int,
+        token: str,
+        to: str,
+        amounts: Sequence[int],
+        *,
+        payer: int = 0,
+        after_s: int | None = None,
+    ) -> list[Sent]:
+        async def act(node: _Node) -> list[Sent]:
+            sender = await node.funded(token, sum(amounts), payer)
+            await node.date_next_block(after_s)
+            hashes = [await node.transfer(token, sender, to, each) for each in amounts]
+            until = node.soon()
+            return [
+                Sent(tx_hash, sender, amount, await node.find_block_of(tx_hash, until))
+                for tx_hash, amount in zip(hashes, amounts, strict=True)
+            ]
+
+        return await self._act(chain_id, act)
+
+    async def mine(self, chain_id: int, count: int, *, after_s: int | None = None) -> Head:
+        async def act(node: _Node) -> Head:
+            await node.date_next_block(after_s)
+            await node.ask("anvil_mine", hex(count))
+            return await node.head()
+
+        return await self._act(chain_id, act)
+
+    async def reorganise(self, chain_id: int, depth: int) -> Head:
+        async def act(node: _Node) -> Head:
+            height = (await node.head()).number
+            if depth >= height:
+                raise NodeRefuses(f"has {height} blocks, of which at most the others are replaced")
+            await node.ask("anvil_reorg", depth, [])
+            return await node.head()
+
+        return await self._act(chain_id, act)
+
+    async def advance(self, chain_id: int, seconds: int) -> Head:
+        async def act(node: _Node) -> Head:
+            await node.ask("evm_increaseTime", hex(seconds))
+            await node.ask("anvil_mine", "0x1")
+            return await node.head()
+
+        return await self._act(chain_id, act)
+
+    async def _act(self, chain_id: int, act: Callable[[_Node], Awaitable[T]]) -> T:
+        endpoints = endpoints_for(self._urls, chain_id)
+        if chain_id in MAIN_NETS or not endpoints:
+            raise NoEndpoint(chain_id)
+        try:
+            async with asyncio.timeout(WITHIN_S), async_client(endpoints[0]) as client:
+                node = _Node(client, endpoints[0], self._timeout_s)
+                if await node.quantity("eth_chainId") != chain_id:
+                    raise ChainUnreachable(chain_id)
+                return await act(node)
+        except (TimeoutError, EndpointFailed):
+            raise ChainUnreachable(chain_id) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """One endpoint during one act."""
+
+    client: httpx.AsyncClient
+    endpoint: Endpoint
+    timeout_s: float
+
+    async def ask(self, method: str, *params: Any) -> Any:
+        try:
+            return await call_async(
+                self.client,
+                self.endpoint,
+                method,
+                list(params),
+                timeout_s=WITHIN_S,  # hundreds of blocks take longer than a question
+                limit=_ANSWER_LIMIT,
+            )
+        except RpcError as error:
+            raise NodeRefuses(f"refuses {method}: {error.message[:200]}") from None
+
+    async def quantity(self, method: str, *params: Any) -> int:
+        return parse_quantity(await self.ask(method, *params))
+
+    async def head(self) -> Head:
+        block = _object(await self.ask("eth_getBlockByNumber", "latest", False))
+        return Head(parse_quantity(block.get("number")), parse_quantity(block.get("timestamp")))
+
+    async def balance(self, token: str, address: str) -> int:
+        if await self.ask("eth_getCode", token, "latest") in ("0x", None):
+            raise NodeRefuses(f"has no token at {token}; start it with `specd chain`")
+        data = _BALANCE_OF + _word(address)
+        return await self.quantity("eth_call", {"to": token, "data": data}, "latest")
+
+    async def funded(self, token: str, amount: int, payer: int) -> str:
+        """Return the node's account number `payer`, to which the others have given what it lacks
+        of the token.
+        """
+        accounts = await self.ask("eth_accounts")
+        if not isinstance(accounts, list) or not accounts:
+            raise NodeRefuses(
+                "has no unlocked accounts (eth_accounts); use a development chain such as that of"
+                " `specd chain`, or pay with a wallet"
+            )
+        if payer >= len(accounts):
+            raise NodeRefuses(f"has {len(accounts)} unlocked accounts, so no payer {payer}")
+        sender = str(accounts[payer])
+        lacking = amount - await self.balance(token, sender)
+        if lacking > 0:
+            for other in accounts:
+                if other != sender and await self.balance(token, str(other)) >= lacking:
+                    given = await self.transfer(token, str(other), sender, lacking)
+                    await self.find_block_of(given, self.soon())
+                    return sender
+            raise NodeRefuses(f"has no unlocked account that can pay {amount} atoms of the token")
+        return sender
+
+    async def transfer(self, token: str, sender: str, to: str, amount: int) -> str:
+        data = _TRANSFER + _word(to) + f"{amount:064x}"
+        transaction = {"from": sender, "to": token, "data": data, "gas": _GAS}
+        return str(await self.ask("eth_sendTransaction", transaction))[:66]
+
+    def soon(self) -> float:
+        """Return until when transactions are waited for: what is not mined then is in no block."""
+        return asyncio.get_running_loop().time() + self.timeout_s
+
+    async def find_block_of(self, tx_hash: str, until: float) -> int | None:
+        """Return the block of a transaction; None where it has none by then."""
+        while True:
+            receipt = await self.ask("eth_getTransactionReceipt", tx_hash)
+            if receipt is not None:
+                receipt = _object(receipt)
+                if parse_quantity(receipt.get("status")) != 1:
+                    raise NodeRefuses(f"let transaction {tx_hash} fail")
+                return parse_quantity(receipt.get("blockNumber"))
+            if asyncio.get_running_loop().time() > until:
+                return None
+            await asyncio.sleep(_LOOK_S)
+
+    async def date_next_block(self, after_s: int | None) -> None:
+        """Let the next block's timestamp be after `after_s`."""
+        if after_s is not None and (head := await self.head()).time_s <= after_s:
+            await self.ask("evm_setNextBlockTimestamp", max(after_s, head.time_s) + 1)
+
+
+def _object(answer: Any) -> dict[str, Any]:
+    if not isinstance(answer, dict):
+        raise EndpointFailed("answered something that is not an object")
+    return answer
+
+
+def _word(address: str) -> str:
+    """Return an address as an argument of a call."""
+    return address[2:].lower().rjust(64, "0")

@@ -1,0 +1,68 @@
+"""The errors of the test helpers."""
+
+from models.errors import DomainError
+
+
+class ChainDoesNotExist(DomainError):
+    """No payment method of the project is on this chain. The answer is the same for a chain that
+    nobody uses.
+    """
+
+    code = "chain_not_found"
+    sentence = "No payment method of this project is on that chain; check the chain id."
+    advice = "Use a `chain_id` that `GET /v1/payment-methods` returns."
+
+
+class ChainIsNoTestBench(DomainError):
+    """The node of the chain cannot do that: it signs for no account, refuses the call, or lacks the
+    token. Facts: `chain_id`, `problem`.
+    """
+
+    code = "chain_cannot_do_that"
+    sentence = "Chain {chain_id} {problem}."
+    advice = (
+        "Do what `message` says: use a development chain whose node signs for accounts of its own "
+        "and mines on request, such as anvil or that of `specd chain`."
+    )
+
+
+class NothingIsDue(DomainError):
+    """The rest of an invoice is to be paid, and all of it has arrived."""
+
+    code = "nothing_due"
+    sentence = "The whole amount has arrived; to overpay, say how much to pay."
+    advice = "Name an amount, such as `1.5`, instead of `rest`."
+
+
+class InvoiceNotExpirable(DomainError):
+    """The invoice is not unpaid, so its time cannot be ended. Facts: `status`."""
+
+    code = "invoice_not_expirable"
+    sentence = "Only an unpaid invoice expires; this one is {status}."
+    advice = "Create another invoice and end its time before it is paid."
+
+
+class ScenarioDoesNotExist(DomainError):
+    """The catalogue has no scenario of this name."""
+
+    code = "scenario_not_found"
+    sentence = "There is no such scenario; GET /v1/test-helpers/scenarios lists them."
+    advice = "Use a `name` that `GET /v1/test-helpers/scenarios` returns."
+
+
+class RunDoesNotExist(DomainError):
+    """The run is unknown, belongs to another project, or is no longer kept. The answer is the same
+    for all.
+    """
+
+    code = "run_not_found"
+    sentence = "There is no such run in this project; check the id."
+    advice = "Use the `id` that `POST /v1/test-helpers/scenarios/{name}/runs` returned."
+
+
+class TooManyRuns(DomainError):
+    """The project has as many unfinished runs as it may have. Facts: `most`."""
+
+    code = "too_many_runs"
+    sentence = "A project has at most {most} unfinished runs; wait until some have ended."
+    advice = "Read the runs that you have started until their `state` is `passed` or `failed`."

@@ -1,0 +1,78 @@
+"""Faults that are simulated for the next calls of the workers. They are rows, because servers and
+workers are different processes; without test helpers nobody looks for them.
+"""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from models.database import Database
+from models.dialects import upsert
+from models.payment.test_helpers.tables import SimulatedFault
+
+SIMULATED = "simulated"
+"""The failure of an attempt to post that was simulated."""
+
+
+class Kind(StrEnum):
+    """What a call comes to: the node fails it, it comes late, or nobody takes it."""
+
+    FAIL = "fail"
+    LAG = "lag"
+    REFUSE = "refuse"
+
+
+class Fault(NamedTuple):
+    """What happens to one call. `lag`: how late it comes."""
+
+    kind: Kind
+    lag: timedelta
+
+
+def chain_target(chain_id: int) -> str:
+    """Return the target of the watcher's calls to a chain."""
+    return f"chain:{chain_id}"
+
+
+def invoice_target(invoice_id: str) -> str:
+    """Return the target of the messages about an invoice."""
+    return f"invoice:{invoice_id}"
+
+
+def put(
+    session: Session, target: str, kind: Kind, *, calls: int, lag: timedelta, now: datetime
+) -> None:
+    """Let the next calls come to that, instead of what was put before."""
+    values = {
+        "kind": kind.value,
+        "calls": calls,
+        "lag_ms": lag // timedelta(milliseconds=1),
+        "created_at": now,
+    }
+    row = upsert(SimulatedFault).values(target=target, **values)
+    session.execute(row.on_conflict_do_update(index_elements=["target"], set_=values))
+
+
+def try_take(database: Database, target: str) -> Fault | None:
+    """Return the fault of the next call, which is used up; None where there is none."""
+    left = SimulatedFault.calls > 0
+    with database.reading() as reader:
+        found = reader.execute(
+            select(SimulatedFault.target).where(SimulatedFault.target == target, left)
+        ).first()
+    if found is None:
+        return None
+
+    def take(session: Session) -> Fault | None:
+        row = session.execute(
+            update(SimulatedFault)
+            .where(SimulatedFault.target == target, left)
+            .values(calls=SimulatedFault.calls - 1)
+            .returning(SimulatedFault.kind, SimulatedFault.lag_ms)
+        ).first()
+        return None if row is None else Fault(Kind(row.kind), timedelta(milliseconds=row.lag_ms))
+
+    return database.run(take)

@@ -1,0 +1,260 @@
+"""Runs of scenarios: queued by a request, carried out by a worker, read by a request.
+
+On each chain one run is carried out at a time, in the order of the requests, because a
+reorganisation takes away what others have paid. A run whose steps are done waits for its messages
+beside the others.
+"""
+
+import uuid
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from models.payment.tables import Event, Project
+from models.payment.test_helpers import faults
+from models.payment.test_helpers.errors import (
+    RunDoesNotExist,
+    ScenarioDoesNotExist,
+    TooManyRuns,
+)
+from models.payment.test_helpers.scenarios import CATALOGUE, MAY_COME, Scenario
+from models.payment.test_helpers.tables import ScenarioRun
+from models.payment.webhooks.deliveries import AttemptRow
+from models.payment.webhooks.endpoints import ALL, ENABLED, Endpoint, list_endpoints
+from models.payment.webhooks.outcomes import TAKEN, is_success
+from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
+from models.ranges import aside
+from models.reader import Db
+from models.rows import columns_of, read_row, read_rows
+from models.types import to_ms
+
+QUEUED, RUNNING, DELIVERING, PASSED, FAILED = "queued", "running", "delivering", "passed", "failed"
+MOST_UNFINISHED = 50
+"""The most unfinished runs of one project."""
+LONGEST_FAILURE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as it is now."""
+
+    id: str
+    project_id: str
+    scenario: str
+    chain_id: int
+    invoice_id: str
+    state: str
+    step: int
+    step_began_at: datetime
+    log: str
+    failure: str | None
+    created_at: datetime
+    ended_at: datetime | None
+
+    @property
+    def entry(self) -> Scenario:
+        """The entry of the catalogue."""
+        return CATALOGUE[self.scenario]
+
+    @property
+    def done(self) -> list[dict[str, Any]]:
+        """What each step has done: `at` and `result`."""
+        done: list[dict[str, Any]] = orjson.loads(self.log)
+        return done
+
+
+class EventOfRun(NamedTuple):
+    """An event of the invoice of a run."""
+
+    id: int
+    type: str
+
+
+_COLUMNS = columns_of(Run, ScenarioRun)
+_attempt, _delivery = WebhookAttempt, WebhookDelivery
+
+
+def find_scenario(name: str) -> Scenario:
+    """Return the entry of the catalogue. Raise `ScenarioDoesNotExist`."""
+    if name not in CATALOGUE:
+        raise ScenarioDoesNotExist()
+    return CATALOGUE[name]
+
+
+def start(
+    session: Session,
+    scenario: Scenario,
+    *,
+    project_id: str,
+    invoice_id: str,
+    chain_id: int,
+    now: datetime,
+) -> Run:
+    """Queue a run. Raise `TooManyRuns`."""
+    session.execute(  # two that are started at once count each other
+        select(Project.id).where(Project.id == project_id).with_for_update(key_share=True)
+    )
+    unfinished = select(func.count()).where(
+        ScenarioRun.project_id == project_id, ScenarioRun.ended_at.is_(None)
+    )
+    if session.execute(unfinished).scalar_one() >= MOST_UNFINISHED:
+        raise TooManyRuns(most=MOST_UNFINISHED)
+    run_id = str(uuid.uuid4())
+    session.add(
+        ScenarioRun(
+            id=run_id,
+            project_id=project_id,
+            scenario=scenario.name,
+            chain_id=chain_id,
+            invoice_id=invoice_id,
+            state=QUEUED,
+            step=0,
+            step_began_at=now,
+            log="[]",
+            created_at=now,
+        )
+    )
+    session.flush()
+    return access_run(session, project_id=project_id, run_id=run_id)
+
+
+def access_run(db: Db, *, project_id: str, run_id: str) -> Run:
+    """Return the run. Raise `RunDoesNotExist` for an unknown id and another project's, alike."""
+    query = select(*_COLUMNS).where(
+        ScenarioRun.id == run_id.lower(), aside(ScenarioRun.project_id) == project_id
+    )
+    run = read_row(Run, db.execute(query))
+    if run is None:
+        raise RunDoesNotExist()
+    return run
+
+
+def find_to_do(db: Db, *, limit: int) -> list[Run]:
+    """Return the runs that can go on: those that deliver, and the first one of each chain."""
+    query = select(*_COLUMNS).where(ScenarioRun.ended_at.is_(None)).order_by(ScenarioRun.number)
+    found: list[Run] = []
+    taken: set[int] = set()
+    for run in read_rows(Run, db.execute(query.limit(limit))):
+        if run.state != DELIVERING and run.chain_id in taken:
+            continue
+        if run.state != DELIVERING:
+            taken.add(run.chain_id)
+        found.append(run)
+    return found
+
+
+def note_step(session: Session, run: Run, result: str, *, now: datetime) -> bool:
+    """Record that the run's next step is done; return False where somebody else did it."""
+    step = run.step + 1
+    done = [*run.done, {"at": to_ms(now), "result": result[:LONGEST_FAILURE]}]
+    return _change(
+        session,
+        run,
+        step=step,
+        step_began_at=now,
+        state=RUNNING if step < len(run.entry.steps) else DELIVERING,
+        log=orjson.dumps(done).decode(),
+    )
+
+
+def begin(session: Session, run: Run, *, now: datetime) -> bool:
+    """Take a run out of the queue; return False where somebody else did it."""
+    return _change(session, run, state=RUNNING, step_began_at=now)
+
+
+def end(session: Session, run: Run, failure: str | None, *, now: datetime) -> bool:
+    """End the run, which has passed unless there is a failure."""
+    text = None if failure is None else failure[:LONGEST_FAILURE]
+    return _change(
+        session, run, state=PASSED if failure is None else FAILED, failure=text, ended_at=now
+    )
+
+
+def events_of(db: Db, run: Run) -> list[EventOfRun]:
+    """Return the events of the run's invoice, in their order."""
+    query = select(Event.id, Event.type).where(Event.invoice_id == run.invoice_id)
+    return read_rows(EventOfRun, db.execute(query.order_by(Event.id)))
+
+
+def find_receivers(db: Db, project_id: str, type_: str) -> list[Endpoint]:
+    """Return the endpoints of a project that events of this type are posted to."""
+    return [
+        endpoint
+        for endpoint in list_endpoints(db, project_id=project_id)
+        if endpoint.status == ENABLED and {ALL, type_} & set(endpoint.event_types)
+    ]
+
+
+def find_missing(db: Db, run: Run) -> str | None:
+    """Return which events of the catalogue the invoice lacks or has too often; None: it is as the
+    catalogue says.
+    """
+    told = Counter(event.type for event in events_of(db, run) if event.type not in MAY_COME)
+    expected = Counter(run.entry.events)
+    problems = [
+        *(f"{n} x {type_} did not come" for type_, n in (expected - told).items()),
+        *(f"{n} x {type_} came besides" for type_, n in (told - expected).items()),
+    ]
+    return ", ".join(problems) or None
+
+
+def find_refusal(db: Db, run: Run) -> str | None:
+    """Return the first attempt that an endpoint did not answer with 2xx, as a sentence; None where
+    there is none. What was simulated is none of the endpoint's.
+    """
+    ids = [event.id for event in events_of(db, run)]
+    # Most are taken at once, and then there is no attempt to look for.
+    again = (_delivery.tried > 1) | (_delivery.outcome.is_distinct_from(TAKEN))
+    tried = select(_delivery.endpoint_id).where(
+        _delivery.event_id.in_(ids), _delivery.tried > 0, again
+    )
+    endpoints = set(db.execute(tried).scalars())
+    if not endpoints:
+        return None
+    attempts = select(_attempt.endpoint_id, *columns_of(AttemptRow, _attempt)).where(
+        _attempt.endpoint_id.in_(endpoints),
+        _attempt.event_id.in_(ids),
+        _attempt.at >= run.created_at,
+    )
+    for row in db.execute(attempts.order_by(_attempt.id)):
+        if is_success(row.status_code) or row.failure == faults.SIMULATED:
+            continue
+        said = f"answered {row.status_code}" if row.status_code else f"failed ({row.failure})"
+        return f"endpoint {row.endpoint_id} {said} to {row.event_type}: {row.answer[:200]}".rstrip(
+            ": "
+        )
+    return None
+
+
+def is_delivered(db: Db, run: Run) -> bool:
+    """Return whether each endpoint has taken each event of the run's invoice that it wants."""
+    events = events_of(db, run)
+    wanted = {
+        (event.id, endpoint.id)
+        for event in events
+        for endpoint in find_receivers(db, run.project_id, event.type)
+    }
+    query = select(_delivery.event_id, _delivery.endpoint_id).where(
+        _delivery.event_id.in_([event.id for event in events]), _delivery.outcome == TAKEN
+    )
+    return wanted <= {(event_id, endpoint_id) for event_id, endpoint_id in db.execute(query)}
+
+
+def _change(session: Session, run: Run, **values: Any) -> bool:
+    """Change the row unless the run has gone on meanwhile."""
+    changed = session.execute(
+        update(ScenarioRun)
+        .where(
+            ScenarioRun.id == run.id,
+            ScenarioRun.step == run.step,
+            ScenarioRun.state == run.state,
+        )
+        .values(**values)
+        .returning(ScenarioRun.id)
+    )
+    return changed.first() is not None

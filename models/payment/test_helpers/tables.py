@@ -1,0 +1,54 @@
+"""The tables of the test helpers. Rules live beside them."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import PaymentBase
+from models.payment.tables import UUID
+from models.types import RowNumber, UtcMs
+
+
+class SimulatedFault(PaymentBase):
+    """What is to happen to the next `calls` calls for `target`: a chain's, or an invoice's."""
+
+    __tablename__ = "simulated_fault"
+
+    target: Mapped[str] = mapped_column(String(80), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    calls: Mapped[int] = mapped_column(Integer)
+    lag_ms: Mapped[int] = mapped_column(Integer)
+    created_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+
+
+class ScenarioRun(PaymentBase):
+    """One run of a scenario. `number` is its place in the queue of its chain.
+
+    `step` counts the steps that are done; the next one began at `step_began_at`. `log` is a JSON
+    array of what each has done. `failure` is why the run failed.
+    """
+
+    __tablename__ = "scenario_run"
+    __table_args__ = (
+        Index("ix_scenario_run_unfinished", "ended_at", "number"),
+        Index("ix_scenario_run_of_project", "project_id", "ended_at"),
+        CheckConstraint(
+            "state IN ('queued', 'running', 'delivering', 'passed', 'failed')", name="state"
+        ),
+        {"sqlite_autoincrement": True},
+    )
+
+    number: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    id: Mapped[str] = mapped_column(UUID, unique=True)
+    project_id: Mapped[str] = mapped_column(UUID, ForeignKey("project.id"))
+    scenario: Mapped[str] = mapped_column(String(40))
+    chain_id: Mapped[int] = mapped_column(BigInteger)
+    invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"))
+    state: Mapped[str] = mapped_column(String(16))
+    step: Mapped[int] = mapped_column(Integer)
+    step_began_at: Mapped[datetime] = mapped_column(UtcMs)
+    log: Mapped[str] = mapped_column(Text)
+    failure: Mapped[str | None] = mapped_column(String(500))
+    created_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcMs)

@@ -1,0 +1,108 @@
+"""The catalogue, and runs as they are started and read; workers carry them out."""
+
+import re
+from datetime import datetime
+
+import httpx
+import pytest
+
+import specs
+from models.database import Database
+from models.payment.events import KINDS
+from models.payment.test_helpers import runs
+from models.payment.test_helpers.scenarios import CATALOGUE, MAY_COME
+from models.types import to_ms
+from tests.support.contract import ContractClient
+from tests.support.payment.app import FakeGateway
+from tests.support.payment.factories import Merchant
+from tests.support.payment.invoices import NO_SUCH_ID, error
+
+SCENARIOS = "/v1/test-helpers/scenarios"
+RUNS = "/v1/test-helpers/runs"
+
+
+def start(api: ContractClient, name: str = "exact", **body: object) -> httpx.Response:
+    return api.post(f"{SCENARIOS}/{name}/runs", json=body)
+
+
+def test_lists_the_catalogue(api: ContractClient) -> None:
+    listed = api.get(SCENARIOS).json()["data"]
+    assert [each["name"] for each in listed] == list(CATALOGUE)
+    assert {type_ for each in listed for type_ in each["expected"]["events"]} <= KINDS.keys()
+
+
+def test_the_document_has_the_catalogue() -> None:
+    head = specs.load("payment-test")["info"]["description"]
+    shown = re.findall(r"^\| `(\w+)` \| (.+) \| (no|once) \|", head, re.MULTILINE)
+    often = {0: "no", 1: "once"}
+    assert shown == [
+        (each.name, each.description, often[each.fulfilments]) for each in CATALOGUE.values()
+    ]
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_scenario_can_be_told(name: str) -> None:
+    scenario = CATALOGUE[name]
+    assert scenario.steps
+    assert not MAY_COME & set(scenario.events)
+    assert max(len(str(step)) for step in scenario.steps) <= 200
+
+
+class TestRunScenario:
+    def test_creates_an_invoice_and_queues_a_run(self, api: ContractClient, now: datetime) -> None:
+        answer = start(api, external_order_id="order-1", amount="2.5")
+        assert answer.status_code == 201
+        run = answer.json()
+        invoice = api.get(f"/v1/invoices/{run['invoice_id']}").json()
+        assert (invoice["external_order_id"], invoice["amount"]) == ("order-1", "2500000")
+        assert run["steps"] == [
+            {"step": str(step), "at": None, "result": None} for step in CATALOGUE["exact"].steps
+        ]
+        told = (run["state"], run["failure"], run["created_at"], run["ended_at"])
+        assert told == ("queued", None, to_ms(now), None)
+        again = api.get(f"{RUNS}/{run['id'].upper()}").json()
+        assert [event.pop("id")[:4] for event in again["events"]] == ["evt_"]
+        assert again == run | {"events": [{"type": "invoice.created"}]}
+
+    def test_needs_no_body(self, api: ContractClient) -> None:
+        assert api.post(f"{SCENARIOS}/late/runs").json()["scenario"] == "late"
+
+    @pytest.mark.reaches("scenario_not_found")
+    def test_refuses_a_scenario_that_is_none(self, api: ContractClient) -> None:
+        assert error(start(api, "exactly")) == (404, "scenario_not_found", [])
+
+    def test_refuses_a_method_that_is_none(self, api: ContractClient) -> None:
+        answer = start(api, payment_method_id="another")
+        told = (422, "payment_method_not_allowed", ["/body/payment_method_id"])
+        assert error(answer) == told
+
+    def test_refuses_an_attempt_that_exists(self, api: ContractClient) -> None:
+        assert start(api, external_order_id="order-1").status_code == 201
+        answer = start(api, external_order_id="order-1")
+        assert error(answer) == (409, "order_attempt_exists", ["/body/attempt_no"])
+        assert start(api, external_order_id="order-1", attempt_no=2).status_code == 201
+
+    def test_refuses_a_chain_without_an_endpoint(
+        self, api: ContractClient, chain: FakeGateway
+    ) -> None:
+        chain.configured.clear()
+        assert error(start(api)) == (503, "chain_not_configured", [])
+
+    @pytest.mark.reaches("too_many_runs")
+    def test_refuses_more_than_can_wait(
+        self, api: ContractClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(runs, "MOST_UNFINISHED", 2)
+        assert [start(api).status_code for _ in range(3)] == [201, 201, 409]
+        assert error(start(api)) == (409, "too_many_runs", [])
+
+
+class TestGetRun:
+    @pytest.mark.reaches("run_not_found")
+    def test_another_projects_run_is_none(
+        self, api: ContractClient, client: ContractClient, ben: Merchant, database: Database
+    ) -> None:
+        run_id = start(api).json()["id"]
+        hidden = client.with_key(ben.key).get(f"{RUNS}/{run_id}")
+        absent = client.with_key(ben.key).get(f"{RUNS}/{NO_SUCH_ID}")
+        assert error(hidden) == error(absent) == (404, "run_not_found", [])

@@ -1,0 +1,168 @@
+"""A small shop runs the whole catalogue; with a mistake in it, the right scenarios fail."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from models import migrate
+from models.database import Database
+from models.payment.test_helpers.scenarios import CATALOGUE
+from tests.live.chain_fixture import running_anvil
+from tests.live.running_server import ROOT, RunningServer
+from tests.live.small_shop import (
+    FAULTS,
+    FULFILS_ON_PROCESSING,
+    FULFILS_TWICE,
+    IGNORES_OVER,
+    TRUSTS_ANYBODY,
+    SmallShop,
+)
+from tests.support.payment.factories import make_merchant
+
+WITHIN_S = 30.0
+PATIENCE_S = 120.0
+LOOK_S = 0.1
+FAILING = {
+    FULFILS_ON_PROCESSING: {"reorganised_before_paid"},
+    IGNORES_OVER: {"over_in_one_step", "over_later", "twice"},
+    FULFILS_TWICE: {"twice", "reorganised_twice"},
+    TRUSTS_ANYBODY: {"forged"},
+}
+
+
+class Bench:
+    """The service with its workers, and a merchant's key."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self.api = httpx.Client(
+            base_url=f"{url}/v1",
+            headers={"Authorization": f"Bearer {key}"},
+            timeout=30,
+            trust_env=False,
+        )
+
+    def post(self, path: str, body: Any = None, **headers: str) -> dict[str, Any]:
+        answer = self.api.post(path, json={} if body is None else body, headers=headers)
+        assert answer.is_success, answer.text
+        made: dict[str, Any] = answer.json()
+        return made
+
+    def open(self, shop: SmallShop) -> str:
+        """Have events posted to the shop; the id of the endpoint."""
+        made = self.post(
+            "/webhook-endpoints",
+            {"url": shop.url, "event_types": ["*"]},
+            **{"Idempotency-Key": f"endpoint:{id(shop)}"},
+        )
+        shop.secret = made["secret"]
+        return str(made["id"])
+
+    def run_all(self, shop: SmallShop) -> dict[str, dict[str, Any]]:
+        """Run the catalogue for the shop's endpoint alone: scenario -> the run at its end."""
+        endpoint_id = self.open(shop)
+        listed = self.api.get("/test-helpers/scenarios").json()["data"]
+        assert [each["name"] for each in listed] == list(CATALOGUE)
+        slowest_first = reversed(CATALOGUE)
+        ids = {
+            name: self.post(f"/test-helpers/scenarios/{name}/runs")["id"] for name in slowest_first
+        }
+        runs = {name: self.finished(run_id) for name, run_id in ids.items()}
+        assert self.api.delete(f"/webhook-endpoints/{endpoint_id}").status_code == 204
+        return runs
+
+    def finished(self, run_id: str) -> dict[str, Any]:
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            run: dict[str, Any] = self.api.get(f"/test-helpers/runs/{run_id}").json()
+            if run["state"] in ("passed", "failed"):
+                return run
+            assert time.monotonic() < deadline, json.dumps(run, indent=2)
+            time.sleep(LOOK_S)
+
+    def order_of(self, run: dict[str, Any]) -> str:
+        return str(self.api.get(f"/invoices/{run['invoice_id']}").json()["external_order_id"])
+
+
+@contextmanager
+def running_bench(directory: Path) -> Iterator[Bench]:
+    database_url = f"sqlite:///{directory}/payment.db"
+    migrate.upgrade(database_url, "payment")
+    database = Database(database_url)
+    key = database.run(lambda session: make_merchant(session, now=datetime.now(UTC))).key
+    database.dispose()
+    with running_anvil() as chain:
+        environment = {
+            "SPECD_PAYMENT_DATABASE_URL": database_url,
+            "SPECD_PAYMENT_TEST_HELPERS": "on",
+            "SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8",
+            "SPECD_CHAIN_RPC_URLS": chain.url,
+            "SPECD_CHAIN_POLL_S": "0.1",
+            "SPECD_DEVELOPMENT": "true",
+        }
+        with (
+            RunningServer(directory, environment) as server,
+            (directory / "workers.log").open("ab") as log,
+        ):
+            usual = {"SPECD_DATA_DIR": str(directory), "PYTHONPATH": str(ROOT)}
+            workers = subprocess.Popen(
+                [sys.executable, "-m", "cli.main", "worker", "--only", "payment"],
+                cwd=ROOT,
+                env={**os.environ, **usual, **environment},
+                stdout=log,
+                stderr=log,
+            )
+            try:
+                bench = Bench(server.url, key)
+                bench.finished(bench.post("/test-helpers/scenarios/exact/runs")["id"])
+                yield bench
+            finally:
+                workers.terminate()
+                workers.wait(30)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with running_bench(tmp_path_factory.mktemp("bench")) as bench:
+        yield bench
+
+
+def mistakes(bench: Bench, shop: SmallShop, runs: dict[str, dict[str, Any]]) -> set[str]:
+    """The scenarios that failed, or of which the shop has made something else."""
+    wrong = set()
+    for name, run in runs.items():
+        order, expected = bench.order_of(run), run["expected"]
+        made = (shop.fulfilled[order], shop.owed.get(order, "none"))
+        if run["state"] == "failed" or made != (expected["fulfilments"], expected["refund"]):
+            wrong.add(name)
+    return wrong
+
+
+def test_a_good_shop_passes_every_scenario_in_time(bench: Bench) -> None:
+    with SmallShop() as shop:
+        began = time.monotonic()
+        runs = bench.run_all(shop)
+        took = time.monotonic() - began
+        assert {name: run["failure"] for name, run in runs.items() if run["failure"]} == {}
+        assert mistakes(bench, shop, runs) == set()
+    for name, run in runs.items():
+        assert run["state"] == "passed"
+        assert all(step["result"] for step in run["steps"]), name
+    print(f"{len(runs)} scenarios in {took:.1f} s")
+    assert took < WITHIN_S
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_mistake_fails_the_right_scenarios(bench: Bench, fault: str) -> None:
+    with SmallShop([fault]) as shop:
+        runs = bench.run_all(shop)
+        assert mistakes(bench, shop, runs) == FAILING[fault]
