@@ -12,6 +12,7 @@ from cli.payment_export import export
 from cli.payment_methods import create_method, disable_method, enable_method, list_methods
 from cli.payment_pay import pay
 from cli.payment_rescan import rescan
+from cli.payment_scenario import scenario
 from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
 from cli.restored import after_restore_of_payment
 from models.clock import SystemClock
@@ -33,6 +34,7 @@ for command in (
     pay,
     events,
     listen,
+    scenario,
     export,
     create_endpoint,
     list_endpoints,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,10 +14,12 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 
 from models import migrate
 from models.database import Database
 from models.payment.test_helpers.scenarios import CATALOGUE
+from models.webhooks.signing import new_secret
 from tests.live.chain_fixture import running_anvil
 from tests.live.running_server import ROOT, RunningServer
 from tests.live.small_shop import (
@@ -29,6 +32,7 @@ from tests.live.small_shop import (
 )
 from tests.support.payment.factories import make_merchant
 
+PAGE = ROOT / "docs/test-your-shop.md"
 WITHIN_S = 30.0
 PATIENCE_S = 120.0
 LOOK_S = 0.1
@@ -44,6 +48,7 @@ class Bench:
     """The service with its workers, and a merchant's key."""
 
     def __init__(self, url: str, key: str) -> None:
+        self.key = key
         self.api = httpx.Client(
             base_url=f"{url}/v1",
             headers={"Authorization": f"Bearer {key}"},
@@ -166,3 +171,50 @@ def test_a_mistake_fails_the_right_scenarios(bench: Bench, fault: str) -> None:
     with SmallShop([fault]) as shop:
         runs = bench.run_all(shop)
         assert mistakes(bench, shop, runs) == FAILING[fault]
+
+
+def test_the_page_says_how_to_run_them_in_a_terminal(bench: Bench) -> None:
+    (block,) = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert "specd payment scenario" in block
+    with SmallShop() as shop:
+        shop.secret = new_secret()
+        command = block.replace("http://127.0.0.1:5000/webhooks", shop.url)
+        done = run_as_shown(bench, command, shop.secret)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "2 of 2 scenarios passed.\n"
+        assert "-> 204 NO CONTENT" in done.stderr
+        assert [*shop.fulfilled.values()] == [1]
+        assert [*shop.owed.values()] == ["all"]
+        done = run_as_shown(bench, command, new_secret())
+        assert done.returncode == 1
+        assert "answered invoice.created with 401 UNAUTHORIZED" in done.stderr
+
+
+def test_the_command_forges_a_message_itself(bench: Bench) -> None:
+    with SmallShop([TRUSTS_ANYBODY]) as shop:
+        command = f"specd payment scenario forged --forward-to {shop.url}"
+        done = run_as_shown(bench, command, new_secret())
+    assert done.returncode == 1
+    assert "took invoice.created with a wrong signature" in done.stderr
+
+
+def test_the_job_on_the_page_is_one() -> None:
+    (block,) = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    steps = yaml.safe_load(block)["jobs"]["shop"]["steps"]
+    shown = " ".join(step.get("run", "") for step in steps)
+    assert "specd payment scenario --json > runs.json" in shown
+    assert "specd demo --json > ready.json" in shown
+
+
+def run_as_shown(bench: Bench, command: str, secret: str) -> subprocess.CompletedProcess[str]:
+    url = str(bench.api.base_url).removesuffix("/v1/")
+    environment = {"KEY": bench.key, "WEBHOOK_SECRET": secret, "SPECD_PUBLIC_URL": url}
+    return subprocess.run(
+        command.replace("specd ", f"{sys.executable} -m cli.main "),
+        shell=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )

@@ -1,0 +1,177 @@
+"""`specd payment scenario`: runs scenarios of the test helpers against a shop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+import httpx
+
+from adapters.exchanges import LOOPBACK
+from cli.output import answer, json_option
+from cli.payment_events import RECEIVER_S, forward, line_of
+from cli.payment_feed import Event
+from models.webhooks import signing
+from settings import Settings
+
+ANSWER_S = 30.0
+WAIT_S = 1
+"""How long the server holds a request for further events."""
+FORGED = "forged"
+"""The scenario in which a receiver has to refuse a message."""
+ENDED = ("passed", "failed")
+PAGE = 100
+
+
+@click.command()
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--forward-to",
+    "receiver",
+    metavar="URL",
+    help="Send each event of a run to this address too, signed as webhooks are.",
+)
+@click.option(
+    "--secret",
+    envvar="WEBHOOK_SECRET",
+    help="Signing secret (whsec_...) of --forward-to.  [default: a new one, which is shown]",
+)
+@click.option("--method", "method_id", help="Payment method.  [default: the project's first one]")
+@click.option(
+    "--key",
+    envvar="KEY",
+    required=True,
+    help="API key of the project; better in the variable KEY.",
+)
+@click.option("--url", help="Address of the server.  [default: SPECD_PUBLIC_URL]")
+@json_option
+def scenario(
+    names: tuple[str, ...],
+    receiver: str | None,
+    secret: str | None,
+    method_id: str | None,
+    key: str,
+    url: str | None,
+    as_json: bool,
+) -> None:
+    """Run the scenarios named NAME, by default all, and show what happens.
+
+    Exit 1 if one fails: if a step does not come to its state, or a webhook endpoint or --forward-to
+    answers an event without 2xx.
+    """
+    if receiver and urlsplit(receiver).scheme not in ("http", "https"):
+        raise click.BadParameter("is no http or https address", param_hint="--forward-to")
+    if receiver and secret is None:
+        secret = signing.new_secret()
+        click.echo(f"Events are signed with {secret}", err=True)
+    elif secret is not None and not signing.is_secret(secret):
+        raise click.BadParameter("is no secret that begins with whsec_", param_hint="--secret")
+    address = url or Settings.from_env().public_url
+    with Bench(address, key, receiver, secret or "") as bench:
+        runs = [bench.run(name, method_id) for name in names or bench.names()]
+    failed = [run["scenario"] for run in runs if run["state"] == "failed"]
+    answer(
+        {"runs": runs, "failed": failed},
+        as_json=as_json,
+        text=f"{len(runs) - len(failed)} of {len(runs)} scenarios passed.",
+    )
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+class Bench:
+    """The test helpers of one server, and a receiver that events are forwarded to."""
+
+    def __init__(self, url: str, key: str, receiver: str | None, secret: str) -> None:
+        self._api = httpx.Client(
+            base_url=f"{url.rstrip('/')}/v1",
+            headers={"Authorization": f"Bearer {key}"},
+            timeout=ANSWER_S,
+            trust_env=urlsplit(url).hostname not in LOOPBACK,
+        )
+        self._receiver, self._secret = receiver, secret
+        local = receiver is None or urlsplit(receiver).hostname in LOOPBACK
+        self._shop = httpx.Client(timeout=RECEIVER_S, trust_env=not local)
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._api.close()
+        self._shop.close()
+
+    def names(self) -> list[str]:
+        """Return the names of the catalogue."""
+        return [each["name"] for each in self._ask("GET", "/test-helpers/scenarios")["data"]]
+
+    def run(self, name: str, method_id: str | None) -> dict[str, Any]:
+        """Run a scenario to its end, and show it."""
+        click.echo(f"{name}:", err=True)
+        body = {"payment_method_id": method_id} if method_id else {}
+        run = started = self._ask("POST", f"/test-helpers/scenarios/{name}/runs", json=body)
+        shown, refused = 0, []
+        for run, events in self._follow(started):
+            for step in run["steps"][shown:]:
+                if step["result"] is None:
+                    break
+                click.echo(f"  {step['step']}: {step['result']}", err=True)
+                shown += 1
+            for event in events:
+                said = self._forward(event)
+                if said is not None and not said.startswith("2"):
+                    refused.append(f"{self._receiver} answered {event['type']} with {said}")
+                click.echo(f"  {line_of(event)}{f' -> {said}' if said else ''}", err=True)
+                if name == FORGED and self._is_fooled(event):
+                    refused.append(f"{self._receiver} took {event['type']} with a wrong signature")
+        if refused and run["state"] == "passed":
+            run = run | {"state": "failed", "failure": refused[0]}
+        expected = run["expected"]
+        click.echo(
+            f"  {run['state']}{': ' + run['failure'] if run['failure'] else ''};"
+            f" fulfil {expected['fulfilments']} x, belongs to the shopper: {expected['refund']}",
+            err=True,
+        )
+        return run
+
+    def _follow(self, run: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[Event]]]:
+        """Yield the run and its new events until it has ended and there are no more."""
+        after: str | None = None
+        while True:
+            has_ended = run["state"] in ENDED
+            query = {"invoice_id": run["invoice_id"], "limit": PAGE}
+            query |= {"wait_s": 0 if has_ended else WAIT_S}
+            page = self._ask("GET", "/events", params=query | ({"after": after} if after else {}))
+            after = page["next_cursor"]
+            yield run, page["data"]
+            if has_ended and not page["data"]:
+                return
+            run = self._ask("GET", f"/test-helpers/runs/{run['id']}")
+
+    def _forward(self, event: Event) -> str | None:
+        """Return what the receiver has said to the event; None: there is no receiver."""
+        if self._receiver is None:
+            return None
+        return forward(self._shop, self._receiver, event, self._secret)
+
+    def _is_fooled(self, event: Event) -> bool:
+        """Return whether the receiver takes the event with a signature that is not ours."""
+        if self._receiver is None:
+            return False
+        return forward(self._shop, self._receiver, event, signing.new_secret()).startswith("2")
+
+    def _ask(self, method: str, path: str, **sent: Any) -> dict[str, Any]:
+        try:
+            response = self._api.request(method, path, **sent)
+        except httpx.HTTPError as error:
+            raise click.ClickException(
+                f"the server does not answer ({type(error).__name__})"
+            ) from None
+        told: dict[str, Any] = response.json()
+        if response.is_error:
+            why = told.get("message", response.reason_phrase)
+            if told.get("code") == "not_found":
+                why = "it has no test helpers; SPECD_PAYMENT_TEST_HELPERS=on serves them"
+            raise click.ClickException(f"the server refused: {why}")
+        return told
