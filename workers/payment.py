@@ -88,7 +88,8 @@ def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
         context.clock,
         watcher.is_awaited,
         poll_s=settings.chain_poll_s,
-        idle_s=settings.chain_idle_poll_s,
+        # Merchants also wait for what they have paid too late.
+        idle_s=settings.chain_poll_s if settings.has_test_helpers else settings.chain_idle_poll_s,
         is_development=chain_id in DEVELOPMENT_CHAINS,
     )
 

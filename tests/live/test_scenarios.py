@@ -1,5 +1,6 @@
 """A small shop runs the whole catalogue; with a mistake in it, the right scenarios fail."""
 
+import itertools
 import json
 import os
 import re
@@ -16,11 +17,12 @@ import httpx
 import pytest
 import yaml
 
+from demo.chain.anvil import find_anvil
 from models import migrate
 from models.database import Database
 from models.payment.test_helpers.scenarios import CATALOGUE
 from models.webhooks.signing import new_secret
-from tests.live.chain_fixture import running_anvil
+from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import ROOT, RunningServer
 from tests.live.small_shop import (
     FAULTS,
@@ -94,8 +96,25 @@ class Bench:
             assert time.monotonic() < deadline, json.dumps(run, indent=2)
             time.sleep(LOOK_S)
 
+    def invoice(self, **over: Any) -> str:
+        """A new invoice of 10 tokens."""
+        number = next(_numbers)
+        order = {"external_order_id": f"act-{number}", "attempt_no": 1, "amount": "10"}
+        made = self.post(
+            "/invoices",
+            order | {"payment_method_id": "tusd-local"} | over,
+            **{"Idempotency-Key": f"invoice-of-act-{number}"},
+        )
+        return str(made["id"])
+
+    def act(self, invoice_id: str, what: str, **body: Any) -> dict[str, Any]:
+        return self.post(f"/test-helpers/invoices/{invoice_id}/{what}", {"wait_s": 15} | body)
+
     def order_of(self, run: dict[str, Any]) -> str:
         return str(self.api.get(f"/invoices/{run['invoice_id']}").json()["external_order_id"])
+
+
+_numbers = itertools.count(1)
 
 
 @contextmanager
@@ -105,13 +124,15 @@ def running_bench(directory: Path) -> Iterator[Bench]:
     database = Database(database_url)
     key = database.run(lambda session: make_merchant(session, now=datetime.now(UTC))).key
     database.dispose()
-    with running_anvil() as chain:
+    has_anvil = find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None
+    with running_anvil() if has_anvil else running_pyevm() as chain:
         environment = {
             "SPECD_PAYMENT_DATABASE_URL": database_url,
             "SPECD_PAYMENT_TEST_HELPERS": "on",
             "SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8",
             "SPECD_CHAIN_RPC_URLS": chain.url,
             "SPECD_CHAIN_POLL_S": "0.1",
+            "SPECD_CHAIN_RPC_TIMEOUT_S": "10",
             "SPECD_DEVELOPMENT": "true",
         }
         with (
@@ -171,6 +192,60 @@ def test_a_mistake_fails_the_right_scenarios(bench: Bench, fault: str) -> None:
     with SmallShop([fault]) as shop:
         runs = bench.run_all(shop)
         assert mistakes(bench, shop, runs) == FAILING[fault]
+
+
+class TestSingleActs:
+    """On a real chain, seen by the real watcher: an answer that waits has what happened."""
+
+    def test_a_payment_that_waits_is_confirmed(self, bench: Bench) -> None:
+        paid = bench.act(bench.invoice(), "payments", confirmations=2, transfers=3)
+        invoice = paid["invoice"]
+        assert (invoice["status"], invoice["exception"]) == ("paid", "none")
+        sent = [each["tx_hash"] for each in paid["transactions"]]
+        assert [each["tx_hash"] for each in invoice["payments"]] == sent
+        assert len(sent) == 3
+
+    def test_a_part_and_the_rest_of_two_payers(self, bench: Bench) -> None:
+        invoice_id = bench.invoice()
+        part = bench.act(invoice_id, "payments", amount="4", confirmations=1)["invoice"]
+        assert (part["status"], part["exception"]) == ("unpaid", "partial")
+        rest = bench.act(invoice_id, "payments", amount="rest", payer=1, confirmations=2)["invoice"]
+        assert (rest["status"], rest["amount_paid"]) == ("paid", "10000000")
+        assert len({each["from"] for each in rest["payments"]}) == 2
+
+    def test_an_invoice_expires_for_good_and_what_comes_then_is_late(self, bench: Bench) -> None:
+        invoice_id = bench.invoice()
+        expired = bench.act(invoice_id, "expire")
+        assert (expired["status"], expired["expiry_final"]) == ("expired", True)
+        late = bench.act(invoice_id, "payments", confirmations=1)["invoice"]
+        assert (late["status"], late["exception"]) == ("expired", "late")
+
+    def test_a_late_payment_needs_one_request(self, bench: Bench) -> None:
+        late = bench.act(bench.invoice(), "payments", late=True, confirmations=1)["invoice"]
+        assert (late["exception"], late["payments"][0]["late"]) == ("late", True)
+
+    @pytest.mark.parametrize("kind", ["fail", "refuse", "lag"])
+    def test_a_watcher_that_cannot_reach_the_chain_finds_the_payment_later(
+        self, bench: Bench, kind: str
+    ) -> None:
+        invoice_id = bench.invoice()
+        faults = {"kind": kind, "calls": 3} | ({"lag_ms": 100} if kind == "lag" else {})
+        bench.post("/test-helpers/chains/31337/faults", faults)
+        paid = bench.act(invoice_id, "payments", confirmations=2, wait_s=15)["invoice"]
+        assert paid["status"] == "paid"
+
+    def test_a_reorganisation_takes_a_payment_away(self, bench: Bench) -> None:
+        invoice_id = bench.invoice()
+        bench.act(invoice_id, "payments", confirmations=2)
+        bench.post("/test-helpers/chains/31337/reorganisations", {"depth": 2})
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            invoice = bench.api.get(f"/invoices/{invoice_id}").json()
+            if invoice["exception"] == "reorged":
+                break
+            assert time.monotonic() < deadline, invoice
+            time.sleep(LOOK_S)
+        assert [each["status"] for each in invoice["payments"]] == ["orphaned"]
 
 
 def test_the_page_says_how_to_run_them_in_a_terminal(bench: Bench) -> None:

@@ -158,6 +158,30 @@ def test_a_step_that_was_not_recorded_is_done_once(
     assert paid == invoice.amount * max(shares, default=0) // 100
 
 
+def test_two_workers_do_each_step_once(bench: Bench) -> None:
+    other = ScenarioRunner(bench.database, bench.clock, bench.chains, bench.receivers)
+    run = bench.start("exact")
+    for _ in range(3):
+        bench.runner.try_some()
+        other.try_some()
+    pay(bench.database, run.invoice_id, at=bench.clock.now(), head_number=101)
+    while bench.runner.try_some() or other.try_some():
+        pass
+    run = bench.read(run)
+    assert (run.state, len(run.done)) == ("passed", len(run.entry.steps))
+    assert len(bench.chains.sent) == 1
+
+
+def test_what_another_has_recorded_is_not_recorded_again(bench: Bench) -> None:
+    run = bench.start("exact")
+    now = bench.clock.now()
+    told = [
+        bench.database.run(lambda session: runs.note_step(session, run, "done", now=now))
+        for _ in range(2)
+    ]
+    assert told == [True, False]
+
+
 def test_a_run_fails_when_a_step_does_not_come_to_its_state(bench: Bench) -> None:
     run = bench.go_on(bench.start("exact"))
     bench.clock.advance(seconds=STEP_WITHIN.total_seconds() - 1)
