@@ -17,7 +17,7 @@ from adapters.chain.gateway import ChainUnreachable, NoEndpoint
 from adapters.webhooks.sender import Received, WebhookSender
 from models.clock import Clock
 from models.database import Database
-from models.errors import DomainError
+from models.errors import DatabaseUnavailable, DomainError
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.lifecycle import CANCELED, NONE, ORPHANED
 from models.payment.money import format_units
@@ -78,6 +78,8 @@ class ScenarioRunner:
             if run.state == DELIVERING:
                 return self._judge(run)
             result = self._do(run.entry.steps[run.step], run)
+        except DatabaseUnavailable:
+            raise  # the loop tries again
         except StepFailed as failure:
             return self._end(run, str(failure))
         except DomainError as refusal:

@@ -7,6 +7,7 @@ import pytest
 from adapters.chain.json_rpc import EndpointFailed, RpcError
 from adapters.webhooks.sender import Received
 from models.database import Database
+from models.errors import DatabaseUnavailable
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import cancel_invoice
 from models.payment.test_helpers import faults, runs
@@ -200,6 +201,28 @@ def test_a_run_fails_for_a_chain_that_cannot_and_waits_for_a_silent_one(bench: B
     bench.chains.is_silent = False
     bench.chains.refusal = "has no unlocked accounts"
     assert bench.go_on(run).failure == f"chain {CHAIN_ID} has no unlocked accounts"
+
+
+def test_a_run_survives_an_outage_of_the_database(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = bench.start("exact")
+    assert bench.runner.try_some()
+
+    def be_away(_run: Run) -> InvoiceView:
+        raise DatabaseUnavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.runner, "_invoice", be_away)
+        with pytest.raises(DatabaseUnavailable):
+            bench.runner.try_some()
+    assert bench.read(run).state == "running"
+
+
+def test_a_run_fails_for_a_step_that_the_invoice_does_not_allow(bench: Bench) -> None:
+    run = bench.start("canceled_then_paid")
+    pay(bench.database, run.invoice_id, at=bench.clock.now())
+    assert "Only an unpaid invoice" in (bench.go_on(run).failure or "")
 
 
 def test_a_run_fails_for_events_that_are_not_the_catalogues(bench: Bench) -> None:
