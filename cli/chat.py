@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from cli.chat_audit import audit
 from cli.chat_check_archive import check_archive
 from cli.chat_export import export
+from cli.chat_import import import_archive
 from cli.chat_keys import renew_key, reseal, revoke_keys
 from cli.chat_mail import dead_mail, receive_mail
 from cli.databases import open_database
@@ -42,6 +43,7 @@ chat.add_command(reseal)
 chat.add_command(revoke_keys)
 chat.add_command(export)
 chat.add_command(check_archive)
+chat.add_command(import_archive)
 chat.add_command(after_restore_of_chat)
 
 

@@ -64,6 +64,7 @@ POLICY = Policy(
         "message_edit": "as long as its message, and gone with it",
         "client_device": "until its user removes it",
         "vendor_token": "until its user or the vendor withdraws it",
+        "chat_import": "where an organization came from; an unfinished one goes by `--discard`",
         "data_export": "what was exported and by whom; archives go after "
         "SPECD_CHAT_EXPORT_RETENTION_S (models/chat/exports/runs.py)",
     },

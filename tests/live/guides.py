@@ -14,6 +14,7 @@ ELSEWHERE = {
     TUTORIAL: "tests/live/test_tutorial.py",
     "docs/backup.md": "tests/live/test_backup.py",
     "docs/fuzzing.md": "tests/contract/fuzz/test_anybody.py",
+    "docs/moving.md": "tests/live/test_import.py",
     "docs/test-your-shop.md": "tests/live/test_scenarios.py",
     "docs/sdks.md": "tests/contract/sdk/test_page.py",
 }

@@ -140,6 +140,11 @@ def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
         _FORGET.run(session, {"ids": message_ids})
 
 
+def remove_messages(session: Session, message_ids: Sequence[int]) -> None:
+    """Remove messages from the index now, however many."""
+    _FORGET.run(session, {"ids": message_ids})
+
+
 def mark_stale(session: Session, message_ids: Sequence[int]) -> None:
     """Schedule messages to be indexed later. A long one takes some milliseconds, so thousands would
     delay all writes.

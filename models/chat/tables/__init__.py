@@ -17,6 +17,7 @@ from models.chat.tables.channel import DefaultChannel as DefaultChannel
 from models.chat.tables.channel import Subscription as Subscription
 from models.chat.tables.channel import Topic as Topic
 from models.chat.tables.channel import UserTopic as UserTopic
+from models.chat.tables.chat_import import ChatImport as ChatImport
 from models.chat.tables.data_export import DataExport as DataExport
 from models.chat.tables.event_queue import EventQueue as EventQueue
 from models.chat.tables.group import Subgroup as Subgroup

@@ -1,0 +1,1 @@
+"""Archives become organizations."""

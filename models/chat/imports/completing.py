@@ -1,0 +1,170 @@
+"""What no archive has: keys and secrets are made anew, and other spellings of what is there."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+import orjson
+
+from models.chat.accounts.resealing import invitation_purpose
+from models.chat.alert_words import first_part
+from models.chat.alert_words import key_of as alert_key_of
+from models.chat.common.webhook_secrets import purpose_of
+from models.chat.imports import references
+from models.chat.imports.target import Line, Row, Target
+from models.chat.invitations.records import digest_of, make_token
+from models.chat.messages.conversations import key_of as conversation_key_of
+from models.chat.messages.flags import STARRED
+from models.chat.organization.linkifier_rules import LinkifierFacts, check_linkifier
+from models.chat.profiles.values import FieldType
+from models.chat.tables import User
+from models.chat.topics.names import key_of as topic_key_of
+from models.webhooks import signing
+
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+"""When a scheduled message is tried that waits for a word of the operator."""
+FOREVER = -1
+Complete = Callable[[Row, Line, Target, Sequence[int]], Row]
+"""Makes more values of a row. The last argument is what a line of another file adds."""
+
+
+def _realm(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    return {"name": target.name or row["name"], "host": hidden_host(target.texts.new_host)}
+
+
+def _user(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    email = row["delivery_email"]
+    if row["bot_type"] is not None:  # the address of a bot is at the organization's host
+        local, _, host = email.rpartition("@")
+        if host == target.texts.old_host:
+            email = f"{local}@{target.texts.new_host}"
+    made = User()
+    target.keys.renew(made)
+    return {
+        "delivery_email": email,
+        "email_key": email.casefold(),
+        "password_hash": None,
+        "api_key_nonce": made.api_key_nonce,
+        "api_key_sha256": made.api_key_sha256,
+    }
+
+
+def _invitation(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    token = make_token()
+    digest = digest_of(token)
+    is_link = row["email"] is None
+    sealed = target.vault.seal(token, purpose=invitation_purpose(digest)) if is_link else None
+    key = None if is_link else row["email"].casefold()
+    return {"email_key": key, "token_sha256": digest, "sealed_token": sealed}
+
+
+def _outgoing_webhook(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    purpose = purpose_of(row["user_id"])
+    return {"sealed_secret": target.vault.seal(signing.new_secret(), purpose=purpose)}
+
+
+def _conversation(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    """`beside`: the new ids of its users."""
+    if not beside:
+        raise ValueError("has no users")
+    return {"key": conversation_key_of(beside)}
+
+
+def _linkifier(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    templates = orjson.loads(row["alternative_url_templates"])
+    if not isinstance(templates, list) or any(type(each) is not str for each in templates):
+        raise ValueError("alternative_url_templates is no list of texts")
+    facts = LinkifierFacts(
+        pattern=row["pattern"],
+        url_template=row["url_template"],
+        example_input=row["example_input"],
+        reverse_template=row["reverse_template"],
+        alternative_url_templates=templates,
+    )
+    if check_linkifier(facts).failure is not None:
+        raise ValueError("is no linkifier that works")
+    return {}
+
+
+def _emoji_code(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    """The code of a custom emoji is its id."""
+    if row["reaction_type"] != "realm_emoji":
+        return {}
+    code = row["emoji_code"]
+    if not code.isascii() or not code.isdigit():
+        raise ValueError("emoji_code is no id of a custom emoji")
+    return {"emoji_code": str(target.ids.find_or_nobody("realm_emoji", int(code[:20])))}
+
+
+def _profile_value(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    """The value of some fields is a list of users."""
+    if target.field_types.get(line["field_id"]) == FieldType.USERS:
+        return {"value": references.new_list(target.ids, "user", line["value"])}
+    return {}
+
+
+def _name_key(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    name = row["name"]
+    return {"name_key": None if name is None else name.casefold()}
+
+
+def _topic_key(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    return {"topic_key": topic_key_of(row["topic"])}
+
+
+def _alert_word(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    key = alert_key_of(row["word"])
+    if not key:
+        raise ValueError("word is empty")
+    return {"word_key": key, "first_part": first_part(key)}
+
+
+def _audit_log(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    facts = references.new_facts(target.ids, row["kind"], row["facts"])
+    return {"facts": facts, "key_id": None, "address": None, "request_id": None}
+
+
+COMPLETE: Mapping[str, Complete] = {
+    "alert_word": _alert_word,
+    "attachment": lambda row, line, target, beside: {"deleted_at": None},
+    "audit_log": _audit_log,
+    "bot_storage": lambda row, *_: {"size": len(row["key"]) + len(row["value"])},
+    "channel": _name_key,
+    "channel_folder": _name_key,
+    "conversation": _conversation,
+    "invitation": _invitation,
+    "linkifier": _linkifier,
+    "message": _topic_key,
+    "outgoing_webhook": _outgoing_webhook,
+    "profile_value": _profile_value,
+    "reaction": _emoji_code,
+    "realm": _realm,
+    "scheduled_message": lambda *_: {"attempts": 0},
+    "user": _user,
+    "user_group": _name_key,
+    "user_status": _emoji_code,
+    "user_topic": _topic_key,
+}
+
+
+def hidden_host(host: str) -> str:
+    """Return the host of an organization that nobody can reach yet: no request can name it."""
+    return f"importing {host}"
+
+
+HELD: Mapping[str, Mapping[str, object]] = {
+    "realm": {"message_retention_days": FOREVER},
+    "channel": {"message_retention_days": None},
+    "attachment": {"detached_at": None},
+    "scheduled_message": {"next_try_at": NEVER},
+}
+"""Columns that workers act on, and what they are until all is there."""
+
+
+def stars_of(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of `StarredMessage`, and take the star from the flags of copies."""
+    stars = []
+    for row in rows:
+        if row["flags"] & STARRED:
+            row["flags"] &= ~STARRED
+            stars.append({"user_id": row["user_id"], "message_id": row["message_id"]})
+    return stars

@@ -1,0 +1,18 @@
+"""Errors of imports, which operators meet."""
+
+from models.chat.errors import RefusedCommand
+
+
+class UnfinishedImport(RefusedCommand):
+    """Or one that is being removed. Facts: `host`."""
+
+    sentence = (
+        "An unfinished import of another archive is at {host}; finish it with that archive, or"
+        " remove it with --discard."
+    )
+
+
+class NoSuchImport(RefusedCommand):
+    """Facts: `host`."""
+
+    sentence = "No unfinished import is at {host}."

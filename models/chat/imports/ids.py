@@ -1,0 +1,67 @@
+"""The ids of an archive and the new ones: the rows of a table keep their order, and get numbers
+that follow one another.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+
+NOBODY = 0
+"""What a reference becomes in a text whose row is gone. No row has it."""
+
+
+class Ids:
+    """Old and new ids of each table. Eight bytes a row, so that a million of messages are cheap.
+
+    `salt` is the import's own: with it the handles of files are as hard to guess as before.
+    """
+
+    def __init__(self, tables: Iterable[str], salt: str) -> None:
+        self._old = {name: array("q") for name in tables}
+        self._first: Mapping[str, int] = {}
+        self._salt = salt
+
+    def add(self, table: str, old: int) -> None:
+        """Add the id of the next row. Raise ValueError unless ids ascend."""
+        known = self._old[table]
+        if known and old <= known[-1]:
+            raise ValueError("ids do not ascend")
+        if not 0 < old < 1 << 63:
+            raise ValueError("is no id")
+        known.append(old)
+
+    def number(self, first: Mapping[str, int]) -> None:
+        """Number the rows of each table from its first new id."""
+        self._first = first
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The rows of each table."""
+        return {name: len(known) for name, known in self._old.items()}
+
+    def new_range(self, table: str) -> range:
+        first = self._first[table]
+        return range(first, first + len(self._old[table]))
+
+    def find(self, table: str, old: int) -> int | None:
+        """Return the new id; None: the archive has no such row."""
+        known = self._old[table]
+        place = bisect_left(known, old)
+        if place == len(known) or known[place] != old:
+            return None
+        return self._first[table] + place
+
+    def find_or_nobody(self, table: str, old: int) -> int:
+        found = self.find(table, old)
+        return NOBODY if found is None else found
+
+    def nearest(self, table: str, old: int) -> int:
+        """Return the new id of that row, or of the last one before it."""
+        known = self._old[table]
+        place = bisect_right(known, old)
+        return self._first[table] + place - 1 if place else NOBODY
+
+    def handle(self, old: str) -> str:
+        """Return the new handle of a file."""
+        return sha256(f"{self._salt} {old}".encode()).hexdigest()[: len(old)]

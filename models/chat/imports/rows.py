@@ -1,0 +1,85 @@
+"""Rows of an archive become rows of the database."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Table
+
+from models.base import ChatBase, table_of
+from models.chat.exports.tables import PARTS, Part
+from models.chat.imports import references
+from models.chat.imports.completing import COMPLETE, HELD
+from models.chat.imports.target import Line, Row, Target
+from models.chat.imports.values import converter
+
+
+class RowRefused(Exception):
+    """A row of an archive is wrong: its `column`, and why."""
+
+    def __init__(self, column: str, problem: str) -> None:
+        super().__init__(f"{column} {problem}" if column else problem)
+
+
+def parts_of(table: Table) -> list[Part]:
+    """Return the files that have the rows of a table, in the same order."""
+    return [part for part in PARTS if table_of(part.table) is table]
+
+
+TABLES: tuple[Table, ...] = tuple(
+    table for table in ChatBase.metadata.sorted_tables if parts_of(table)
+)
+"""In an order in which rows follow those that they refer to."""
+WITH_IDS = tuple(str(table.name) for table in TABLES if "id" in table.c)
+
+
+class RowMaker:
+    """Makes the rows of one table."""
+
+    def __init__(self, table: Table, target: Target) -> None:
+        self.table, self._target = table, target
+        self._later = frozenset(references.referring_to_itself(table))
+        self._converters = {
+            part.name: [
+                (name, converter(table.c[name], target))
+                for name in part.columns
+                if name not in self._later
+            ]
+            for part in parts_of(table)
+        }
+        self._held = HELD.get(table.name, {})
+        self._complete = COMPLETE.get(table.name)
+
+    def make(self, part: str, line: Line) -> Row:
+        """Return the values of a line, without those that a later row may decide. Raise
+        `RowRefused`.
+        """
+        row: Row = {}
+        for name, convert in self._converters[part]:
+            try:
+                row[name] = convert(line[name])
+            except ValueError as problem:
+                raise RowRefused(name, str(problem)) from None
+        return row
+
+    def complete(self, row: Row, line: Line, beside: Sequence[int] = ()) -> Row:
+        """Return the row with what no archive has. Raise `RowRefused`."""
+        if self._complete is not None:
+            try:
+                row.update(self._complete(row, line, self._target, beside))
+            except ValueError as problem:
+                raise RowRefused("", str(problem)) from None
+        row.update(self._held)
+        return row
+
+    def make_references(self, line: Line) -> Row | None:
+        """Return the references to rows of the same table, with the row's `id_`; None: it has
+        none. Raise `RowRefused`.
+        """
+        row: Row = {}
+        for name in sorted(self._later):
+            try:
+                row[name] = converter(self.table.c[name], self._target)(line[name])
+            except ValueError as problem:
+                raise RowRefused(name, str(problem)) from None
+        if not any(row.values()):
+            return None
+        return {**row, "id_": self._target.ids.find(self.table.name, line["id"])}

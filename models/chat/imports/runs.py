@@ -1,0 +1,337 @@
+"""An import in the database: begun, carried on, finished or removed, one unit of work at a time.
+
+Until it is finished the organization has a host that no request can name, so it is absent for
+everybody. Each unit moves the progress on together with its rows, so that a killed import goes on
+where it was.
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+from sqlalchemy import (
+    ColumnElement,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy import table as named_table
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import column
+
+from models.base import table_of
+from models.chat.common import audit
+from models.chat.common.hosts import check_host
+from models.chat.exports.scope import FULL_WITHOUT_CONSENT, Scope
+from models.chat.exports.tables import PARTS
+from models.chat.imports.completing import NEVER, hidden_host, stars_of
+from models.chat.imports.errors import NoSuchImport, UnfinishedImport
+from models.chat.imports.steps import DISCARDED, Removal
+from models.chat.imports.target import Row
+from models.chat.messages.search import index_messages, remove_messages
+from models.chat.organization.errors import HostInUse
+from models.chat.rendering import plain_text
+from models.chat.scheduling.records import PENDING
+from models.chat.tables import (
+    Attachment,
+    ChatImport,
+    Message,
+    Realm,
+    RealmEmoji,
+    ScheduledMessage,
+    StarredMessage,
+    Topic,
+    UserMessage,
+)
+from models.reader import Db, dialect_of
+
+IMPORTS = table_of(ChatImport)
+_REALM, _SCHEDULED, _MESSAGE = (
+    table_of(Realm), table_of(ScheduledMessage), table_of(Message),
+)  # fmt: skip
+_COPY, _STAR, _TOPIC = table_of(UserMessage), table_of(StarredMessage), table_of(Topic)
+_SQLITE_NUMBERS = named_table("sqlite_sequence", column("name"), column("seq"))
+
+
+class ImportTaken(Exception):
+    """Another process carries on the same import."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """An import as it is in the database."""
+
+    id: int
+    realm_id: int
+    host: str
+    archive_sha256: str
+    salt: str
+    first_ids: Mapping[str, int]
+    counts: Mapping[str, int]
+    step: int
+    done: int
+    finished_at: datetime | None
+
+
+def find_import(db: Db, host: str) -> Import | None:
+    """Return the newest import at a host, finished or not."""
+    newest = select(IMPORTS).where(IMPORTS.c.host == host).order_by(IMPORTS.c.id.desc()).limit(1)
+    row = db.execute(newest).first()
+    if row is None:
+        return None
+    return Import(
+        row.id, row.realm_id, row.host, row.archive_sha256, row.salt,
+        orjson.loads(row.first_ids), orjson.loads(row.counts), row.step, row.done, row.finished_at,
+    )  # fmt: skip
+
+
+def access_import(db: Db, host: str, archive_sha256: str) -> Import | None:
+    """Return the import of this archive at a host, finished or not; None: it can begin.
+
+    Raise `InvalidHost`, `HostInUse`, `UnfinishedImport`.
+    """
+    host = check_host(host)
+    found = find_import(db, host)
+    if found is not None and found.finished_at is None:
+        if found.archive_sha256 != archive_sha256 or found.step == DISCARDED:
+            raise UnfinishedImport(host=host)
+        return found
+    if db.execute(select(_REALM.c.id).where(_REALM.c.host == host)).first() is None:
+        return None
+    if found is None or found.archive_sha256 != archive_sha256:
+        raise HostInUse(host=host)
+    return found
+
+
+def access_unfinished(db: Db, host: str) -> Import:
+    """Return the unfinished import at a host. Raise `NoSuchImport`."""
+    found = find_import(db, check_host(host))
+    if found is None or found.finished_at is not None:
+        raise NoSuchImport(host=host)
+    return found
+
+
+def make_salt() -> str:
+    return secrets.token_hex(16)
+
+
+def reserve(session: Session, table: Table, count: int) -> int:
+    """Return the first of so many ids that follow one another and that nobody else gets."""
+    if dialect_of(session) == "postgresql":
+        # Whoever adds a row takes its number under a lock that this one excludes.
+        session.execute(text(f'LOCK TABLE "{table.name}" IN SHARE ROW EXCLUSIVE MODE'))
+        numbers = func.pg_get_serial_sequence(f'"{table.name}"', "id")
+        first: int = session.execute(select(func.nextval(numbers))).scalar_one()
+        session.execute(select(func.setval(numbers, first + max(count - 1, 0))))
+        return first
+    name, last = _SQLITE_NUMBERS.c.name, _SQLITE_NUMBERS.c.seq
+    before = session.execute(select(last).where(name == table.name)).scalar()
+    if before is None:
+        session.execute(insert(_SQLITE_NUMBERS).values(name=table.name, seq=count))
+        return 1
+    moved = update(_SQLITE_NUMBERS).where(name == table.name)
+    session.execute(moved.values(seq=before + count))
+    return int(before) + 1
+
+
+def begin(
+    session: Session,
+    realm: Row,
+    *,
+    host: str,
+    archive_sha256: str,
+    salt: str,
+    first_ids: Mapping[str, int],
+    counts: Mapping[str, int],
+    now: datetime,
+) -> Import:
+    """Create the hidden organization, of which nothing is there yet. Raise what `access_import`
+    raises.
+    """
+    if access_import(session, host, archive_sha256) is not None:
+        raise ImportTaken()
+    connection = session.connection()
+    connection.execute(insert(_REALM).values(realm))
+    values = {
+        "realm_id": realm["id"],
+        "host": check_host(host),
+        "archive_sha256": archive_sha256,
+        "salt": salt,
+        "first_ids": orjson.dumps(dict(first_ids)).decode(),
+        "counts": orjson.dumps(dict(counts)).decode(),
+        "step": 0,
+        "done": 0,
+        "started_at": now,
+    }
+    connection.execute(insert(IMPORTS).values(values))
+    found = find_import(session, check_host(host))
+    assert found is not None
+    return found
+
+
+def advance(session: Session, run: Import, *, step: int, done: int) -> None:
+    """Move the progress on, from where `run` is. Raise `ImportTaken`."""
+    moved = update(IMPORTS).where(
+        IMPORTS.c.id == run.id,
+        IMPORTS.c.step == run.step,
+        IMPORTS.c.done == run.done,
+        IMPORTS.c.finished_at.is_(None),
+    )
+    if session.connection().execute(moved.values(step=step, done=done)).rowcount != 1:
+        raise ImportTaken()
+
+
+def write_rows(session: Session, table: Table, rows: Sequence[Row]) -> None:
+    """Add rows of one table, with what follows from them."""
+    connection = session.connection()
+    if table is _COPY:
+        rows = [dict(row) for row in rows]
+        stars = stars_of(rows)
+        connection.execute(insert(table), rows)
+        if stars:
+            connection.execute(insert(_STAR), stars)
+        return
+    connection.execute(insert(table), rows)
+    if table is _MESSAGE:
+        index_messages(
+            session,
+            [(row["id"], row["topic"], plain_text(row["rendered_content"])) for row in rows],
+        )
+
+
+def write_references(session: Session, table: Table, rows: Sequence[Row]) -> None:
+    """Set the references of rows to rows of their own table; each row has its id as `id_`."""
+    changed = update(table).where(table.c.id == bindparam("id_"))
+    session.connection().execute(changed, rows)
+
+
+def write_topics(session: Session, channel_id: int) -> None:
+    """Add the summary of the topics of a channel."""
+    newest = (
+        select(func.max(_MESSAGE.c.id).label("id"))
+        .where(_MESSAGE.c.channel_id == channel_id)
+        .group_by(_MESSAGE.c.topic_key)
+        .subquery()
+    )
+    rows = select(
+        _MESSAGE.c.channel_id, _MESSAGE.c.topic_key, _MESSAGE.c.topic, _MESSAGE.c.id
+    ).join(newest, newest.c.id == _MESSAGE.c.id)
+    names = ["channel_id", "topic_key", "name", "max_id"]
+    session.connection().execute(insert(_TOPIC).from_select(names, rows))
+
+
+def count_rows(db: Db, realm_id: int) -> dict[str, int]:
+    """Return the rows of each file of an archive that would be made now."""
+    scope = Scope(realm_id, FULL_WITHOUT_CONSENT)
+    return {part.name: db.execute(part.count(scope)).scalar_one() for part in PARTS}
+
+
+def finish(
+    session: Session,
+    run: Import,
+    *,
+    released: Mapping[str, Sequence[Row]],
+    sends_overdue: bool,
+    now: datetime,
+) -> None:
+    """Show the organization. `released`: the values of columns that were held, by tables; each row
+    has its id as `id_`. Raise `ImportTaken`, `HostInUse`.
+    """
+    if session.execute(select(_REALM.c.id).where(_REALM.c.host == run.host)).first() is not None:
+        raise HostInUse(host=run.host)
+    connection = session.connection()
+    moved = update(IMPORTS).where(
+        IMPORTS.c.id == run.id, IMPORTS.c.step == run.step, IMPORTS.c.finished_at.is_(None)
+    )
+    if connection.execute(moved.values(finished_at=now)).rowcount != 1:
+        raise ImportTaken()
+    for name, rows in released.items():
+        if rows:
+            write_references(session, IMPORTS.metadata.tables[name], rows)
+    shown = update(_REALM).where(_REALM.c.id == run.realm_id)
+    connection.execute(shown.values(host=run.host))
+    is_mine = _SCHEDULED.c.realm_id == run.realm_id
+    is_next = or_(_SCHEDULED.c.state != PENDING, _SCHEDULED.c.scheduled_at > now)
+    planned = update(_SCHEDULED).where(is_mine, is_next)
+    connection.execute(planned.values(next_try_at=_SCHEDULED.c.scheduled_at))
+    if sends_overdue:
+        send_overdue(session, run, now=now)
+    facts = {"host": run.host, "archive_sha256": run.archive_sha256}
+    audit.record(session, run.realm_id, "realm_imported", facts=facts, now=now)
+
+
+def send_overdue(session: Session, run: Import, *, now: datetime) -> int:
+    """Have the messages sent that were due before the import ended. Return how many."""
+    waiting = update(_SCHEDULED).where(*_overdue(run))
+    return session.connection().execute(waiting.values(scheduled_at=now, next_try_at=now)).rowcount
+
+
+def count_overdue(db: Db, run: Import) -> int:
+    """Return how many scheduled messages wait for a word of the operator."""
+    return db.execute(select(func.count()).where(*_overdue(run))).scalar_one()
+
+
+def _overdue(run: Import) -> tuple[ColumnElement[bool], ...]:
+    return (
+        _SCHEDULED.c.realm_id == run.realm_id,
+        _SCHEDULED.c.state == PENDING,
+        _SCHEDULED.c.next_try_at == NEVER,
+    )
+
+
+# --- removal --------------------------------------------------------------------------------------
+
+
+def begin_removal(session: Session, run: Import) -> None:
+    """Mark the import, so that nobody carries it on. Raise `NoSuchImport` if it is finished."""
+    marked = update(IMPORTS).where(IMPORTS.c.id == run.id, IMPORTS.c.finished_at.is_(None))
+    if session.connection().execute(marked.values(step=DISCARDED)).rowcount != 1:
+        raise NoSuchImport(host=run.host)
+
+
+def find_handles(
+    db: Db, run: Import, *, after: tuple[str, int], limit: int
+) -> list[tuple[str, int, str]]:
+    """Return (table, id, handle) of some files whose rows are there, after a table and an id."""
+    found: list[tuple[str, int, str]] = []
+    for table in (table_of(Attachment), table_of(RealmEmoji)):
+        if (table.name, 0) < (after[0], 0):
+            continue
+        least = after[1] if table.name == after[0] else 0
+        query = select(table.c.id, table.c.handle).where(
+            table.c.realm_id == run.realm_id, table.c.handle.is_not(None), table.c.id > least
+        )
+        rows = db.execute(query.order_by(table.c.id).limit(limit - len(found))).all()
+        found += [(table.name, row.id, row.handle) for row in rows]
+        if len(found) == limit:
+            break
+    return found
+
+
+def remove_rows(session: Session, removal: Removal, links: Iterable[str]) -> None:
+    """Remove some rows. `links`: columns that refer to rows of the same table."""
+    connection = session.connection()
+    theirs = removal.column.between(removal.first, removal.last)
+    for name in links:
+        referring = removal.table.c[name].between(removal.first, removal.last)
+        connection.execute(update(removal.table).where(referring).values({name: None}))
+    if removal.table is _MESSAGE:
+        remove_messages(session, range(removal.first, removal.last + 1))
+    connection.execute(delete(removal.table).where(theirs))
+
+
+def end_removal(session: Session, run: Import) -> None:
+    """Remove the hidden organization's own row, after all others."""
+    connection = session.connection()
+    connection.execute(delete(IMPORTS).where(IMPORTS.c.id == run.id))
+    connection.execute(
+        delete(_REALM).where(_REALM.c.id == run.realm_id, _REALM.c.host == hidden_host(run.host))
+    )

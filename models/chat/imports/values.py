@@ -1,0 +1,208 @@
+"""Values of an archive become values of the database: each is checked against its column, each
+reference is found, each text is rewritten.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Column, Integer, String
+
+from models.chat.common.one_line import FORBIDDEN
+from models.chat.imports import references
+from models.chat.imports.target import Target
+from models.chat.imports.texts import Texts
+from models.chat.rendering.sanitising import sanitise
+from models.chat.tables.setting_table import SETTINGS
+from models.chat.uploads import names
+from models.json import Json
+from models.types import UtcMs
+
+HTML = re.compile(r"(?:.+_)?rendered_(?:content|description|value)")
+"""Columns that a browser shows as they are."""
+MARKDOWN = frozenset(
+    ("content", "description", "note", "prev_content", "value", "welcome_message_custom_text")
+)
+ADDRESSES = frozenset(("source_url", "still_url"))
+OPAQUE = frozenset(("bot_storage", "submessage"))
+"""Tables whose texts belong to programs."""
+_HANDLE = re.compile(r"[0-9a-f]{32}")
+_COLOR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
+Convert = Callable[[Json], Json]
+
+
+def converter(column: Column[Any], target: Target) -> Convert:
+    """Return what makes the value of a column, and raises ValueError."""
+    checked = _typed(column)
+    change = _change(column, target)
+    if change is None:
+        if not column.nullable:
+            return checked
+        return lambda value: None if value is None else checked(value)
+    if column.nullable:
+        return lambda value: None if value is None else change(checked(value))
+    return lambda value: change(checked(value))
+
+
+def _typed(column: Column[Any]) -> Convert:
+    type_ = column.type
+    if isinstance(type_, UtcMs):
+        return _time
+    if isinstance(type_, Boolean):
+        return _boolean
+    if isinstance(type_, Integer):
+        return _integer_64 if isinstance(type_, BigInteger) else _integer_32
+    if isinstance(type_, String):
+        most = type_.length
+        is_line = most is not None and column.name not in MARKDOWN
+        if most is None:
+            return _text
+
+        def text_within(value: Json) -> str:
+            text = _text(value)
+            if len(text) > most:
+                raise ValueError(f"is longer than {most} characters")
+            if is_line and FORBIDDEN.search(text) is not None:
+                raise ValueError("has a character that no line may have")
+            return text
+
+        return text_within
+    raise NotImplementedError(type_)
+
+
+def _text(value: Json) -> str:
+    if type(value) is not str:
+        raise ValueError("is no text")
+    if "\0" in value:
+        raise ValueError("has a character that no text may have")
+    return value
+
+
+def _boolean(value: Json) -> bool:
+    if type(value) is not bool:
+        raise ValueError("is neither true nor false")
+    return value
+
+
+def _integer_32(value: Json) -> int:
+    if type(value) is not int or not -(1 << 31) <= value < 1 << 31:
+        raise ValueError("is no integer of 32 bits")
+    return value
+
+
+def _integer_64(value: Json) -> int:
+    if type(value) is not int or not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("is no integer of 64 bits")
+    return value
+
+
+def _time(value: Json) -> datetime:
+    if type(value) is not str or not value.endswith("Z"):
+        raise ValueError("is no time in UTC")
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        raise ValueError("is no time in UTC") from None
+
+
+def _change(column: Column[Any], target: Target) -> Convert | None:
+    """Return what makes the new value of the old one; None: it stays."""
+    ids, texts, name, of = target.ids, target.texts, column.name, column.table.name
+    special = _SPECIAL.get((of, name))
+    if special is not None:
+        return lambda value: special(value, target)
+    if name == "id":
+        return lambda old: _found(ids.find(of, old), of, old)
+    referred = references.table_of_column(column)
+    if referred is not None:
+        if column.foreign_keys:
+            return lambda old: _found(ids.find(referred, old), referred, old)
+        if referred == "user_group" and not column.nullable:
+            # 0: none yet; else a group that is there, because it is in use.
+            return lambda old: 0 if old == 0 else _found(ids.find(referred, old), referred, old)
+        if column.unique:
+            return lambda old: ids.find(referred, old)
+        # What is not positive is a word of its own; what is gone stays a reference to something.
+        return lambda old: ids.find_or_nobody(referred, old) if old > 0 else old
+    if name in references.ONLY_ORDERED:
+        return lambda old: ids.nearest("message", old)
+    if name in references.JSON_LISTS:
+        table = references.JSON_LISTS[name]
+        return lambda text: references.new_list(ids, table, text)
+    if of == "user" and name in SETTINGS:
+        choices = SETTINGS[name].choices
+        return None if not choices else lambda value: _chosen(value, choices)
+    if of in OPAQUE or not isinstance(column.type, String):
+        return None
+    if HTML.fullmatch(name):
+        return lambda text: sanitise(texts.rewrite(text))
+    if name in MARKDOWN:
+        return _rewrite_within(texts, column.type.length)
+    if name in ADDRESSES:
+        return texts.rewrite
+    return None
+
+
+def _rewrite_within(texts: Texts, most: int | None) -> Convert:
+    """Return what rewrites texts. One that grows too long stays as it is."""
+    if most is None:
+        return texts.rewrite
+
+    def rewrite(text: str) -> str:
+        new = texts.rewrite(text)
+        return new if len(new) <= most else text
+
+    return rewrite
+
+
+def _found(new: int | None, table: str, old: int) -> int:
+    if new is None:
+        raise ValueError(f"refers to {table} {old}, which is not in the archive")
+    return new
+
+
+def _chosen(value: Json, choices: Iterable[Json]) -> Json:
+    if value not in choices:
+        raise ValueError("is none of the values that there are")
+    return value
+
+
+def _handle(old: str, target: Target) -> str:
+    if _HANDLE.fullmatch(old) is None:
+        raise ValueError("is no handle of a file")
+    return target.ids.handle(old)
+
+
+def _same(check: Callable[[str], str]) -> Callable[[str, Target], str]:
+    def unchanged(value: str, target: Target) -> str:
+        if check(value) != value:
+            raise ValueError("is not as the service stores it")
+        return value
+
+    return unchanged
+
+
+def _color(value: str, target: Target) -> str:
+    if _COLOR.fullmatch(value) is None:
+        raise ValueError("is no color")
+    return value
+
+
+def _not_negative(value: int, target: Target) -> int:
+    if value < 0:
+        raise ValueError("is negative")
+    return value
+
+
+_SPECIAL: Mapping[tuple[str, str], Callable[[Any, Target], Any]] = {
+    ("attachment", "handle"): _handle,
+    ("attachment", "media_type"): _same(lambda value: names.check_media_type(value, "")),
+    ("attachment", "name"): _same(names.check_name),
+    ("attachment", "path_name"): _same(names.path_name_of),
+    ("attachment", "size"): _not_negative,
+    ("navigation_view", "fragment"): lambda value, target: target.texts.rewrite_fragment(value),
+    ("realm_emoji", "handle"): _handle,
+    ("submessage", "content"): lambda value, target: references.new_widget(target.ids, value),
+    ("subscription", "color"): _color,
+}

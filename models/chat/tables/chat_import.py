@@ -1,0 +1,33 @@
+"""Archives that become organizations."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import RowNumber, UtcMs
+
+
+class ChatImport(ChatBase):
+    """One import: how far it is, and what its rows are numbered from.
+
+    `step` and `done`: the step under way, and its rows that are there. `first_ids`: table -> its
+    first new id, as JSON; `counts`: table -> its rows. Without `finished_at` nobody reaches the
+    organization. `archive_sha256` is that of the manifest, which has the others.
+    """
+
+    __tablename__ = "chat_import"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    realm_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("realm.id"), unique=True)
+    host: Mapped[str] = mapped_column(String(255), index=True)
+    archive_sha256: Mapped[str] = mapped_column(String(64))
+    salt: Mapped[str] = mapped_column(String(32))
+    first_ids: Mapped[str] = mapped_column(Text)
+    counts: Mapped[str] = mapped_column(Text)
+    step: Mapped[int] = mapped_column(default=0)
+    done: Mapped[int] = mapped_column(BigInteger, default=0)
+    started_at: Mapped[datetime] = mapped_column(UtcMs)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcMs)

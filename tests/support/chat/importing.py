@@ -1,0 +1,80 @@
+"""Exports an organization, and imports its archive into a database."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from adapters.file_store.directory import DirectoryStore
+from adapters.file_store.store import FileStore
+from adapters.file_store.wiring import build_file_store
+from models.chat.imports.rows import TABLES
+from models.chat.tables import Realm
+from models.database import Database
+from models.restored import skip_ids
+from tests.support.chat.app import ChatApp
+from tests.support.chat.people import KEYS, VAULT
+from tests.support.frozen_clock import FrozenClock
+from workers.exports import Exports
+from workers.imports import Imported, Imports
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A database with a store of files, and a folder for archives."""
+
+    database: Database
+    clock: FrozenClock
+    folder: Path
+    store: FileStore | None = None
+    """Where uploaded files are; else in the folder."""
+
+    @property
+    def files(self) -> FileStore:
+        return self.store or DirectoryStore(self.folder / "files")
+
+    @property
+    def imports(self) -> Imports:
+        arriving = self.folder / "arriving"
+        return Imports(
+            self.database, self.clock, self.files, arriving, keys=KEYS, vault=VAULT
+        )  # fmt: skip
+
+    def export(self, realm_id: int, export_type: str = "full_without_consent") -> Path:
+        maker = Exports(
+            self.database, self.clock, self.folder / "exports", self.files,
+            public_url="http://127.0.0.1", retention=timedelta(days=30),
+            stopping=threading.Event(),
+        )  # fmt: skip
+        run, written = maker.export_now(realm_id, export_type)
+        assert written is not None
+        return self.folder / "exports" / run.archive
+
+    def bring(
+        self, archive: Path, host: str = "acme.example", *, sends_overdue: bool = False
+    ) -> Imported:
+        return self.imports.run(archive, host=host, sends_overdue=sends_overdue)
+
+
+def store_of(app: ChatApp) -> FileStore:
+    """The files that people upload to the application."""
+    return build_file_store(app.settings)
+
+
+def occupied(database: Database) -> None:
+    """Take a number of ids in each table, and the host of Acme."""
+
+    def work(session: Session) -> None:
+        for number, table in enumerate(TABLES):
+            if "id" in table.c:
+                skip_ids(session, [table], 1000 + 17 * number)
+        session.execute(
+            update(Realm).where(Realm.host == "acme.example").values(host="old.example")
+        )
+
+    database.run(work)

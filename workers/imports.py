@@ -1,0 +1,598 @@
+"""The steps of an import: an archive, of which nothing is believed, becomes an organization.
+
+The archive is read twice: once to check all of it and to number its rows, once to write them. Only
+one batch of rows is in memory at a time, and the ids of all rows, eight bytes each.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+import structlog
+from sqlalchemy import Table
+from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.orm import Session
+
+from adapters.archive_reader import ArchiveReader, ArchiveRefused
+from adapters.archives import MANIFEST
+from adapters.file_store.store import FileStore
+from adapters.images.pictures import NotAPicture, make_small
+from models.base import table_of
+from models.chat.common.hosts import check_host
+from models.chat.common.vault import Vault
+from models.chat.exports.rows import FORMAT
+from models.chat.exports.scope import FULL_WITHOUT_CONSENT
+from models.chat.exports.tables import PARTS
+from models.chat.identity.api_keys import KeyMaker
+from models.chat.imports import runs
+from models.chat.imports.completing import HELD
+from models.chat.imports.ids import Ids
+from models.chat.imports.references import referring_to_itself
+from models.chat.imports.rows import TABLES, WITH_IDS, RowMaker, RowRefused, parts_of
+from models.chat.imports.runs import Import
+from models.chat.imports.steps import FILES, LINKS, ROWS, STEPS, TOPICS, removals
+from models.chat.imports.target import Line, Row, Target
+from models.chat.imports.texts import Texts
+from models.chat.organization.emoji import STILL
+from models.chat.rendering.previews import THUMBNAIL_SIZE
+from models.chat.retention import POLICY
+from models.chat.tables import Conversation, Message, Realm
+from models.chat.uploads.names import THUMBNAIL, key_of
+from models.clock import Clock
+from models.database import Database, savepoint
+from models.json import Json
+
+BATCH_ROWS = 1000
+BATCH_CHARACTERS = 1_000_000
+FILES_AT_ONCE = 20
+
+_REALM, _MESSAGE, _CONVERSATION = table_of(Realm), table_of(Message), table_of(Conversation)
+AGED = frozenset(rule.table for rule in POLICY.rules) - {_MESSAGE.name}
+"""Tables of which the service removes old rows, also while an import goes on."""
+
+Listener = Callable[[str, int, int, int], None]
+"""Called with what is being written, its rows so far, the rows of all files so far and in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file as a row has it: the handle, and its size and whether it is a picture if it is known
+    (of uploads).
+    """
+
+    handle: str
+    suffix: str = ""
+    size: int | None = None
+    is_picture: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A finished import. `waiting`: overdue scheduled messages that were not sent."""
+
+    run: Import
+    rows: int
+    files: int
+    waiting: int
+
+
+class Imports:
+    """Imports of one chat database, whose files are kept in `files`; `arriving` is the folder of
+    files on their way there.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        files: FileStore,
+        arriving: Path,
+        *,
+        keys: KeyMaker,
+        vault: Vault,
+        listener: Listener = lambda what, done, rows, total: None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._files = files
+        self._arriving = arriving
+        self._keys = keys
+        self._vault = vault
+        self._listener = listener
+        self._log = structlog.get_logger("imports")
+
+    def run(
+        self, archive: Path, *, host: str, name: str | None = None, sends_overdue: bool = False
+    ) -> Imported:
+        """Import an archive, or carry its import on. One that was refused leaves nothing behind.
+
+        Raise `ArchiveRefused`, `ImportTaken`, `InvalidHost`, `HostInUse`, `UnfinishedImport`.
+        """
+        with ArchiveReader(archive) as reader:
+            digest = hashlib.sha256(orjson.dumps(reader.manifest)).hexdigest()
+            with self._database.reading() as connection:
+                found = runs.access_import(connection, host, digest)
+            if found is not None and found.finished_at is not None:
+                return self._again(found, reader, sends_overdue)
+            work = _Work(self, reader, check_host(host), name, digest, found)
+            try:
+                return work.work(sends_overdue=sends_overdue)
+            except ArchiveRefused:
+                if work.run_ is not None and work.has_begun:
+                    self.discard(host)
+                raise
+
+    def discard(self, host: str) -> None:
+        """Remove the unfinished import at a host, with its files. Raise `NoSuchImport`."""
+        with self._database.reading() as connection:
+            run = runs.access_unfinished(connection, host)
+        self._database.run(lambda session: runs.begin_removal(session, run))
+        after = ("", 0)
+        while True:
+            with self._database.reading() as connection:
+                found = runs.find_handles(connection, run, after=after, limit=500)
+            if not found:
+                break
+            for _, _, handle in found:
+                for suffix in ("", STILL, THUMBNAIL):
+                    self._files.delete(key_of(run.realm_id, handle) + suffix)
+            after = (found[-1][0], found[-1][1])
+        for removal in removals(run.first_ids, run.counts):
+            links = referring_to_itself(removal.table)
+            self._database.run(partial(runs.remove_rows, removal=removal, links=links))
+        self._database.run(lambda session: runs.end_removal(session, run))
+
+    def _again(self, run: Import, reader: ArchiveReader, sends_overdue: bool) -> Imported:
+        now = self._clock.now()
+        if sends_overdue:
+            self._database.run(lambda session: runs.send_overdue(session, run, now=now))
+        with self._database.reading() as connection:
+            waiting = runs.count_overdue(connection, run)
+        rows = sum(facts["rows"] for facts in reader.files.values())
+        return Imported(run, rows, len(reader.uploads), waiting)
+
+
+class _Work:
+    """One run over an archive."""
+
+    def __init__(
+        self,
+        imports: Imports,
+        reader: ArchiveReader,
+        host: str,
+        name: str | None,
+        digest: str,
+        found: Import | None,
+    ) -> None:
+        self._imports, self._reader = imports, reader
+        self._host, self._digest = host, digest
+        self.run_ = found
+        self.has_begun = False
+        """Whether this run has written rows."""
+        realm = _check_manifest(reader)
+        salt = runs.make_salt() if found is None else found.salt
+        self._ids = Ids(WITH_IDS, salt)
+        texts = Texts(self._ids, realm["host"], host, 0)
+        self._target = Target(self._ids, texts, imports._keys, imports._vault, name)
+        self._salt = salt
+        self._stored: dict[str, Stored] = {}
+        """Name in the archive -> the file."""
+        self._total = sum(facts["rows"] for facts in reader.files.values())
+        self._done = 0
+
+    def work(self, *, sends_overdue: bool) -> Imported:
+        self._scan()
+        if self.run_ is None:
+            self.run_ = self._begin()
+        elif dict(self.run_.counts) != self._ids.counts:
+            raise ArchiveRefused("is not the archive of the unfinished import", MANIFEST)
+        self._number(self.run_.first_ids)
+        self.has_begun = True
+        for number, (kind, table) in enumerate(STEPS):
+            if number < self.run_.step:
+                if kind == ROWS:
+                    self._done += self._rows_of(table)
+                continue
+            perform = {
+                ROWS: self._write_rows,
+                LINKS: self._write_links,
+                TOPICS: self._write_topics,
+                FILES: self._write_files,
+            }[kind]
+            perform(table)
+            self._advance(step=number + 1, done=0)
+        self._check_counts()
+        return self._finish(sends_overdue)
+
+    # --- the first time -------------------------------------------------------------------------
+
+    def _scan(self) -> None:
+        """Check the whole archive; remember the ids of its rows, and its files."""
+        for part in PARTS:
+            is_first = part is parts_of(table_of(part.table))[0] and "id" in part.columns
+            name = f"{part.name}.jsonl"
+            note = {
+                "attachment": self._note_attachment,
+                "realm_emoji": self._note_emoji,
+                "profile_field": self._note_field,
+            }.get(part.name)
+            table = table_of(part.table).name
+            number = 0
+            for number, line in enumerate(self._reader.read_lines(name), 1):
+                if is_first:
+                    try:
+                        self._ids.add(table, _whole(line["id"]))
+                    except ValueError as problem:
+                        raise ArchiveRefused(f"id {problem}", name, number) from None
+                if note is not None:
+                    note(line, name, number)
+                if number % 10_000 == 0:
+                    self._imports._listener("checked", number, 0, self._total)
+        if self._ids.counts[_REALM.name] != 1:
+            raise ArchiveRefused("has not one line", f"{_REALM.name}.jsonl")
+        for name in self._reader.uploads:
+            stored = self._stored.get(name)
+            if stored is None:
+                raise ArchiveRefused("is a file of no row", name)
+            size = sum(len(piece) for piece in self._reader.read_pieces(name))
+            if stored.size is not None and size != stored.size:
+                raise ArchiveRefused("has another size than its row says", name)
+
+    def _note_attachment(self, line: Line, file: str, number: int) -> None:
+        handle, path_name, size = line["handle"], line["path_name"], line["size"]
+        if type(handle) is not str or type(path_name) is not str or type(size) is not int:
+            raise ArchiveRefused("does not describe a file", file, number)
+        self._note(
+            f"uploads/{handle}-{path_name}",
+            Stored(handle, size=size, is_picture=line["width"] is not None),
+            file,
+            number,
+        )
+
+    def _note_emoji(self, line: Line, file: str, number: int) -> None:
+        handle = line["handle"]
+        if handle is None:
+            return
+        if type(handle) is not str:
+            raise ArchiveRefused("does not describe a file", file, number)
+        self._note(f"emoji/{handle}.webp", Stored(handle), file, number)
+        if line["still_url"] is not None:
+            self._note(f"emoji/still/{handle}.webp", Stored(handle, STILL), file, number)
+
+    def _note(self, name: str, stored: Stored, file: str, number: int) -> None:
+        if name in self._stored:
+            raise ArchiveRefused("has the handle of another file", file, number)
+        self._stored[name] = stored
+
+    def _note_field(self, line: Line, file: str, number: int) -> None:
+        self._target.field_types[line["id"]] = line["type"]
+
+    def _begin(self) -> Import:
+        database = self._imports._database
+        counts = self._ids.counts
+        first_ids = {
+            str(table.name): database.run(
+                partial(runs.reserve, table=table, count=counts[table.name])
+            )
+            for table in TABLES
+            if table.name in counts
+        }
+        self._number(first_ids)
+        ((_, lines),) = self._lines(_REALM, 0)
+        realm = self._made(RowMaker(_REALM, self._target), 1, lines, ())
+        now = self._imports._clock.now()
+        try:
+            return database.run(
+                lambda session: runs.begin(
+                    session, realm, host=self._host, archive_sha256=self._digest,
+                    salt=self._salt, first_ids=first_ids, counts=counts, now=now,
+                )
+            )  # fmt: skip
+        except (IntegrityError, DataError) as problem:
+            raise ArchiveRefused(_reason(problem), f"{_REALM.name}.jsonl", 1) from problem
+
+    def _number(self, first_ids: Mapping[str, int]) -> None:
+        self._ids.number(first_ids)
+        texts = replace(self._target.texts, realm_id=first_ids[_REALM.name])
+        self._target = replace(self._target, texts=texts)
+
+    # --- the second time ------------------------------------------------------------------------
+
+    def _write_rows(self, table: Table) -> None:
+        done = self._here.done
+        maker = RowMaker(table, self._target)
+        self._done += done
+        batch: list[tuple[int, Row]] = []
+        size = 0
+        beside = self._members() if table is _CONVERSATION else None
+        for number, lines in self._lines(table, 0 if beside else done):
+            users = beside(lines[0]["id"], number) if beside else ()
+            if number <= done:
+                continue
+            row = self._made(maker, number, lines, users)
+            batch.append((number, row))
+            size += sum(len(value) for value in row.values() if type(value) is str)
+            if len(batch) == BATCH_ROWS or size >= BATCH_CHARACTERS:
+                self._write_batch(table, batch)
+                batch, size = [], 0
+        if batch:
+            self._write_batch(table, batch)
+
+    def _made(
+        self, maker: RowMaker, number: int, lines: Sequence[Line], beside: Sequence[int]
+    ) -> Row:
+        """Return the row of the lines of one number, one of each file of its table."""
+        parts = parts_of(maker.table)
+        row: Row = {}
+        part = parts[0]
+        try:
+            for part, line in zip(parts, lines, strict=True):
+                row |= maker.make(part.name, line)
+            return maker.complete(row, lines[0], beside)
+        except RowRefused as refusal:
+            raise ArchiveRefused(str(refusal), f"{part.name}.jsonl", number) from None
+
+    def _write_batch(self, table: Table, batch: list[tuple[int, Row]]) -> None:
+        rows = [row for _, row in batch]
+        run, last = self._here, batch[-1][0]
+
+        def write(session: Session) -> None:
+            runs.write_rows(session, table, rows)
+            runs.advance(session, run, step=run.step, done=last)
+
+        try:
+            self._imports._database.run(write)
+        except (IntegrityError, DataError) as problem:
+            self._blame(table, batch)
+            raise ArchiveRefused(_reason(problem), _file_of(table)) from problem
+        self.run_ = replace(run, done=last)
+        self._done += len(batch)
+        self._tell(table.name, last)
+
+    def _blame(self, table: Table, batch: list[tuple[int, Row]]) -> None:
+        """Raise `ArchiveRefused` for the first row that the database does not take."""
+
+        def find(session: Session) -> None:
+            for number, row in batch:
+                try:
+                    with savepoint(session):
+                        runs.write_rows(session, table, [row])
+                except (IntegrityError, DataError) as problem:
+                    raise ArchiveRefused(_reason(problem), _file_of(table), number) from None
+
+        self._imports._database.run(find)
+
+    def _write_links(self, table: Table) -> None:
+        maker = RowMaker(table, self._target)
+        batch: list[Row] = []
+        done = self._here.done
+        part = parts_of(table)[0]
+        number = 0
+        for number, lines in self._lines(table, done):
+            try:
+                references = maker.make_references(lines[0])
+            except RowRefused as refusal:
+                raise ArchiveRefused(str(refusal), f"{part.name}.jsonl", number) from None
+            if references is not None:
+                batch.append(references)
+            if len(batch) == BATCH_ROWS:
+                self._write_references(table, batch, number)
+                batch = []
+        if batch:
+            self._write_references(table, batch, number)
+
+    def _write_references(self, table: Table, batch: list[Row], done: int) -> None:
+        run = self._here
+
+        def write(session: Session) -> None:
+            runs.write_references(session, table, batch)
+            runs.advance(session, run, step=run.step, done=done)
+
+        self._imports._database.run(write)
+        self.run_ = replace(run, done=done)
+
+    def _write_topics(self, table: Table) -> None:
+        channels = self._ids.new_range(table.name)
+        for number in range(self._here.done, len(channels)):
+            run, channel_id = self._here, channels[number]
+
+            def write(
+                session: Session, run: Import = run, channel_id: int = channel_id,
+                number: int = number,
+            ) -> None:  # fmt: skip
+                runs.write_topics(session, channel_id)
+                runs.advance(session, run, step=run.step, done=number + 1)
+
+            self._imports._database.run(write)
+            self.run_ = replace(run, done=number + 1)
+
+    def _write_files(self, table: Table) -> None:
+        names = list(self._reader.uploads)
+        for start in range(self._here.done, len(names), FILES_AT_ONCE):
+            some = names[start : start + FILES_AT_ONCE]
+            for name in some:
+                self._store(name)
+            self._advance(step=self._here.step, done=start + len(some))
+            self._tell("files", start + len(some))
+
+    def _store(self, name: str) -> None:
+        stored = self._stored[name]
+        key = key_of(self._target.texts.realm_id, self._ids.handle(stored.handle))
+        arriving = self._imports._arriving
+        arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=arriving, prefix="import-", delete=False) as file:
+            path = Path(file.name)
+            try:
+                for piece in self._reader.read_pieces(name):
+                    file.write(piece)
+                file.close()
+                if stored.is_picture:
+                    self._store_thumbnail(path, key)
+                self._imports._files.put(key + stored.suffix, path)
+            finally:
+                path.unlink(missing_ok=True)
+
+    def _store_thumbnail(self, path: Path, key: str) -> None:
+        """Store what no archive has: the small form of a picture, if it is one."""
+        small = path.with_name(f"{path.name}.small")
+        try:
+            make_small(path, small, *THUMBNAIL_SIZE, only_still=True)
+            self._imports._files.put(key + THUMBNAIL, small)
+        except NotAPicture:
+            pass
+        finally:
+            small.unlink(missing_ok=True)
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def _check_counts(self) -> None:
+        """Compare what is there with the manifest. Raise `ArchiveRefused`."""
+        with self._imports._database.snapshot(may_take_long=True) as snapshot:
+            there = runs.count_rows(snapshot, self._here.realm_id)
+        for part in PARTS:
+            wanted = self._reader.files[f"{part.name}.jsonl"]["rows"]
+            found = there[part.name]
+            if found > wanted or (found < wanted and table_of(part.table).name not in AGED):
+                raise ArchiveRefused(
+                    f"{found} of its {wanted} rows are there", f"{part.name}.jsonl"
+                )
+
+    def _finish(self, sends_overdue: bool) -> Imported:
+        run, now = self._here, self._imports._clock.now()
+        released = {table.name: self._released(table) for table in TABLES if table.name in HELD}
+        self._imports._database.run(
+            lambda session: runs.finish(
+                session, run, released=released, sends_overdue=sends_overdue, now=now
+            )
+        )
+        with self._imports._database.reading() as connection:
+            waiting = runs.count_overdue(connection, run)
+        return Imported(run, self._total, len(self._reader.uploads), waiting)
+
+    def _released(self, table: Table) -> list[Row]:
+        """Return what the held columns of a table are from now on, where that is another value."""
+        held = {
+            name: value
+            for name, value in HELD[table.name].items()
+            if any(name in part.columns for part in parts_of(table))
+        }
+        maker = RowMaker(table, self._target)
+        rows: list[Row] = []
+        if not held:
+            return rows
+        for _, lines in self._lines(table, 0):
+            if all(lines[0][name] == value for name, value in held.items()):
+                continue
+            row = maker.make(parts_of(table)[0].name, lines[0])
+            rows.append({"id_": row["id"], **{name: row[name] for name in held}})
+        return rows
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _lines(self, table: Table, done: int) -> Iterator[tuple[int, list[Line]]]:
+        """Yield the numbers and the lines of a table after the first `done`, one of each file."""
+        parts = parts_of(table)
+        first, *others = parts
+        files = [self._reader.read_lines(f"{part.name}.jsonl") for part in parts]
+        number = 0
+        for number, line in enumerate(files[0], 1):
+            lines: list[Line] = [line]
+            for part, file in zip(others, files[1:], strict=True):
+                beside = next(file, None)
+                name = f"{part.name}.jsonl"
+                if beside is None:
+                    raise ArchiveRefused("has fewer lines than there are rows", name)
+                if any(beside[key] != line[key] for key in first.order):
+                    raise ArchiveRefused("is of another row", name, number)
+                lines.append(beside)
+            if number > done:
+                yield number, lines
+        for part, file in zip(others, files[1:], strict=True):
+            if next(file, None) is not None:
+                raise ArchiveRefused(
+                    "has more lines than there are rows", f"{part.name}.jsonl", number + 1
+                )
+
+    def _members(self) -> Callable[[int, int], list[int]]:
+        """Return what finds the users of a conversation, for conversations in their order."""
+        file = "conversation_member.jsonl"
+        lines = enumerate(self._reader.read_lines(file), 1)
+        ahead = next(lines, None)
+
+        def users_of(conversation_id: int, number: int) -> list[int]:
+            nonlocal ahead
+            users: list[int] = []
+            while ahead is not None and ahead[1]["conversation_id"] == conversation_id:
+                user_id = ahead[1]["user_id"]
+                new = self._ids.find("user", user_id) if type(user_id) is int else None
+                if new is None:
+                    raise ArchiveRefused("user_id refers to no user", file, ahead[0])
+                users.append(new)
+                ahead = next(lines, None)
+            return users
+
+        return users_of
+
+    # --- progress -------------------------------------------------------------------------------
+
+    @property
+    def _here(self) -> Import:
+        assert self.run_ is not None
+        return self.run_
+
+    def _advance(self, *, step: int, done: int) -> None:
+        run = self._here
+        self._imports._database.run(
+            lambda session: runs.advance(session, run, step=step, done=done)
+        )
+        self.run_ = replace(run, step=step, done=done)
+
+    def _rows_of(self, table: Table) -> int:
+        return int(self._reader.files[_file_of(table)]["rows"])
+
+    def _tell(self, what: str, done: int) -> None:
+        self._imports._listener(what, done, self._done, self._total)
+
+
+def _check_manifest(reader: ArchiveReader) -> dict[str, Json]:
+    """Return what the manifest says of the organization. Raise `ArchiveRefused`."""
+    manifest = reader.manifest
+    if manifest.get("service") != "specd chat" or manifest.get("format") != FORMAT:
+        raise ArchiveRefused("is of another service or another format", MANIFEST)
+    if manifest.get("export_type") != FULL_WITHOUT_CONSENT:
+        raise ArchiveRefused(
+            f"is no export of the type {FULL_WITHOUT_CONSENT}, which alone has everything", MANIFEST
+        )
+    realm = manifest.get("realm")
+    if not isinstance(realm, dict) or type(realm.get("host")) is not str or not realm["host"]:
+        raise ArchiveRefused("does not describe the organization", MANIFEST)
+    wanted = {f"{part.name}.jsonl": part for part in PARTS}
+    if reader.files.keys() != wanted.keys():
+        raise ArchiveRefused("has other files than this release", MANIFEST)
+    for name, part in wanted.items():
+        facts = reader.files[name]
+        if facts.get("columns") != list(part.columns):
+            raise ArchiveRefused(f"{name} has other columns than in this release", MANIFEST)
+        if type(facts.get("rows")) is not int:
+            raise ArchiveRefused(f"{name} has no number of rows", MANIFEST)
+    return realm
+
+
+def _file_of(table: Table) -> str:
+    return f"{parts_of(table)[0].name}.jsonl"
+
+
+def _whole(value: Json) -> int:
+    if type(value) is not int:
+        raise ValueError("is no integer")
+    return value
+
+
+def _reason(problem: Exception) -> str:
+    """Return why the database does not take a row, without the row."""
+    orig = getattr(problem, "orig", None)
+    return f"the row breaks a rule of its table ({str(orig).splitlines()[0]})"
