@@ -1,6 +1,7 @@
 """Rows of an archive become rows of the database."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from sqlalchemy import Table
 
@@ -19,9 +20,10 @@ class RowRefused(Exception):
         super().__init__(f"{column} {problem}" if column else problem)
 
 
-def parts_of(table: Table) -> list[Part]:
+@cache
+def parts_of(table: Table) -> tuple[Part, ...]:
     """Return the files that have the rows of a table, in the same order."""
-    return [part for part in PARTS if table_of(part.table) is table]
+    return tuple(part for part in PARTS if table_of(part.table) is table)
 
 
 TABLES: tuple[Table, ...] = tuple(

@@ -30,11 +30,9 @@ from sqlalchemy.sql import column
 from models.base import table_of
 from models.chat.common import audit
 from models.chat.common.hosts import check_host
-from models.chat.exports.scope import FULL_WITHOUT_CONSENT, Scope
-from models.chat.exports.tables import PARTS
 from models.chat.imports.completing import NEVER, hidden_host, stars_of
 from models.chat.imports.errors import NoSuchImport, UnfinishedImport
-from models.chat.imports.steps import DISCARDED, Removal
+from models.chat.imports.steps import DISCARDED, Removal, found_by
 from models.chat.imports.target import Row
 from models.chat.messages.search import index_messages, remove_messages
 from models.chat.organization.errors import HostInUse
@@ -228,10 +226,12 @@ def write_topics(session: Session, channel_id: int) -> None:
     session.connection().execute(insert(_TOPIC).from_select(names, rows))
 
 
-def count_rows(db: Db, realm_id: int) -> dict[str, int]:
-    """Return the rows of each file of an archive that would be made now."""
-    scope = Scope(realm_id, FULL_WITHOUT_CONSENT)
-    return {part.name: db.execute(part.count(scope)).scalar_one() for part in PARTS}
+def count_rows(db: Db, run: Import, table: Table) -> int:
+    """Return how many rows of a table are there."""
+    key, of = found_by(table)
+    first = run.first_ids[of]
+    theirs = key.between(first, first + run.counts[of] - 1)
+    return db.execute(select(func.count()).select_from(table).where(theirs)).scalar_one()
 
 
 def finish(
@@ -324,7 +324,7 @@ def remove_rows(session: Session, removal: Removal, links: Iterable[str]) -> Non
         referring = removal.table.c[name].between(removal.first, removal.last)
         connection.execute(update(removal.table).where(referring).values({name: None}))
     if removal.table is _MESSAGE:
-        remove_messages(session, range(removal.first, removal.last + 1))
+        remove_messages(session, list(range(removal.first, removal.last + 1)))
     connection.execute(delete(removal.table).where(theirs))
 
 

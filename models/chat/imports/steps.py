@@ -49,7 +49,7 @@ def removals(first_ids: Mapping[str, int], counts: Mapping[str, int]) -> Iterato
     for table in (*derived, *reversed(TABLES)):
         if table.name == "realm":
             continue
-        column, of = _found_by(table)
+        column, of = found_by(table)
         width = AT_ONCE.get(of, 1000 if of == table.name else 10)
         first, last = first_ids[of], first_ids[of] + counts[of] - 1
         # Later rows may refer to earlier ones.
@@ -57,7 +57,7 @@ def removals(first_ids: Mapping[str, int], counts: Mapping[str, int]) -> Iterato
             yield Removal(table, column, of, max(first, end - width + 1), end)
 
 
-def _found_by(table: Table) -> tuple[Column[int], str]:
+def found_by(table: Table) -> tuple[Column[int], str]:
     """Return a column of the table that an index finds, and the table whose ids it holds."""
     if "id" in table.c:
         return table.c.id, table.name

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import FileStore
 from adapters.file_store.wiring import build_file_store
 from models.chat.imports.rows import TABLES
-from models.chat.tables import Realm
+from models.chat.tables import Realm, User
 from models.database import Database
 from models.restored import skip_ids
 from tests.support.chat.app import ChatApp
-from tests.support.chat.people import KEYS, VAULT
+from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 from workers.imports import Imported, Imports
@@ -78,3 +78,16 @@ def occupied(database: Database) -> None:
         )
 
     database.run(work)
+
+
+def member_at(database: Database, host: str, member: Member) -> Member:
+    """The member as they are in the organization at a host, with their key there."""
+    with database.reading() as reader:
+        row = reader.execute(
+            select(User.id, User.api_key_nonce, User.api_key_sha256)
+            .join(Realm, Realm.id == User.realm_id)
+            .where(User.delivery_email == member.email, Realm.host == host)
+        ).one()
+    key = KEYS.find_key(row.api_key_nonce, row.api_key_sha256)
+    assert key is not None
+    return replace(member, id=row.id, key=key, host=host)

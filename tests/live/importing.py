@@ -1,0 +1,171 @@
+"""Imports of a large organization by the real command: speed, memory, and SIGKILL.
+
+`scripts/import` runs it at full size; test_import.py a slice of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+from sqlalchemy import insert, select
+
+from adapters.file_store.directory import DirectoryStore
+from benchmarks.chat import realm as bench
+from models import migrate
+from models.base import table_of
+from models.chat.tables import Attachment, AttachmentMessage, Realm
+from models.chat.uploads.names import key_of
+from models.clock import SystemClock
+from models.database import Database
+from tests.contract.round_trips.comparing import Comparison
+from tests.live.exports import memory_kib
+from tests.live.running_server import ROOT
+from workers.exports import Exports
+
+CLOCK = SystemClock()
+FILE_BYTES = 5_000
+NEW_HOST = "moved.example"
+POLL_S = 0.05
+
+
+def make_archive(url: str, folder: Path, *, messages: int, files: int, recent: int) -> Path:
+    """The archive of an organization of 1,000 people. The newest `recent` messages have a copy for
+    everybody who is subscribed.
+    """
+    migrate.upgrade(url, "chat")
+    with patch.object(bench, "RECENT", recent):
+        bench.fill(url, bench.found(url), messages)
+    database = Database(url)
+    try:
+        upload(database, folder, messages, files)
+        return export(database, folder, bench.HOST)
+    finally:
+        database.dispose()
+
+
+def upload(database: Database, folder: Path, messages: int, files: int) -> None:
+    store, arriving = DirectoryStore(folder / "chat" / "files"), folder / "arriving"
+    arriving.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for number in range(files):
+        handle = secrets.token_hex(16)
+        path = arriving / handle
+        path.write_bytes(random.Random(number).randbytes(FILE_BYTES))
+        store.put(key_of(1, handle), path)
+        rows.append(
+            {
+                "id": number + 1, "realm_id": 1, "owner_id": 1 + number % 500, "handle": handle,
+                "name": f"file {number}.bin", "path_name": f"file-{number}.bin",
+                "size": FILE_BYTES, "media_type": "application/octet-stream",
+                "created_at": bench.BEGAN,
+            }
+        )  # fmt: skip
+    shown = [
+        {"attachment_id": row["id"], "message_id": 1 + number % messages}
+        for number, row in enumerate(rows)
+    ]
+    if rows:
+        database.run(
+            lambda session: (
+                session.connection().execute(insert(table_of(Attachment)), rows),
+                session.connection().execute(insert(table_of(AttachmentMessage)), shown),
+            )
+        )
+
+
+def export(database: Database, folder: Path, host: str) -> Path:
+    maker = Exports(
+        database, CLOCK, folder / "exports", DirectoryStore(folder / "chat" / "files"),
+        public_url="http://127.0.0.1", retention=timedelta(days=30), stopping=threading.Event(),
+    )  # fmt: skip
+    with database.reading() as reader:
+        realm_id = reader.execute(select(Realm.id).where(Realm.host == host)).scalar_one()
+    with patch("workers.exports.REST", 0):
+        run, written = maker.export_now(realm_id, "full_without_consent")
+    assert written is not None
+    return folder / "exports" / run.archive
+
+
+def environment(url: str, folder: Path) -> Mapping[str, str]:
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "SPECD_DATA_DIR": str(folder),
+        "SPECD_CHAT_DATABASE_URL": url,
+        "SPECD_CHAT_SECRET": bench.SECRET.decode(),
+        "SPECD_CHAT_UPLOAD_DIR": str(folder / "chat"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of one command. `peak_mib`: the most memory that it had."""
+
+    status: int
+    out: str
+    err: str
+    seconds: float
+    peak_mib: float
+
+
+def command(url: str, folder: Path, *words: str, kill_after_s: float | None = None) -> Ended:
+    """Run `specd chat import ...`, and kill it after a time."""
+    argv = [sys.executable, "-m", "cli.main", "chat", "import", *words, "--json"]
+    began = time.monotonic()
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(
+            argv, env=dict(environment(url, folder)), cwd=ROOT, stdout=out, stderr=err
+        )
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, memory_kib(process.pid, "VmHWM") / 1024)
+            if kill_after_s is not None and time.monotonic() - began > kill_after_s:
+                process.send_signal(signal.SIGKILL)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(POLL_S)
+        seconds = time.monotonic() - began
+        out.seek(0)
+        err.seek(0)
+        return Ended(int(process.returncode or 0), out.read(), err.read(), seconds, peak)
+
+
+def import_killed(
+    url: str, folder: Path, archive: Path, *, kills: int, seconds: float, seed: int
+) -> int:
+    """Import an archive under SIGKILL at random moments; how many kills there were."""
+    chance, killed = random.Random(seed), 0
+    words = (str(archive), "--host", NEW_HOST)
+    for _ in range(kills):
+        ended = command(url, folder, *words, kill_after_s=chance.uniform(0.2, seconds))
+        if ended.status == 0:
+            break
+        assert ended.status == -signal.SIGKILL, ended.err
+        killed += 1
+    ended = command(url, folder, *words)
+    assert ended.status == 0, ended.err
+    assert json.loads(ended.out.splitlines()[-1])["host"] == NEW_HOST
+    return killed
+
+
+def compare(url: str, folder: Path, archive: Path, host: str = NEW_HOST) -> Comparison:
+    """The archive with that of its import."""
+    database = Database(url)
+    try:
+        return Comparison(archive, export(database, folder, host), hosts=(bench.HOST, host))
+    finally:
+        database.dispose()

@@ -1,0 +1,112 @@
+"""docs/moving.md as it stands, and imports that are killed; scripts/import imports a million."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from benchmarks.chat import realm as bench
+from models import migrate
+from models.chat.organization.realms import create_realm
+from models.clock import SystemClock
+from models.database import Database
+from tests.live.importing import (
+    NEW_HOST,
+    command,
+    compare,
+    environment,
+    import_killed,
+    make_archive,
+)
+from tests.live.running_server import ROOT
+from tests.support.chat.people import KEYS
+from tests.support.postgres import PostgresServer
+
+PAGE = ROOT / "docs" / "moving.md"
+PEOPLE = 20
+KILLS = 6
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A migrated database with nobody in it."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/target.db"
+        migrate.upgrade(url, "chat")
+        yield url
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    name = server.create()
+    migrate.upgrade(server.url_of(name), "chat")
+    yield server.url_of(name)
+    server.drop(name)
+
+
+def test_killed_at_random(empty_url: str, tmp_path: Path) -> None:
+    """It ends with the same organization as if nobody had killed it."""
+    source = f"sqlite:///{tmp_path}/source.db"
+    with patch.object(bench, "PEOPLE", 300):
+        archive = make_archive(
+            source, tmp_path / "from", messages=bench.LEAST_MESSAGES, files=40, recent=50
+        )
+    target = tmp_path / "to"
+    killed = import_killed(empty_url, target, archive, kills=KILLS, seconds=6, seed=3)
+    assert killed >= 2
+    found = compare(empty_url, target, archive)
+    assert found.differences == []
+    again = command(empty_url, target, str(archive), "--host", NEW_HOST)
+    assert again.status == 0
+    refused = command(empty_url, target, "--host", NEW_HOST, "--discard")
+    assert refused.status == 1
+    assert refused.err == f"Error: No unfinished import is at {NEW_HOST}.\n"
+
+
+def blocks() -> list[str]:
+    """The page's blocks of commands."""
+    return re.findall(r"^```bash\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_guide(tmp_path: Path) -> None:
+    """Its commands, pasted in their order: on one installation, then on the other."""
+    urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("old", "new")]
+    for url in urls:
+        migrate.upgrade(url, "chat")
+    database = Database(urls[0])
+    database.run(
+        lambda session: create_realm(
+            session, KEYS, name="Acme", host="acme.example", owner_email="cordelia@acme.example",
+            owner_name="Cordelia", now=SystemClock().now(),
+        )
+    )  # fmt: skip
+    database.dispose()
+    specd = f"{shlex.quote(sys.executable)} -m cli.main"
+
+    def paste(block: str, url: str) -> subprocess.CompletedProcess[str]:
+        env = {**environment(url, tmp_path / url[-6:-3]), "PYTHONPATH": str(ROOT)}
+        script = re.sub("^specd ", f"{specd} ", block, flags=re.MULTILINE)
+        return subprocess.run(
+            ["bash", "-euc", script], env=env, cwd=tmp_path, capture_output=True, text=True,
+            timeout=120,
+        )  # fmt: skip
+
+    exported, checked, imported, discarded = blocks()
+    done = paste(exported, urls[0])
+    assert done.returncode == 0, done.stderr
+    (archive,) = re.findall(r"^/.*\.zip$", done.stdout, re.MULTILINE)
+    shutil.copy(archive, tmp_path / "acme.zip")
+    assert paste(checked, urls[1]).returncode == 0
+    done = paste(imported, urls[1])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Organization 1 is at acme.example: ")
+    assert "specd chat renew-key --realm acme.example" in done.stdout
+    done = paste(discarded, urls[1])
+    assert done.returncode == 1
+    assert "No unfinished import" in done.stderr

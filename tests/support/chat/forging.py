@@ -1,0 +1,50 @@
+"""Archives that lie: an honest one, of which somebody has changed something, hashes and all."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from adapters.archives import MANIFEST
+
+Rows = list[dict[str, Any]]
+Change = Callable[[Rows], Any]
+
+
+def forge(archive: Path, target: Path, part: str, change: Change) -> Path:
+    """A copy with other rows in one file, of which the manifest says what is true."""
+    with zipfile.ZipFile(archive) as honest:
+        entries = {name: honest.read(name) for name in honest.namelist()}
+    manifest = orjson.loads(entries[MANIFEST])
+    name = f"{part}.jsonl"
+    rows: Rows = [orjson.loads(line) for line in entries[name].splitlines()]
+    change(rows)
+    entries[name] = b"".join(orjson.dumps(row) + b"\n" for row in rows)
+    (facts,) = [each for each in manifest["files"] if each["name"] == name]
+    digest = hashlib.sha256(entries[name]).hexdigest()
+    facts.update(rows=len(rows), bytes=len(entries[name]), sha256=digest)
+    return write(target, entries, manifest)
+
+
+def forge_manifest(
+    archive: Path, target: Path, change: Callable[[dict[str, Any], dict[str, bytes]], Any]
+) -> Path:
+    """A copy with another manifest, or other files."""
+    with zipfile.ZipFile(archive) as honest:
+        entries = {name: honest.read(name) for name in honest.namelist()}
+    manifest = orjson.loads(entries[MANIFEST])
+    change(manifest, entries)
+    return write(target, entries, manifest)
+
+
+def write(target: Path, entries: dict[str, bytes], manifest: dict[str, Any]) -> Path:
+    entries[MANIFEST] = orjson.dumps(manifest)
+    with zipfile.ZipFile(target, "w") as forged:
+        for name, content in entries.items():
+            forged.writestr(name, content)
+    return target

@@ -1,0 +1,220 @@
+"""Archives that lie are refused by file and line, and leave nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from adapters.archive_reader import ArchiveRefused
+from models.base import ChatBase
+from models.chat.imports.errors import NoSuchImport
+from models.database import Database
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.forging import Rows, forge, forge_manifest
+from tests.support.chat.importing import Installation, store_of
+from tests.support.chat.moved import make_everything
+from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
+
+HOST = "moved.example"
+LONG = "x" * 100_000
+FOREIGN = 2
+"""The id of the other organization, which has the same ids as any other."""
+
+# File, column, value, and what the refusal says. The first row of the file gets the value.
+VALUES: tuple[tuple[str, str, object, str], ...] = (
+    # Another organization's rows
+    ("realm_domain", "realm_id", FOREIGN, "refers to realm 2"),
+    ("user", "realm_id", FOREIGN, "refers to realm 2"),
+    ("channel", "realm_id", FOREIGN, "refers to realm 2"),
+    ("message", "realm_id", FOREIGN, "refers to realm 2"),
+    ("attachment", "realm_id", FOREIGN, "refers to realm 2"),
+    ("audit_log", "realm_id", FOREIGN, "refers to realm 2"),
+    # Broken references
+    ("message", "sender_id", 999_999, "sender_id refers to user 999999"),
+    ("message", "channel_id", 999_999, "channel_id refers to channel 999999"),
+    ("user_message", "message_id", 999_999, "message_id refers to message 999999"),
+    ("user_message", "user_id", -1, "user_id refers to user -1"),
+    ("reaction", "message_id", 0, "message_id refers to message 0"),
+    ("user_topic", "channel_id", 999_999, "refers to channel"),
+    ("user_group_member", "group_id", 999_999, "refers to user_group"),
+    ("attachment_message", "attachment_id", 999_999, "refers to attachment"),
+    ("realm", "owners_group_id", 999_999, "owners_group_id refers to user_group 999999"),
+    ("channel", "can_send_message_group", 999_999, "refers to user_group 999999"),
+    ("user_group", "can_manage_group", -7, "refers to user_group -7"),
+    ("draft", "recipient_ids", "[999999]", "the user 999999 is not in the archive"),
+    ("invitation", "channel_ids", "[999999]", "the channel 999999 is not in the archive"),
+    # Wrong types
+    ("message", "id", "1", "id is no integer"),
+    ("message", "id", True, "id is no integer"),
+    ("message", "id", -5, "id is no id"),
+    ("message", "id", 1 << 63, "id is no id"),
+    ("message", "content", None, "content is no text"),
+    ("message", "content", ["a"], "content is no text"),
+    ("message", "content", "a\0b", "content has a character"),
+    ("message", "has_link", 1, "has_link is neither true nor false"),
+    ("message", "sent_at", "yesterday", "sent_at is no time in UTC"),
+    ("message", "sent_at", "2026-11-26T10:00:00+02:00", "sent_at is no time in UTC"),
+    ("message", "sent_at", 0, "sent_at is no time in UTC"),
+    ("user", "role", "100", "role is no integer"),
+    ("user", "role", 1 << 40, "role is no integer of 32 bits"),
+    ("user_message", "flags", 1 << 63, "flags is no integer of 64 bits"),
+    ("user_message", "flags", 1.5, "flags is no integer"),
+    ("draft", "recipient_ids", "{}", "is no list of ids"),
+    ("draft", "recipient_ids", "[", "recipient_ids "),
+    ("draft", "recipient_ids", '["1"]', "is no list of ids"),
+    ("audit_log", "facts", "[]", "is no JSON object"),
+    ("submessage", "content", "nothing", "content "),
+    # Too long, or of more lines than one
+    ("message", "topic", LONG, "topic is longer than 60 characters"),
+    ("message", "topic", "a\nb", "topic has a character"),
+    ("user", "full_name", LONG, "full_name is longer than 100 characters"),
+    ("user", "full_name", "a\u2028b", "full_name has a character"),
+    ("user", "delivery_email", "a@b\r\nBcc: c", "delivery_email has a character"),
+    ("channel", "description", LONG, "description is longer than"),
+    ("realm", "name", LONG, "name is longer than 40 characters"),
+    # What the service would never store
+    ("user", "delivery_email", None, "delivery_email is no text"),
+    ("user", "role", 101, "the row breaks a rule"),
+    ("user_group", "kind", "secret", "the row breaks a rule"),
+    ("scheduled_message", "state", "sending", "the row breaks a rule"),
+    ("message", "channel_id", None, "the row breaks a rule"),
+    ("user_settings", "color_scheme", 17, "color_scheme is none of the values"),
+    ("subscription_settings", "color", "red;x", "color is no color"),
+    ("attachment", "handle", "../../../../etc/passwd", "no row"),
+    ("attachment", "path_name", "../up", "no row"),
+    ("attachment", "media_type", "text/html\r\nX: y", "media_type "),
+    ("attachment", "size", 1, "another size than its row"),
+    ("attachment", "size", "1", "does not describe a file"),
+    ("realm_emoji", "handle", "A" * 32, "no row"),
+    ("linkifier", "pattern", "(", "is no linkifier that works"),
+    ("linkifier", "alternative_url_templates", "[1]", "is no list of texts"),
+    ("alert_word", "word", "", "word is empty"),
+    ("reaction", "emoji_code", "../1", "emoji_code is no id"),
+)  # fmt: skip
+
+
+def twice(rows: Rows) -> None:
+    rows.append(rows[-1])
+
+
+def again_below(rows: Rows) -> None:
+    rows.append(dict(rows[0], id=rows[-1]["id"] + 1))
+
+
+# File, what happens to its rows, what the refusal says.
+CHANGES: tuple[tuple[str, Callable[[Rows], Any], str], ...] = (
+    ("realm", lambda rows: rows.clear(), "has not one line"),
+    ("realm", lambda rows: rows.append(dict(rows[0], id=FOREIGN)), "has not one line"),
+    ("message", twice, "ids do not ascend"),
+    ("message", lambda rows: rows.reverse(), "line 2: id ids do not ascend"),
+    ("user_message", twice, "the row breaks a rule"),
+    ("user", again_below, "user_settings.jsonl': has fewer lines"),
+    ("user_settings", lambda rows: rows.pop(), "has fewer lines"),
+    ("user_settings", twice, "has more lines"),
+    ("user_settings", lambda rows: rows.reverse(), "line 1: is of another row"),
+    ("channel", again_below, "the row breaks a rule"),
+    ("reaction", again_below, "the row breaks a rule"),
+    ("conversation_member", lambda rows: rows.clear(), "has no users"),
+    ("conversation_member", lambda rows: rows[0].update(user_id=999_999), "refers to no user"),
+    ("user_group", lambda rows: rows.clear(), "refers to user_group"),
+    ("user", lambda rows: rows[-1].update(bot_owner_id=999_999), "refers to user 999999"),
+    ("attachment", lambda rows: rows.clear(), "is a file of no row"),
+)  # fmt: skip
+
+MANIFESTS: tuple[tuple[Callable[[dict[str, Any], dict[str, bytes]], Any], str], ...] = (
+    (lambda m, e: m.update(format=2), "another format"),
+    (lambda m, e: m.update(service="specd payment"), "another service"),
+    (lambda m, e: m.update(export_type="public"), "is no export of the type"),
+    (lambda m, e: m.update(realm=None), "does not describe the organization"),
+    (lambda m, e: m.update(realm={"host": ""}), "does not describe the organization"),
+    (lambda m, e: m["files"].pop() and e.pop("audit_log.jsonl"), "other files than this release"),
+    (lambda m, e: m["files"][0]["columns"].reverse(), "other columns than in this release"),
+    (lambda m, e: m["files"][0].update(rows=None), "has no number of rows"),
+    (lambda m, e: m["files"][0].update(rows=10**9), "lines, not"),
+    (lambda m, e: m["files"][0].update(sha256="0" * 64), "its SHA-256 is not the manifest's"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def here(
+    chat_database: Database, clock: FrozenClock, tmp_path: Path, chat_app: ChatApp
+) -> Installation:
+    return Installation(chat_database, clock, tmp_path / "here", store_of(chat_app))
+
+
+@pytest.fixture
+def archive(here: Installation, as_nobody: ChatClient, cast: Cast, clock: FrozenClock) -> Path:
+    make_everything(as_nobody, cast, now=int(clock.now().timestamp()))
+    return here.export(cast.realm_id)
+
+
+def contents(installation: Installation) -> dict[str, int]:
+    with installation.database.reading() as reader:
+        return {
+            name: reader.execute(select(func.count()).select_from(table)).scalar_one()
+            for name, table in ChatBase.metadata.tables.items()
+        }
+
+
+def refused(installation: Installation, forged: Path) -> ArchiveRefused:
+    before = contents(installation)
+    with pytest.raises(ArchiveRefused) as refusal:
+        installation.bring(forged, HOST)
+    assert contents(installation) == before
+    with pytest.raises(NoSuchImport):
+        installation.imports.discard(HOST)
+    return refusal.value
+
+
+def test_values(archive: Path, here: Installation, tmp_path: Path) -> None:
+    """Each in an archive that is accepted without it."""
+    for part, column, value, told in VALUES:
+
+        def change(rows: Rows, column: str = column, value: object = value) -> None:
+            (row, *_) = [row for row in rows if row[column] is not None] or rows
+            assert row[column] != value or type(row[column]) is not type(value)
+            row[column] = value
+
+        refusal = refused(here, forge(archive, tmp_path / "forged.zip", part, change))
+        said = str(refusal)
+        assert told in said, (part, column, value, said)
+        if "no row" not in told and "another size" not in told:
+            assert refusal.file in (f"{part}.jsonl", "user.jsonl"), (part, column, said)
+            assert refusal.line is not None, said
+    assert len(VALUES) + len(CHANGES) + len(MANIFESTS) >= 60
+    here.bring(forge(archive, tmp_path / "honest.zip", "message", lambda rows: None), HOST)
+
+
+def test_rows(archive: Path, here: Installation, tmp_path: Path) -> None:
+    for part, change, told in CHANGES:
+        said = str(refused(here, forge(archive, tmp_path / "forged.zip", part, change)))
+        assert told in said, (part, said)
+    here.bring(archive, HOST)
+
+
+def test_manifests(archive: Path, here: Installation, tmp_path: Path) -> None:
+    for change, told in MANIFESTS:
+        said = str(refused(here, forge_manifest(archive, tmp_path / "forged.zip", change)))
+        assert told in said, said
+    here.bring(archive, HOST)
+
+
+def test_markup_is_sanitised(archive: Path, here: Installation, tmp_path: Path) -> None:
+    """Rendered texts are what browsers show as they are."""
+    markup = '<p onclick="x()">a<script>alert(1)</script><img src="javascript:x"></p>'
+
+    def change(rows: Rows) -> None:
+        for row in rows:
+            row["rendered_content"] = markup
+
+    run = here.bring(forge(archive, tmp_path / "forged.zip", "message", change), HOST).run
+    messages = ChatBase.metadata.tables["message"]
+    query = select(messages.c.rendered_content).where(messages.c.realm_id == run.realm_id)
+    with here.database.reading() as reader:
+        found = set(reader.execute(query).scalars())
+    assert found == {"<p>a<img></p>"}
