@@ -1,7 +1,8 @@
 """What SQLite and PostgreSQL write in different words, as expressions that both understand."""
 
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Self, TypeVar
 
 import orjson
@@ -10,8 +11,10 @@ from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
+    Connection,
     Dialect,
     FromClause,
+    Insert,
     Integer,
     LargeBinary,
     SQLColumnExpression,
@@ -23,6 +26,7 @@ from sqlalchemy import (
     cast,
     column,
     func,
+    insert,
     select,
     type_coerce,
 )
@@ -33,6 +37,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.sql.operators import OperatorType
 from sqlalchemy.types import TypeEngine
+
+from models.json import Json
 
 T = TypeVar("T")
 
@@ -172,6 +178,24 @@ def upsert(table: Table | type[DeclarativeBase]) -> postgresql.Insert:
     databases write in the same words.
     """
     return postgresql.insert(table)
+
+
+@cache
+def _insert_of_lists(table: Table, names: tuple[str, ...]) -> Insert:
+    """Return an INSERT whose parameters are the lists of the values of each column."""
+    lists = [bindparam(name, type_=postgresql.ARRAY(table.c[name].type)) for name in names]
+    listed = func.unnest(*lists).table_valued(*map(column, names), name="listed").render_derived()
+    return insert(table).from_select(names, select(*(listed.c[name] for name in names)))
+
+
+def insert_all(connection: Connection, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Add many rows that name the same columns: on PostgreSQL by one statement."""
+    if connection.dialect.name == "sqlite":
+        connection.execute(insert(table), rows)
+        return
+    names = tuple(rows[0])
+    values = {name: [row[name] for row in rows] for name in names}
+    connection.execute(_insert_of_lists(table, names), values)
 
 
 class _IndexedBy(Alias[Any]):

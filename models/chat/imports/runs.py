@@ -34,7 +34,7 @@ from models.chat.imports.completing import NEVER, hidden_host, stars_of
 from models.chat.imports.errors import NoSuchImport, UnfinishedImport
 from models.chat.imports.steps import DISCARDED, Removal, found_by
 from models.chat.imports.target import Row
-from models.chat.messages.search import index_messages, remove_messages
+from models.chat.messages.search import index_new_messages, remove_messages
 from models.chat.organization.errors import HostInUse
 from models.chat.rendering import plain_text
 from models.chat.scheduling.records import PENDING
@@ -49,6 +49,7 @@ from models.chat.tables import (
     Topic,
     UserMessage,
 )
+from models.dialects import insert_all
 from models.reader import Db, dialect_of
 
 IMPORTS = table_of(ChatImport)
@@ -193,13 +194,13 @@ def write_rows(session: Session, table: Table, rows: Sequence[Row]) -> None:
     if table is _COPY:
         rows = [dict(row) for row in rows]
         stars = stars_of(rows)
-        connection.execute(insert(table), rows)
+        insert_all(connection, table, rows)
         if stars:
-            connection.execute(insert(_STAR), stars)
+            insert_all(connection, _STAR, stars)
         return
-    connection.execute(insert(table), rows)
+    insert_all(connection, table, rows)
     if table is _MESSAGE:
-        index_messages(
+        index_new_messages(
             session,
             [(row["id"], row["topic"], plain_text(row["rendered_content"])) for row in rows],
         )

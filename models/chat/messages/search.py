@@ -71,6 +71,12 @@ _INDEX_VECTOR = Change(
         " ON CONFLICT (message_id) DO UPDATE SET vector = excluded.vector"
     )
 )
+_INDEX_VECTORS = Change(
+    text(
+        "INSERT INTO message_search (message_id, vector) SELECT id, CAST(vector AS tsvector)"
+        " FROM unnest(CAST(:ids AS bigint[]), CAST(:vectors AS text[])) AS new (id, vector)"
+    )
+)
 # FTS5 would merge automatically, 64 pages of each level at every 64th message, which takes 20 ms
 # and more at once. The index is created with `automerge` off.
 _MERGE_FTS = Change(
@@ -100,6 +106,16 @@ def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -
     (_INDEX_FTS if is_sqlite else _INDEX_VECTOR).run_all(session, rows)
     if is_sqlite and (pages := _pages_to_merge(messages)):
         _MERGE_FTS.run(session, {"pages": pages})
+
+
+def index_new_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
+    """The same for many messages that were never indexed: on PostgreSQL by one statement."""
+    if dialect_of(session) == "sqlite":
+        index_messages(session, messages)
+        return
+    vectors = [vector_of(topic, content)["vector"] for _, topic, content in messages]
+    ids = [message_id for message_id, _, _ in messages]
+    _INDEX_VECTORS.run(session, {"ids": ids, "vectors": vectors})
 
 
 def _pages_to_merge(messages: Sequence[tuple[int, str, str]]) -> int:
