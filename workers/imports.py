@@ -38,6 +38,7 @@ from models.chat.imports.steps import FILES, LINKS, ROWS, STEPS, TOPICS, removal
 from models.chat.imports.target import Line, Row, Target
 from models.chat.imports.texts import Texts
 from models.chat.organization.emoji import STILL
+from models.chat.organization.realms import check_realm_name
 from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.retention import POLICY
 from models.chat.tables import Conversation, Message, Realm
@@ -110,8 +111,11 @@ class Imports:
     ) -> Imported:
         """Import an archive, or carry its import on. One that was refused leaves nothing behind.
 
-        Raise `ArchiveRefused`, `ImportTaken`, `InvalidHost`, `HostInUse`, `UnfinishedImport`.
+        Raise `ArchiveRefused`, `ImportTaken`, `InvalidHost`, `InvalidRealmName`, `HostInUse`,
+        `UnfinishedImport`.
         """
+        if name is not None:
+            name = check_realm_name(name)
         with ArchiveReader(archive) as reader:
             digest = hashlib.sha256(orjson.dumps(reader.manifest)).hexdigest()
             with self._database.reading() as connection:

@@ -401,6 +401,42 @@ class TestExport:
         assert "nowhere" in specd.refusal("chat", "export", "--realm", "nowhere")
 
 
+class TestImport:
+    FULL = ("chat", "export", "--realm", "acme.example", "--type", "full_without_consent")
+
+    def test_makes_an_organization(self, acme: dict[str, Any], specd: Specd) -> None:
+        archive = specd.json(*self.FULL)["archive"]
+        words = ("chat", "import", archive, "--host", "moved.example", "--name", "Moved")
+        made = specd.json(*words)
+        assert made["host"] == "moved.example"
+        assert made["overdue"] == 0
+        assert specd.json(*words) == made
+        renewed = ("chat", "renew-key", "--realm", "moved.example", "--email", acme["email"])
+        assert len(specd.json(*renewed)["api_key"]) == 32
+        status, out, _ = specd(*words)
+        assert status == 0
+        assert "What does not come along" in out
+
+    def test_says_what_went_wrong(self, acme: dict[str, Any], specd: Specd) -> None:
+        full, part = (specd.json(*words)["archive"] for words in (self.FULL, self.FULL[:4]))
+        to = ("--host", "moved.example")
+        assert specd.refusal("chat", "import", part, *to) == (
+            "The archive is refused: 'manifest.json': is no export of the type"
+            " full_without_consent, which alone has everything."
+        )
+        assert specd.refusal("chat", "import", full, "--host", "acme.example") == (
+            "An organization already lives at acme.example; choose another host."
+        )
+        assert "a b" in specd.refusal("chat", "import", full, "--host", "a b")
+        assert specd.refusal("chat", "import", *to, "--discard") == (
+            "No unfinished import is at moved.example."
+        )
+        for words in ((), (full, "--discard")):
+            status, _, err = specd("chat", "import", *words, *to)
+            assert status == 2
+            assert "Name an archive, or --discard an unfinished import." in err
+
+
 class TestFullContentAccess:
     def test_is_granted_by_the_operator(
         self, acme: dict[str, Any], specd: Specd, chat_database: Database

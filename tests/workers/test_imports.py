@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,10 +18,12 @@ from sqlalchemy.orm import Session
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.directory import DirectoryStore
 from models.base import ChatBase
+from models.chat.common import audit
 from models.chat.imports import runs
+from models.chat.imports.completing import hidden_host
 from models.chat.imports.errors import NoSuchImport, UnfinishedImport
 from models.chat.imports.runs import Import, ImportTaken
-from models.chat.organization.errors import HostInUse
+from models.chat.organization.errors import HostInUse, InvalidRealmName
 from models.chat.tables import Channel, Message, Realm, User, UserGroup
 from models.chat.uploads import names
 from models.database import Database
@@ -181,12 +184,15 @@ def test_nobody_reaches_an_unfinished_one(
         nobody = ChatClient(as_nobody._app, HOST)
         for path in ("/server_settings", "/users/me"):
             here_or_not = nobody.request("GET", path, host=HOST)
+            hidden = nobody.request("GET", path, host=hidden_host(HOST))
             nowhere = nobody.request("GET", path, host="nowhere.example")
-            assert here_or_not.status_code == nowhere.status_code >= 400
-            assert here_or_not.json()["msg"] == nowhere.json()["msg"]
+            assert nowhere.status_code >= 400
+            for answer in (here_or_not, hidden):
+                assert answer.status_code == nowhere.status_code
+                assert answer.json()["msg"] == nowhere.json()["msg"]
         with here.database.reading() as reader:
             hosts = set(reader.execute(select(Realm.host)).scalars())
-        assert hosts == {"acme.example", "globex.example", f"importing {HOST}"}
+        assert hosts == {"acme.example", "globex.example", hidden_host(HOST)}
     here.bring(archive, HOST)
     assert as_nobody.request("GET", "/server_settings", host=HOST).status_code == 200
 
@@ -275,6 +281,46 @@ def test_overdue_messages_wait_for_a_word(
         assert reader.execute(sent).scalar_one() == 1
     clock.advance(seconds=5 * HOUR)
     assert delivery.try_deliver_one()  # the reminder, in time
+
+
+def test_another_name(archive: Path, here: Installation) -> None:
+    for wrong in ("", "x" * 41, "a\nb"):
+        with pytest.raises(InvalidRealmName):
+            here.imports.run(archive, host=HOST, name=wrong)
+    here.imports.run(archive, host=HOST, name="Moved")
+    with here.database.reading() as reader:
+        name = select(Realm.name).where(Realm.host == HOST)
+        assert reader.execute(name).scalar_one() == "Moved"
+
+
+def test_others_write_meanwhile(
+    archive: Path, here: Installation, cast: Cast, clock: FrozenClock
+) -> None:
+    """Their rows and the import's never get the same ids."""
+    ended, written = threading.Event(), 0
+    realm, now = cast.globex_id, clock.now()
+
+    def write() -> None:
+        nonlocal written
+        while not ended.wait(0.002):
+            here.database.run(
+                lambda session: audit.record(session, realm, "realm_setting_changed", now=now)
+            )
+            written += 1
+
+    others = [threading.Thread(target=write) for _ in range(2)]
+    for other in others:
+        other.start()
+    try:
+        with patch.object(imports, "BATCH_ROWS", 5):
+            run = here.bring(archive, HOST).run
+    finally:
+        ended.set()
+        for other in others:
+            other.join()
+    assert written > 0
+    found = Comparison(archive, here.export(run.realm_id), hosts=("acme.example", HOST))
+    assert found.differences == []
 
 
 def test_only_whole_archives_are_imported(here: Installation, cast: Cast) -> None:

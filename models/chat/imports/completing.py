@@ -147,8 +147,10 @@ COMPLETE: Mapping[str, Complete] = {
 
 
 def hidden_host(host: str) -> str:
-    """Return the host of an organization that nobody can reach yet: no request can name it."""
-    return f"importing {host}"
+    """Return the host of an organization that nobody can reach yet: hosts of requests are looked up
+    in lower case.
+    """
+    return f"I {host}"
 
 
 HELD: Mapping[str, Mapping[str, object]] = {

@@ -38,9 +38,7 @@ def create_realm(
 
     Raise `InvalidRealmName`, `InvalidHost`, `HostInUse` and what `create_user` raises.
     """
-    name, host = name.strip(), check_host(host)
-    if not 0 < len(name) <= NAME_MAX or not name.isprintable():
-        raise InvalidRealmName()
+    name, host = check_realm_name(name), check_host(host)
     if session.execute(select(Realm.id).where(Realm.host == host)).first() is not None:
         raise HostInUse(host=host)
     realm = Realm(host=host, name=name, date_created=now)
@@ -74,6 +72,14 @@ def create_realm(
     )
     audit.record(session, realm.id, "realm_created", facts={"host": host}, now=now)
     return realm, owner, api_key
+
+
+def check_realm_name(name: str) -> str:
+    """Return the name as it is stored. Raise `InvalidRealmName`."""
+    name = name.strip()
+    if not 0 < len(name) <= NAME_MAX or not name.isprintable():
+        raise InvalidRealmName()
+    return name
 
 
 def access_realm_by_id(session: Session, realm_id: int) -> RealmView:
