@@ -319,7 +319,7 @@ class _Work:
                 continue
             row = self._made(maker, number, lines, users)
             batch.append((number, row))
-            size += sum(len(value) for value in row.values() if type(value) is str)
+            size += sum([len(value) for value in row.values() if type(value) is str])
             if len(batch) == BATCH_ROWS or size >= BATCH_CHARACTERS:
                 self._write_batch(table, batch)
                 batch, size = [], 0

@@ -25,7 +25,8 @@ def measure(name: str, url: str, folder: Path, small: Path, large: Path, message
     ended = command(url, folder, str(large), "--host", NEW_HOST)
     speed, grown = messages / ended.seconds, ended.peak_mib - before.peak_mib
     print(
-        f"{name}: {ended.seconds:.0f} s, {speed:.0f} messages/s (least {LEAST_SPEED}),"
+        f"{name}: {ended.seconds:.0f} s ({ended.cpu_s:.0f} s of the processor),"
+        f" {speed:.0f} messages/s (least {LEAST_SPEED}),"
         f" {ended.peak_mib:.0f} MiB, +{grown:.0f} MiB (most {MOST_MEMORY_MIB})"
         f" {ended.out or ended.err}",
         flush=True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import secrets
 import signal
 import subprocess
@@ -114,19 +115,20 @@ def environment(url: str, folder: Path) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of one command. `peak_mib`: the most memory that it had."""
+    """What became of one command. `cpu_s`: its processor time; `peak_mib`: the most memory."""
 
     status: int
     out: str
     err: str
     seconds: float
+    cpu_s: float
     peak_mib: float
 
 
 def command(url: str, folder: Path, *words: str, kill_after_s: float | None = None) -> Ended:
     """Run `specd chat import ...`, and kill it after a time."""
     argv = [sys.executable, "-m", "cli.main", "chat", "import", *words, "--json"]
-    began = time.monotonic()
+    began, before = time.monotonic(), _used_by_children()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen(
             argv, env=dict(environment(url, folder)), cwd=ROOT, stdout=out, stderr=err
@@ -138,10 +140,15 @@ def command(url: str, folder: Path, *words: str, kill_after_s: float | None = No
                 process.send_signal(signal.SIGKILL)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(POLL_S)
-        seconds = time.monotonic() - began
+        seconds, used = time.monotonic() - began, _used_by_children() - before
         out.seek(0)
         err.seek(0)
-        return Ended(int(process.returncode or 0), out.read(), err.read(), seconds, peak)
+        return Ended(int(process.returncode or 0), out.read(), err.read(), seconds, used, peak)
+
+
+def _used_by_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def import_killed(

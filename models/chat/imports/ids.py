@@ -4,7 +4,7 @@ that follow one another.
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 
 NOBODY = 0
@@ -51,6 +51,19 @@ class Ids:
         if place == len(known) or known[place] != old:
             return None
         return self._first[table] + place
+
+    def finder(self, table: str) -> Callable[[int], int]:
+        """Return what returns the new id of an old one, and raises ValueError for others."""
+        known, first = self._old[table], self._first[table]
+        end = len(known)
+
+        def find(old: int) -> int:
+            place = bisect_left(known, old)
+            if place == end or known[place] != old:
+                raise ValueError(f"refers to {table} {old}, which is not in the archive")
+            return first + place
+
+        return find
 
     def find_or_nobody(self, table: str, old: int) -> int:
         found = self.find(table, old)

@@ -113,14 +113,15 @@ def _change(column: Column[Any], target: Target) -> Convert | None:
     if special is not None:
         return lambda value: special(value, target)
     if name == "id":
-        return lambda old: _found(ids.find(of, old), of, old)
+        return ids.finder(of)
     referred = references.table_of_column(column)
     if referred is not None:
         if column.foreign_keys:
-            return lambda old: _found(ids.find(referred, old), referred, old)
+            return ids.finder(referred)
         if referred == "user_group" and not column.nullable:
             # 0: none yet; else a group that is there, because it is in use.
-            return lambda old: 0 if old == 0 else _found(ids.find(referred, old), referred, old)
+            find = ids.finder(referred)
+            return lambda old: 0 if old == 0 else find(old)
         if column.unique:
             return lambda old: ids.find(referred, old)
         # What is not positive is a word of its own; what is gone stays a reference to something.
@@ -154,12 +155,6 @@ def _rewrite_within(texts: Texts, most: int | None) -> Convert:
         return new if len(new) <= most else text
 
     return rewrite
-
-
-def _found(new: int | None, table: str, old: int) -> int:
-    if new is None:
-        raise ValueError(f"refers to {table} {old}, which is not in the archive")
-    return new
 
 
 def _chosen(value: Json, choices: Iterable[Json]) -> Json:
