@@ -3,17 +3,20 @@ reference is found, each text is rewritten.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+import orjson
 from sqlalchemy import BigInteger, Boolean, Column, Integer, String
 
 from models.chat.common.one_line import FORBIDDEN
+from models.chat.errors import ChatError
 from models.chat.imports import references
 from models.chat.imports.target import Target
 from models.chat.imports.texts import Texts
 from models.chat.rendering.sanitising import sanitise
+from models.chat.settings.user_settings import check_settings
 from models.chat.tables.setting_table import SETTINGS
 from models.chat.uploads import names
 from models.json import Json
@@ -132,8 +135,7 @@ def _change(column: Column[Any], target: Target) -> Convert | None:
         table = references.JSON_LISTS[name]
         return lambda text: references.new_list(ids, table, text)
     if of == "user" and name in SETTINGS:
-        choices = SETTINGS[name].choices
-        return None if not choices else lambda value: _chosen(value, choices)
+        return lambda value: _checked_setting(name, value)
     if of in OPAQUE or not isinstance(column.type, String):
         return None
     if HTML.fullmatch(name):
@@ -157,10 +159,18 @@ def _rewrite_within(texts: Texts, most: int | None) -> Convert:
     return rewrite
 
 
-def _chosen(value: Json, choices: Iterable[Json]) -> Json:
-    if value not in choices:
-        raise ValueError("is none of the values that there are")
-    return value
+def _checked_setting(name: str, value: Json) -> Json:
+    try:
+        return check_settings({name: value})[name]
+    except ChatError:
+        raise ValueError("is none of the values that there are") from None
+
+
+def _json_object(text: str, target: Target) -> str:
+    """Of a text that may be empty."""
+    if text and not isinstance(orjson.loads(text), dict):
+        raise ValueError("is no JSON object")
+    return text
 
 
 def _handle(old: str, target: Target) -> str:
@@ -197,6 +207,7 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Any, Target], Any]] = {
     ("attachment", "path_name"): _same(names.path_name_of),
     ("attachment", "size"): _not_negative,
     ("navigation_view", "fragment"): lambda value, target: target.texts.rewrite_fragment(value),
+    ("profile_field", "field_data"): _json_object,
     ("realm_emoji", "handle"): _handle,
     ("submessage", "content"): lambda value, target: references.new_widget(target.ids, value),
     ("subscription", "color"): _color,
