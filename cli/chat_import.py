@@ -18,8 +18,8 @@ from workers.imports import Imported, Imports
 EVERY_S = 2.0
 LEFT_BEHIND = """\
 What does not come along, and who has to do something:
-- Passwords and API keys. `specd chat renew-key --realm {host} --email EMAIL` makes the key of an \
-owner or of a bot; people sign in by signed tokens, once the key of these is set, or with a key.
+- Passwords and API keys. `specd chat renew-key --realm {host} --email EMAIL` makes a new key; \
+with --password-file FILE it sets a password too, with which a person signs in and changes it.
 - The key that checks signed tokens: `specd chat set-realm --realm {host} jwt_key=@FILE ...`.
 - Devices and tokens for push: each app registers again when its owner signs in.
 - Event queues: clients load again by themselves.

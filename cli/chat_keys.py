@@ -6,6 +6,7 @@ import click
 
 from cli.databases import open_database
 from cli.output import answer, json_option
+from cli.secrets import secret_option
 from cli.shared_secrets import (
     chat_vault,
     key_maker,
@@ -14,6 +15,7 @@ from cli.shared_secrets import (
     without_previous,
 )
 from models.chat.accounts import key_renewal, resealing
+from models.chat.identity.passwords import hash_password
 from models.chat.organization import realms
 from models.clock import SystemClock
 from settings import Settings
@@ -22,18 +24,25 @@ from settings import Settings
 @click.command("renew-key")
 @click.option("--realm", required=True, help="Id or host of the organization.")
 @click.option("--email", required=True, help="Real email of the person or bot.")
+@secret_option("password", "Password of a person for fetch_api_key, instead of their old one.")
 @json_option
-def renew_key(realm: str, email: str, as_json: bool) -> None:
+def renew_key(realm: str, email: str, password: str | None, as_json: bool) -> None:
     """Replace the API key of a person or a bot and show the new key.
 
     The server rejects the old key from its next request on.
     """
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
+    password_hash = None if password is None else hash_password(password)
     with open_with_secret("chat", settings) as database:
         user_id, api_key = database.run(
             lambda session: key_renewal.renew_named_key(
-                session, keys, realms.access_realm_named(session, realm), email, now=now
+                session,
+                keys,
+                realms.access_realm_named(session, realm),
+                email,
+                password_hash=password_hash,
+                now=now,
             )
         )
     answer(

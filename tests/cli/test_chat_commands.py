@@ -417,6 +417,20 @@ class TestImport:
         assert status == 0
         assert "What does not come along" in out
 
+    def test_people_get_passwords(
+        self, acme: dict[str, Any], specd: Specd, chat_database: Database, tmp_path: Path
+    ) -> None:
+        archive = specd.json(*self.FULL)["archive"]
+        specd.json("chat", "import", archive, "--host", "moved.example")
+        (tmp_path / "secret").write_text("to be or not to be")
+        words = ("--realm", "moved.example", "--email", acme["email"])
+        file = str(tmp_path / "secret")
+        user_id = specd.json("chat", "renew-key", *words, "--password-file", file)["user_id"]
+        query = select(User.password_hash).where(User.id == user_id)
+        with chat_database.reading() as reader:
+            stored = reader.execute(query).scalar_one()
+        assert is_password("to be or not to be", stored)
+
     def test_says_what_went_wrong(self, acme: dict[str, Any], specd: Specd) -> None:
         full, part = (specd.json(*words)["archive"] for words in (self.FULL, self.FULL[:4]))
         to = ("--host", "moved.example")

@@ -48,11 +48,23 @@ def renew_key(
 
 
 def renew_named_key(
-    session: Session, keys: KeyMaker, realm: RealmView, email: str, *, now: datetime
+    session: Session,
+    keys: KeyMaker,
+    realm: RealmView,
+    email: str,
+    *,
+    password_hash: str | None = None,
+    now: datetime,
 ) -> tuple[int, str]:
-    """Renew the key of a user by real email. Return id and key. Raise `NoUserWithEmail`."""
+    """Renew the key of a user by real email, and set the password of a person where there is one.
+    Return id and key. Raise `NoUserWithEmail`.
+    """
     user = access_named(session, realm, email)
-    return user.id, renew_key(session, keys, realm, user.id, actor_id=None, now=now)
+    key = renew_key(session, keys, realm, user.id, actor_id=None, now=now)
+    if password_hash is not None and user.bot_type is None:
+        user.password_hash = password_hash
+        audit.record(session, realm.id, "user_password_changed", user_id=user.id, now=now)
+    return user.id, key
 
 
 def revoke_some_keys(
