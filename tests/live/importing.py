@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -29,7 +29,7 @@ from adapters.file_store.directory import DirectoryStore
 from benchmarks.chat import realm as bench
 from models import migrate
 from models.base import table_of
-from models.chat.tables import Attachment, AttachmentMessage, Realm
+from models.chat.tables import Attachment, AttachmentMessage, ChatImport, Realm
 from models.chat.uploads.names import key_of
 from models.clock import SystemClock
 from models.database import Database
@@ -41,7 +41,7 @@ from workers.exports import Exports
 CLOCK = SystemClock()
 FILE_BYTES = 5_000
 NEW_HOST = "moved.example"
-POLL_S = 0.05
+POLL_S = 0.02
 
 
 def make_archive(url: str, folder: Path, *, messages: int, files: int, recent: int) -> Path:
@@ -125,8 +125,10 @@ class Ended:
     peak_mib: float
 
 
-def command(url: str, folder: Path, *words: str, kill_after_s: float | None = None) -> Ended:
-    """Run `specd chat import ...`, and kill it after a time."""
+def command(
+    url: str, folder: Path, *words: str, kill_if: Callable[[], bool] = lambda: False
+) -> Ended:
+    """Run `specd chat import ...`, and kill it as soon as somebody says so."""
     argv = [sys.executable, "-m", "cli.main", "chat", "import", *words, "--json"]
     began, before = time.monotonic(), _used_by_children()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
@@ -136,7 +138,7 @@ def command(url: str, folder: Path, *words: str, kill_after_s: float | None = No
         peak = 0.0
         while process.poll() is None:
             peak = max(peak, memory_kib(process.pid, "VmHWM") / 1024)
-            if kill_after_s is not None and time.monotonic() - began > kill_after_s:
+            if kill_if():
                 process.send_signal(signal.SIGKILL)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(POLL_S)
@@ -151,18 +153,39 @@ def _used_by_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def import_killed(
-    url: str, folder: Path, archive: Path, *, kills: int, seconds: float, seed: int
-) -> int:
-    """Import an archive under SIGKILL at random moments; how many kills there were."""
+def import_killed(url: str, folder: Path, archive: Path, *, kills: int, seed: int) -> int:
+    """Import an archive; each time that some of it is there, SIGKILL comes at a random moment after
+    that. Return how many kills there were.
+    """
     chance, killed = random.Random(seed), 0
     words = (str(archive), "--host", NEW_HOST)
-    for _ in range(kills):
-        ended = command(url, folder, *words, kill_after_s=chance.uniform(0.2, seconds))
-        if ended.status == 0:
-            break
-        assert ended.status == -signal.SIGKILL, ended.err
-        killed += 1
+    database = Database(url)
+
+    def progress() -> list[tuple[int, int]]:
+        with database.reading() as reader:
+            query = select(table_of(ChatImport).c.step, table_of(ChatImport).c.done)
+            return [(row.step, row.done) for row in reader.execute(query)]
+
+    def kill_after_progress() -> Callable[[], bool]:
+        before, grace_s = progress(), chance.uniform(0, 0.3)
+        moved_at: list[float] = []
+
+        def kill() -> bool:
+            if not moved_at and progress() != before:
+                moved_at.append(time.monotonic())
+            return bool(moved_at) and time.monotonic() - moved_at[0] >= grace_s
+
+        return kill
+
+    try:
+        for _ in range(kills):
+            ended = command(url, folder, *words, kill_if=kill_after_progress())
+            if ended.status == 0:
+                break
+            assert ended.status == -signal.SIGKILL, ended.err
+            killed += 1
+    finally:
+        database.dispose()
     ended = command(url, folder, *words)
     assert ended.status == 0, ended.err
     assert json.loads(ended.out.splitlines()[-1])["host"] == NEW_HOST
