@@ -345,8 +345,8 @@ class _Work:
         run, last = self._here, batch[-1][0]
 
         def write(session: Session) -> None:
-            runs.write_rows(session, table, rows)
             runs.advance(session, run, step=run.step, done=last)
+            runs.write_rows(session, table, rows)
 
         try:
             self._imports._database.run(write)
@@ -359,8 +359,10 @@ class _Work:
 
     def _blame(self, table: Table, batch: list[tuple[int, Row]]) -> None:
         """Raise `ArchiveRefused` for the first row that the database does not take."""
+        run = self._here
 
         def find(session: Session) -> None:
+            runs.advance(session, run, step=run.step, done=run.done + 1)  # nobody else has
             for number, row in batch:
                 try:
                     with savepoint(session):
@@ -393,8 +395,8 @@ class _Work:
         run = self._here
 
         def write(session: Session) -> None:
-            runs.write_references(session, table, batch)
             runs.advance(session, run, step=run.step, done=done)
+            runs.write_references(session, table, batch)
 
         self._imports._database.run(write)
         self.run_ = replace(run, done=done)
@@ -408,8 +410,8 @@ class _Work:
                 session: Session, run: Import = run, channel_id: int = channel_id,
                 number: int = number,
             ) -> None:  # fmt: skip
-                runs.write_topics(session, channel_id)
                 runs.advance(session, run, step=run.step, done=number + 1)
+                runs.write_topics(session, channel_id)
 
             self._imports._database.run(write)
             self.run_ = replace(run, done=number + 1)
