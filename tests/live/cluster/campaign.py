@@ -16,6 +16,7 @@ import httpx
 
 from benchmarks.live.servers import pss
 from benchmarks.soak.memory import Memory
+from services import NAMES
 from tests.live.cluster.load import Load
 from tests.live.cluster.topology import MACHINES, Cluster, until
 
@@ -27,7 +28,11 @@ AGAIN_S = 5.0
 SLOWER = 2.0
 """By how much the 99th percentile between faults may be higher than before them."""
 LEFT_OVER = 1.5
-"""How many times the threads and connections of before there may be afterwards."""
+"""How many times the threads of before there may be afterwards."""
+CONNECTIONS = 2 * 8 + 3
+"""Of a process to one database at most: twice SPECD_DATABASE_POOL_SIZE, and three beside. A pool
+keeps those that it needed once.
+"""
 DEPTHS = (1, 2, 3)
 PARTS = tuple(f"{word}-{name}" for name in MACHINES for word in ("serve", "worker"))
 LOOK_S = 10.0
@@ -122,9 +127,10 @@ class Campaign:
         return threads, connections
 
     def _judge_left(self, before: tuple[int, int], after: tuple[int, int]) -> None:
-        for name, then, now in zip(("threads", "connections"), before, after, strict=True):
-            if now > then * LEFT_OVER:
-                self.faults.append(f"{now} {name} are left, {then} were there before the faults")
+        if after[0] > before[0] * LEFT_OVER:
+            self.faults.append(f"{after[0]} threads are left, {before[0]} were there before")
+        if after[1] > CONNECTIONS * len(PARTS) * len(NAMES):
+            self.faults.append(f"{after[1]} connections are left, {before[1]} were there before")
 
     # --- the requests -------------------------------------------------------------------------
 
