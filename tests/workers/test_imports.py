@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,6 +24,7 @@ from models.chat.imports.completing import hidden_host
 from models.chat.imports.errors import NoSuchImport, UnfinishedImport
 from models.chat.imports.runs import Import, ImportTaken
 from models.chat.organization.errors import HostInUse, InvalidRealmName
+from models.chat.organization.realms import create_realm
 from models.chat.tables import Channel, Message, Realm, User, UserGroup
 from models.chat.uploads import names
 from models.database import Database
@@ -31,7 +32,7 @@ from tests.contract.round_trips.comparing import Comparison
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.importing import Installation, member_at, store_of
 from tests.support.chat.moved import HOUR, Everything, make_everything
-from tests.support.chat.people import Cast
+from tests.support.chat.people import KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers import imports
 from workers.scheduled_delivery import ScheduledDelivery
@@ -251,6 +252,23 @@ def test_a_host_has_one_organization(
         here.bring(archive, "third.example")
     with pytest.raises(UnfinishedImport):
         here.bring(other, "third.example")
+
+
+def test_the_host_of_an_unfinished_one_is_taken(
+    archive: Path, here: Installation, now: datetime
+) -> None:
+    def create(session: Session) -> None:
+        create_realm(
+            session, KEYS, name="Early", host=HOST, owner_email="ada@early.example",
+            owner_name="Ada", now=now,
+        )  # fmt: skip
+
+    with interrupted(3), pytest.raises(Interrupted):
+        here.bring(archive, HOST)
+    with pytest.raises(HostInUse):
+        here.database.run(create)
+    here.imports.discard(HOST)
+    here.database.run(create)
 
 
 def test_two_processes_do_not_write_twice(archive: Path, here: Installation) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, union_all
 from sqlalchemy.orm import Session
 
 from models.chat.access.group_settings import REALM_GROUPS
@@ -15,7 +15,7 @@ from models.chat.identity.roles import BotType, Role
 from models.chat.organization.errors import HostInUse, InvalidRealmName, RealmDoesNotExist
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.people.users import create_user
-from models.chat.tables import Realm, User
+from models.chat.tables import ChatImport, Realm, User
 from models.prepared import Query
 from models.reader import Db
 
@@ -39,7 +39,11 @@ def create_realm(
     Raise `InvalidRealmName`, `InvalidHost`, `HostInUse` and what `create_user` raises.
     """
     name, host = check_realm_name(name), check_host(host)
-    if session.execute(select(Realm.id).where(Realm.host == host)).first() is not None:
+    unfinished = (ChatImport.host == host) & ChatImport.finished_at.is_(None)
+    taken = union_all(
+        select(Realm.id).where(Realm.host == host), select(ChatImport.id).where(unfinished)
+    )
+    if session.execute(taken).first() is not None:
         raise HostInUse(host=host)
     realm = Realm(host=host, name=name, date_created=now)
     session.add(realm)
