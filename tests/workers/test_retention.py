@@ -163,6 +163,7 @@ def payment_store(ledger: Ledger) -> Store:
         "checkout_session": {"invoice_id": invoice.id},
         "event": {"project_id": PROJECT_ID},
         "idempotency_key": {"project_id": PROJECT_ID},
+        "scenario_run": {"project_id": PROJECT_ID, "invoice_id": invoice.id, "state": "passed"},
         "webhook_endpoint": {"project_id": PROJECT_ID},
         "webhook_delivery": {"endpoint_id": ENDPOINT_ID},
         "webhook_attempt": {"endpoint_id": ENDPOINT_ID},

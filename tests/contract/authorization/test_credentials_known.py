@@ -60,6 +60,7 @@ COLUMNS = {
     "outgoing_webhook.sealed_secret": NONE
     + "signs what the service sends; nobody comes in with it",
     "webhook_secret.sealed": NONE + "signs what the service sends; nobody comes in with it",
+    "chat_import.archive_sha256": NONE + "of a file that the operator has",
     "chain_block.hash": NONE + "public, of the chain",
     "chain_head.checkpoint_hash": NONE + "public, of the chain",
     "chain_head.head_hash": NONE + "public, of the chain",
@@ -84,6 +85,8 @@ PLACES = {
     "handlers.chat.invitations": "invitation link",
     "models.chat.calls": "vendor state",
     "models.chat.settings.email_changes": "email link",
+    "models.chat.imports.completing": "invitation",
+    "models.chat.imports.runs": NONE + "the addresses of files, which need a key",
     "models.chat.invitations.records": "invitation",
     "models.chat.invitations.sending": "invitation link",
     "models.chat.invitations.joining": NONE + "a digest, for a count",
