@@ -9,7 +9,7 @@ import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -18,7 +18,7 @@ import logs
 from benchmarks.chat import realm
 from benchmarks.chat.operations import API
 from benchmarks.load.figures import write_json
-from benchmarks.load.paced import Connection, flood, to_bytes
+from benchmarks.load.paced import Connection, Work, flood, to_bytes
 from benchmarks.load.processes import TICKS_PER_SECOND, Server, free_port
 from benchmarks.payment.contestants import prepare_ours
 from benchmarks.payment.postgres import connect, create_database, running_postgres
@@ -30,7 +30,6 @@ from models.database import Database
 from models.migrate import upgrade
 
 CONNECTIONS = 4
-Work = Callable[[Connection], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
