@@ -21,7 +21,7 @@ from services import NAMES
 from tests.live.chain_fixture import LocalChain, running_anvil
 from tests.live.cluster.campaign import Campaign
 from tests.live.cluster.load import Load, timings
-from tests.live.cluster.topology import MACHINES, Cluster, running_cluster, until
+from tests.live.cluster.topology import MACHINES, NODES, Cluster, running_cluster, until
 from tests.support.copied_tree import CopiedTree
 
 TTL_S = 10.0
@@ -148,6 +148,17 @@ def _kill_replica(cluster: Cluster) -> None:
     cluster.programs[node].kill()
     time.sleep(TTL_S)
     cluster.programs[node].start()
+
+
+def _kill_replicas(cluster: Cluster) -> None:
+    """No commit is on two nodes, so none is acknowledged."""
+    replicas = [node for node in NODES if node != cluster.leader()]
+    for node in replicas:
+        cluster.programs[node].kill()
+    time.sleep(TTL_S)
+    for node in replicas:
+        cluster.programs[node].start()
+    until(cluster.has_synchronous, "a synchronous replica")
 
 
 def _restart(cluster: Cluster, *, name: str, away_s: float) -> None:
@@ -308,6 +319,7 @@ FAULTS: Mapping[str, Callable[[Cluster], None]] = {
     "primary-killed": _kill_primary,
     "primary-hangs": _hang_primary,
     "replica-killed": _kill_replica,
+    "replicas-killed": _kill_replicas,
     "etcd-killed": partial(_restart, name="etcd", away_s=TTL_S * 1.5),
     POOLER: partial(_restart, name="pgbouncer", away_s=2),
     "switchover": _switch_over,
