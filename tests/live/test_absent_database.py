@@ -116,6 +116,10 @@ class Load:
             time.sleep(0.05)
         return time.monotonic() - since
 
+    def within(self, since: float, until: float) -> list[Asked]:
+        """The answers of requests that began after `since` and ended before `until`."""
+        return [one for one in self.answers if since < one.at and one.at + one.seconds < until]
+
     def newest(self) -> dict[str, int]:
         return {one.what: one.status for one in self.answers}
 
@@ -248,7 +252,7 @@ def test_a_black_hole(stage: Stage) -> None:
     took = stage.load.until(lambda: stage.load.all_succeed(back), RETURNS_S)
     print(f"normal again {took:.1f} s after the return")
     check(stage, since)
-    late = [one for one in stage.load.answers if since + HANGS_S < one.at < back]
+    late = stage.load.within(since + HANGS_S, back)
     assert all(one.status == 503 for one in late if one.what != "/healthz")
     assert stage.log_lines("database_unavailable") == LINES
     assert "Traceback" not in stage.server.log.read_text()
@@ -271,7 +275,7 @@ def test_a_node_that_takes_no_writes(stage: Stage) -> None:
     took = stage.load.until(lambda: stage.load.all_succeed(back), RETURNS_S)
     print(f"normal again {took:.1f} s after the return")
     check(stage, since)
-    late = [one for one in stage.load.answers if since + HANGS_S < one.at < back]
+    late = stage.load.within(since + HANGS_S, back)
     assert all(one.status == 503 for one in late if one.what != "/healthz")
     assert stage.log_lines("database_unavailable") == LINES
     assert "Traceback" not in stage.server.log.read_text()
