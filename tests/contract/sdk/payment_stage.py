@@ -42,7 +42,11 @@ def payment_stage(directory: Path) -> Iterator[Stage]:
     with ExitStack() as stack:
         has_anvil = find_anvil(os.environ.get("SPECD_ANVIL", "")) is not None
         chain = stack.enter_context(running_anvil() if has_anvil else running_pyevm())
-        environment = {"SPECD_CHAIN_RPC_URLS": chain.url, "SPECD_WORKERS": "1"}
+        environment = {
+            "SPECD_CHAIN_RPC_URLS": chain.url,
+            "SPECD_WORKERS": "1",
+            "SPECD_PAYMENT_TEST_HELPERS": "on",
+        }
         server = stack.enter_context(RunningServer(directory, environment))
         facts = {
             "base_url": server.url,
