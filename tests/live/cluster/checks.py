@@ -288,7 +288,9 @@ def campaign(folder: Path, is_pooled: bool, *, minutes: float = 60) -> Outcome:
         breaks = {
             name: each for name, each in LASTING_FAULTS.items() if is_pooled or name != POOLER
         }
-        load = Load(cluster, chain, pause_s=4, schedulers=16)
+        load = Load(
+            cluster, chain, pause_s=0.25, readers=10, read_pause_s=1, schedulers=10, claimants=16
+        )
         with load:
             ran = Campaign(cluster, load)
             figure = ran.run(breaks, minutes=minutes)

@@ -101,12 +101,17 @@ class Load:
         tries_once: bool = False,
         pause_s: float = 0,
         readers: int = READERS,
+        read_pause_s: float = 0,
         schedulers: int = 1,
+        claimants: int = 1,
     ) -> None:
         """`pause_s`: of each client between two requests. `readers`: how many read all events;
-        `schedulers`: how many clients send for later.
+        `read_pause_s`: of each between two polls. `schedulers`: how many clients send for later.
+        `claimants`: how many of the CREATORS ask for the same invoice by the same key.
         """
         self._chain, self._schedulers = chain, schedulers
+        self._read_pause_s, self._claimants = read_pause_s, claimants
+        self._claimed_twice: list[str] = []
         self.paid: set[str] = set()
         self._cluster, self._tries_once, self._pause_s = cluster, tries_once, pause_s
         self.invoices, self.messages, self.scheduled = Seen(), Seen(), Seen()
@@ -117,7 +122,6 @@ class Load:
         self._thread = threading.Thread(target=self._run)
         self._failures: list[Exception] = []
         self._paying = threading.Lock()
-        self._numbers = iter(range(10**9))
         payment, chat = (Database(cluster.database_url(each)) for each in ("payment", "chat"))
         now = SystemClock().now()
         self._access = payment.run(lambda session: seed(session, stored=None, now=now))
@@ -171,7 +175,7 @@ class Load:
         ) as client:
             readers = [asyncio.create_task(self._read(client, each)) for each in self.readers]
             schedulers = [self._schedule(client, each) for each in range(self._schedulers)]
-            creators = [self._create(client) for _ in range(CREATORS)]
+            creators = [self._create(client, each // self._claimants) for each in range(CREATORS)]
             await asyncio.gather(*creators, self._write(client), *schedulers)
             self._wanted = await asyncio.to_thread(self._settled)
             self._draining.set()
@@ -194,12 +198,13 @@ class Load:
                     return None
             if self._tries_once:
                 return None
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(max(self._pause_s, 0.05))
         return None
 
-    async def _create(self, client: httpx.AsyncClient) -> None:
-        while not self._stopping.is_set():
-            number = next(self._numbers)
+    async def _create(self, client: httpx.AsyncClient, first: int) -> None:
+        for number in range(first, 10**9, CREATORS // self._claimants):
+            if self._stopping.is_set():
+                return
             key = f"cluster-{number:07d}"
             order = {
                 "external_order_id": f"order-{number}",
@@ -214,8 +219,11 @@ class Load:
             )
             if answer is not None:
                 invoice = answer.json()
-                self.invoices.acknowledged[f"order-{number}"] = invoice["id"]
-                if number % PAID_OF == 0:
+                is_first = f"order-{number}" not in self.invoices.acknowledged
+                known = self.invoices.acknowledged.setdefault(f"order-{number}", invoice["id"])
+                if known != invoice["id"]:
+                    self._claimed_twice.append(f"the key of order-{number} made {known}, too")
+                if number % PAID_OF == 0 and is_first:
                     await asyncio.to_thread(self._pay, invoice["deposit_address"])
                     self.paid.add(invoice["id"])
             await asyncio.sleep(self._pause_s)
@@ -305,14 +313,13 @@ class Load:
                 if reader.refusals:
                     return
                 await asyncio.sleep(0.05)
-            if self._draining.is_set():
-                await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1 if self._draining.is_set() else self._read_pause_s)
 
     # --- afterwards ---------------------------------------------------------------------------
 
     def faults(self) -> list[str]:
         """Return what was lost, doubled or told in another order. Call it once, after the load."""
-        found: list[str] = []
+        found = list(self._claimed_twice)
         database = Database(self._cluster.database_url("payment"))
         with suppress(TimeoutError):
             until(lambda: self._are_paid(database), "the payments", SETTLES_S)
