@@ -69,7 +69,7 @@ class Bench:
         made = self.post(
             "/webhook-endpoints",
             {"url": shop.url, "event_types": ["*"]},
-            **{"Idempotency-Key": f"endpoint:{id(shop)}"},
+            **{"Idempotency-Key": f"test-bench-endpoint-{next(_numbers)}"},
         )
         shop.secret = made["secret"]
         return str(made["id"])
