@@ -20,7 +20,8 @@ from urllib.parse import urlencode, urlsplit
 from adapters.video_vendor.vendor import AUTHORIZE, MEETINGS, REVOKE, TOKEN, USER
 from demo.local_server import Reply, Request
 
-CODE_LIFETIME_S = 60
+CODE_LIFETIME_S = 600
+"""The longest that RFC 6749, section 4.1.2 recommends."""
 EXPIRED = Reply(401, {"code": 124, "message": "Invalid access token."})
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Local video vendor</title>
 <h1>Local video vendor</h1><p>{text}</p>{form}</html>"""
