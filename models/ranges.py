@@ -43,7 +43,7 @@ class IndexRange:
 
     def __init__(self, first: Sequence[AnyColumn], ordered: Sequence[AnyColumn]) -> None:
         self._first = [_plain(each) for each in first]
-        self._ordered = [_plain(each) for each in ordered]
+        self.ordered = [_plain(each) for each in ordered]
         self._is_numbered = bool(ordered[0].primary_key)
 
     def rows(
@@ -60,12 +60,12 @@ class IndexRange:
         bounds = [(operator.ge, since) if behind is None else (operator.gt, behind)]
         bounds.append((operator.lt, before))
         rows = and_(
-            *(_compared([*self._first, *self._ordered], (*its, *place), by) for by, place in bounds)
+            *(_compared([*self._first, *self.ordered], (*its, *place), by) for by, place in bounds)
         )
         # SQLite compares no rows by an index that ends in the number of a row.
         numbered = and_(
             *(mine == other for mine, other in zip(self._first, its, strict=True)),
-            *(_compared(self._ordered, place, by) for by, place in bounds if place not in ENDS),
+            *(_compared(self.ordered, place, by) for by, place in bounds if place not in ENDS),
         )
         # These follow. They tell PostgreSQL how few rows there are where no statistics do.
         of_first = and_(self._first[0] >= its[0], self._first[0] <= its[0])
@@ -76,7 +76,7 @@ class IndexRange:
     @property
     def ascending(self) -> Sequence[ColumnElement[Any]]:
         """The order of the index, for `order_by`."""
-        return [*self._first, *self._ordered]
+        return [*self._first, *self.ordered]
 
     @property
     def descending(self) -> Sequence[ColumnElement[Any]]:

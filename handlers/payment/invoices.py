@@ -65,8 +65,11 @@ def list_invoices(
     exception: list[str] | None = None,
     deposit_address: str | None = None,
     tx_hash: str | None = None,
+    payment_method_id: str | None = None,
     created_from: int | None = None,
     created_to: int | None = None,
+    updated_from: int | None = None,
+    order: str,
     limit: int,
     cursor: str | None = None,
 ) -> dict[str, Any]:
@@ -80,6 +83,9 @@ def list_invoices(
         tx_hash=None if tx_hash is None else tx_hash.lower(),
         created_from=created_from,
         created_to=created_to,
+        payment_method_id=payment_method_id,
+        updated_from=updated_from,
+        is_ascending=order == "asc",
     )
     page = invoice_list.list_invoices(ctx.session, wanted, cursor=cursor, limit=limit, now=ctx.now)
     return {

@@ -1,7 +1,7 @@
 """Where a page of a list ends, as an opaque text that is good for that list alone.
 
-A cursor carries a position and a checksum over the position, the list and its filters. The checksum
-keeps a client from reading on with other filters by mistake. It is no signature, because a
+A cursor carries a position and a checksum over the position, the list, its filters and its order.
+The checksum keeps a client from reading on with others by mistake. It is no signature, because a
 forged cursor still reads nothing but a list of the project itself.
 """
 
@@ -10,11 +10,9 @@ import json
 import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
-from datetime import datetime
 
 from models.json import Json
 from models.payment.errors import InvalidCursor
-from models.types import from_ms, to_ms
 
 _SUM_BYTES = 8
 _BYTES = 8 + 16 + _SUM_BYTES
@@ -24,15 +22,17 @@ _LATEST_MS = 2**47
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The last invoice of a page, by what the list is ordered by."""
+    """The last invoice of a page, by what the list is ordered by: a time in Unix milliseconds, and
+    its id behind it.
+    """
 
-    created_at: datetime
+    at: int
     id: str
 
 
 def write_cursor(position: Position, listed: Json) -> str:
     """Return 43 characters of URL-safe base64. `listed`: the list and its filters, plain values."""
-    place = to_ms(position.created_at).to_bytes(8, "big") + uuid.UUID(position.id).bytes
+    place = position.at.to_bytes(8, "big") + uuid.UUID(position.id).bytes
     return urlsafe_b64encode(place + _sum(place, listed)).rstrip(b"=").decode()
 
 
@@ -43,11 +43,11 @@ def read_cursor(cursor: str, listed: Json) -> Position:
     except ValueError:
         raise InvalidCursor() from None
     place = data[:-_SUM_BYTES]
-    created_ms = int.from_bytes(place[:8], "big")
-    is_whole = len(data) == _BYTES and created_ms < _LATEST_MS
+    at_ms = int.from_bytes(place[:8], "big")
+    is_whole = len(data) == _BYTES and at_ms < _LATEST_MS
     if not is_whole or data[-_SUM_BYTES:] != _sum(place, listed):
         raise InvalidCursor()
-    return Position(from_ms(created_ms), str(uuid.UUID(bytes=place[8:])))
+    return Position(at_ms, str(uuid.UUID(bytes=place[8:])))
 
 
 def _sum(place: bytes, listed: Json) -> bytes:

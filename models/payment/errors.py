@@ -176,14 +176,16 @@ class WebhookTestInProgress(DomainError):
 
 
 class InvalidCursor(DomainError):
-    """The cursor is cut short, or belongs to another list, other filters or another project."""
+    """The cursor is cut short, or belongs to another list, other filters, another order or
+    another project.
+    """
 
     code = "invalid_cursor"
     sentence = (
-        "The cursor does not belong to this list with these filters; send next_cursor unchanged, "
-        "or start without one."
+        "The cursor does not belong to this list with these filters in this order; send "
+        "next_cursor unchanged, or start without one."
     )
-    advice = "Send the `next_cursor` of the last page with the filters of that page."
+    advice = "Send the `next_cursor` of the last page with the filters and the order of that page."
 
 
 class InvoiceNotCancelable(DomainError):

@@ -1,8 +1,9 @@
-"""The invoices of a project, a page at a time, newest first.
+"""The invoices of a project, a page at a time, the newest or the oldest first.
 
 An index finds a page, whatever filters there are: by transaction, by order, by deposit address, or
-by each exception or status by itself. An invoice whose time is over counts as expired before the
-worker settles it.
+by each exception or status by itself, of one payment method too. With `updated_from` the list is
+ordered by the last change, for which there are indexes of their own. An invoice whose time is over
+counts as expired, and as changed at that time, before the worker settles it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Connection,
     FromClause,
     and_,
+    case,
     func,
     literal_column,
     or_,
@@ -22,11 +24,12 @@ from sqlalchemy import (
 )
 
 from models.base import table_of
+from models.json import Json
 from models.payment import lifecycle
 from models.payment.cursors import Position, read_cursor, write_cursor
 from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
-from models.ranges import FIRST, LAST, IndexRange, aside
+from models.ranges import FIRST, LAST, IndexRange, Place, aside
 from models.rows import read_rows
 from models.types import to_ms
 
@@ -36,22 +39,28 @@ _invoice = table_of(Invoice)
 _payment = table_of(Payment)
 _its = _invoice.c
 _AGE = (_its.created_at, _its.id)
+_CHANGE = (_its.updated_at, _its.id)
 _LISTED = IndexRange([_its.project_id], _AGE)
 _LISTED_BY_ORDER = IndexRange([_its.project_id, _its.external_order_id], _AGE)
 _LISTED_BY_ADDRESS = IndexRange([_its.project_id, _its.deposit_address], _AGE)
 _LISTED_BY_EXCEPTION = IndexRange([_its.project_id, _its.exception], _AGE)
-_PAID_AT_ONCE = IndexRange([aside(_its.project_id)], [aside(each) for each in _AGE])
-"""Without an index: the payments of a transaction lead to its invoices."""
 _LISTED_BY_STATUS = IndexRange([_its.project_id, _its.status], _AGE)
+_LISTED_BY_METHOD = IndexRange([_its.project_id, _its.payment_method_id, _its.status], _AGE)
+_CHANGED_BY_EXCEPTION = IndexRange([_its.project_id, _its.exception], _CHANGE)
+_CHANGED_BY_STATUS = IndexRange([_its.project_id, _its.status], _CHANGE)
 _IS_UNUSUAL = _its.exception != literal_column("'none'")
-"""As in the partial index by exception, or neither database uses it."""
+"""As in the partial indexes by exception, or neither database uses them."""
+_ANY = frozenset(lifecycle.STATUSES)
+_ALL = 2**62
+"""A limit that keeps the order in a subquery, and so the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvoiceFilter:
     """Which invoices of a project are listed; None and an empty set: all. Times are Unix
     milliseconds: from the first on, before the second. The address has its EIP-55 checksum, and the
-    hash of a transaction that paid is in lower case.
+    hash of a transaction that paid is in lower case. `is_ascending`: the oldest comes first, by
+    its last change where `updated_from` is given.
     """
 
     project_id: str
@@ -62,14 +71,16 @@ class InvoiceFilter:
     exceptions: frozenset[str] = frozenset()
     deposit_address: str | None = None
     tx_hash: str | None = None
+    payment_method_id: str | None = None
+    updated_from: int | None = None
+    is_ascending: bool = False
 
     @property
-    def fingerprint(self) -> list[str | int | None]:
-        """The filters, to which a cursor of the list is bound."""
-        single = (self.project_id, self.external_order_id, self.created_from, self.created_to)
-        unusual = [each for each in (self.deposit_address, self.tx_hash) if each is not None]
-        unusual += sorted(self.exceptions)
-        return ["invoices", *single, *sorted(self.statuses), *unusual]
+    def fingerprint(self) -> Json:
+        """The list with its filters and its order, to which a cursor is bound."""
+        its = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        sets = {"statuses": sorted(self.statuses), "exceptions": sorted(self.exceptions)}
+        return ["invoices", {**its, **sets}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +94,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class InvoicePage:
-    """Some invoices, newest first. `next_cursor` is None at the end of the list."""
+    """Some invoices, in the order of the list. `next_cursor` is None at the end of the list."""
 
     invoices: list[InvoiceView]
     next_cursor: str | None
@@ -101,7 +112,9 @@ def list_invoices(
     after = None if cursor is None else read_cursor(cursor, wanted.fingerprint)
     positions = _find(connection, wanted, after, limit=limit + 1, now=now)
     page = _fitting(connection, positions[:limit])
-    views = read_invoices(connection, [position.id for position in page], now=now)
+    ids = [position.id for position in page]
+    read = {view.id: view for view in read_invoices(connection, ids, now=now)}
+    views = [read[each] for each in ids]
     if wanted.statuses:  # one may have changed since it was found
         views = [view for view in views if view.status in wanted.statuses]
     if wanted.exceptions:
@@ -118,24 +131,42 @@ def _find(
     limit: int,
     now: datetime,
 ) -> list[Position]:
-    parts = [_newest(part, wanted, after, limit=limit) for part in _parts(wanted, now)]
+    parts = [_first_of(part, wanted, after, limit=limit) for part in _parts(wanted, now)]
     union = union_all(*(select(part) for part in parts)).subquery()
-    newest = select(union).order_by(union.c.created_at.desc(), union.c.id.desc())
-    return read_rows(Position, connection.execute(newest.limit(limit)))
+    place = [union.c.at, union.c.id]
+    order = place if wanted.is_ascending else [each.desc() for each in place]
+    return read_rows(Position, connection.execute(select(*place).order_by(*order).limit(limit)))
 
 
-def _newest(
+def _first_of(
     part: _Part, wanted: InvoiceFilter, after: Position | None, *, limit: int
 ) -> FromClause:
-    """Return the select of the newest invoices of a part."""
-    least = FIRST if wanted.created_from is None else (wanted.created_from,)
-    end: tuple[object, ...] = LAST if wanted.created_to is None else (wanted.created_to,)
-    if after is not None:
-        end = min(end, (to_ms(after.created_at), after.id))
-    query = select(_its.created_at, _its.id).where(
-        part.index.rows(*part.first, since=least, before=end), *part.having
+    """Return the select of the first invoices of a part behind a place."""
+    is_by_age = wanted.updated_from is None
+    since = wanted.created_from if is_by_age else wanted.updated_from
+    until = wanted.created_to if is_by_age else None
+    least: Place = FIRST if since is None else (since,)
+    end: Place = LAST if until is None else (until,)
+    behind: Place | None = None
+    if after is not None and wanted.is_ascending:
+        behind = (after.at, after.id)
+    elif after is not None:
+        end = min(end, (after.at, after.id))
+    query = select(part.index.ordered[0].label("at"), _its.id).where(
+        part.index.rows(*part.first, since=least, behind=behind, before=end),
+        *part.having,
+        *([] if is_by_age else _created(wanted)),
     )
-    return query.order_by(*part.index.descending).limit(limit).subquery()
+    order = part.index.ascending if wanted.is_ascending else part.index.descending
+    return query.order_by(*order).limit(limit).subquery()
+
+
+def _created(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions on the creation of invoices that are ordered by something else."""
+    if wanted.created_from is not None:
+        yield aside(_its.created_at) >= wanted.created_from
+    if wanted.created_to is not None:
+        yield aside(_its.created_at) < wanted.created_to
 
 
 def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
@@ -143,48 +174,109 @@ def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
     others are conditions on its rows.
     """
     project_id, order, address = wanted.project_id, wanted.external_order_id, wanted.deposit_address
-    of_status = list(_of_statuses(wanted.statuses, now))
-    statuses = [and_(aside(_its.status) == each, *having) for each, having in of_status if each]
-    of_any = [or_(*statuses)] if statuses else []
-    exceptions = sorted(wanted.exceptions)
+    method, exceptions = wanted.payment_method_id, sorted(wanted.exceptions)
+    is_by_age = wanted.updated_from is None
+    of_method = [] if method is None else [aside(_its.payment_method_id) == method]
+    of_status = list(_has_status(wanted.statuses, now))
     unusual = [aside(_its.exception).in_(exceptions)] if exceptions else []
     at = [] if address is None else [aside(_its.deposit_address) == address]
+    few = [*of_method, *unusual, *of_status]
     if wanted.tx_hash is not None:
         paid = select(_payment.c.invoice_id).where(_payment.c.tx_hash == wanted.tx_hash)
         of_order = [] if order is None else [aside(_its.external_order_id) == order]
-        others = [*of_order, *at, *unusual, *of_any]
-        yield _Part(_PAID_AT_ONCE, (project_id,), [_its.id.in_(paid), *others])
+        yield _sorted(wanted, now, [_its.id.in_(paid), *of_order, *at, *few])
     elif order is not None:
-        yield _Part(_LISTED_BY_ORDER, (project_id, order), [*at, *unusual, *of_any])
+        yield _found(_LISTED_BY_ORDER, (project_id, order), wanted, now, [*at, *few])
     elif address is not None:
-        yield _Part(_LISTED_BY_ADDRESS, (project_id, address), [*unusual, *of_any])
+        yield _found(_LISTED_BY_ADDRESS, (project_id, address), wanted, now, few)
     elif exceptions:
+        index = _LISTED_BY_EXCEPTION if is_by_age else _CHANGED_BY_EXCEPTION
+        settled = [] if is_by_age else [~_changed_by_clock(now)]
         for exception in exceptions:
-            yield _Part(_LISTED_BY_EXCEPTION, (project_id, exception), [_IS_UNUSUAL, *of_any])
+            its = [_IS_UNUSUAL, *settled, *of_method, *of_status]
+            yield _Part(index, (project_id, exception), its)
+        if not is_by_age:
+            yield from _over(wanted, now, few)
+    elif not is_by_age:
+        for status, having in _of_statuses(wanted.statuses or _ANY, now):
+            its = [*having, ~_changed_by_clock(now), *of_method]
+            yield _Part(_CHANGED_BY_STATUS, (project_id, status), its)
+        yield from _over(wanted, now, of_method)
+    elif method is not None:
+        for status, having in _of_statuses(wanted.statuses or _ANY, now):
+            yield _Part(_LISTED_BY_METHOD, (project_id, method, status), having)
+    elif wanted.statuses:
+        for status, having in _of_statuses(wanted.statuses, now):
+            yield _Part(_LISTED_BY_STATUS, (project_id, status), having)
     else:
-        for status, having in of_status:
-            if status is None:
-                yield _Part(_LISTED, (project_id,), having)
-            else:
-                yield _Part(_LISTED_BY_STATUS, (project_id, status), having)
+        yield _Part(_LISTED, (project_id,), ())
+
+
+def _found(
+    index: IndexRange,
+    first: tuple[str, ...],
+    wanted: InvoiceFilter,
+    now: datetime,
+    having: Sequence[ColumnElement[bool]],
+) -> _Part:
+    """Return what few invoices have in common by an index, which is in the order of their age."""
+    if wanted.updated_from is None:
+        return _Part(index, first, having)
+    found = select(_its.id).where(index.rows(*first)).order_by(*index.ascending).limit(_ALL)
+    return _sorted(wanted, now, [_its.id.in_(found), *having])
+
+
+def _sorted(wanted: InvoiceFilter, now: datetime, having: Sequence[ColumnElement[bool]]) -> _Part:
+    """Return a part that no index has in the order of the list; the conditions find few rows."""
+    by = aside(_its.created_at) if wanted.updated_from is None else _changed_at(now)
+    index = IndexRange([aside(_its.project_id)], [by, aside(_its.id)])
+    return _Part(index, (wanted.project_id,), having)
+
+
+def _over(
+    wanted: InvoiceFilter, now: datetime, having: Sequence[ColumnElement[bool]]
+) -> Iterator[_Part]:
+    """Yield the unpaid invoices that changed last when their time was over."""
+    if not wanted.statuses or lifecycle.EXPIRED in wanted.statuses:
+        open_ = (wanted.project_id, lifecycle.UNPAID)
+        yield _found(_LISTED_BY_STATUS, open_, wanted, now, [_changed_by_clock(now), *having])
+
+
+def _is_over(now: datetime) -> ColumnElement[bool]:
+    return aside(_its.expires_at) < to_ms(now)
+
+
+def _changed_by_clock(now: datetime) -> ColumnElement[bool]:
+    """Return whether an invoice changed last when its time was over."""
+    is_later = aside(_its.expires_at) > aside(_its.updated_at)
+    return and_(aside(_its.status) == lifecycle.UNPAID, _is_over(now), is_later)
+
+
+def _changed_at(now: datetime) -> ColumnElement[int]:
+    """Return when an invoice was changed, as `InvoiceView.updated_at` shows it."""
+    by_clock = (_changed_by_clock(now), aside(_its.expires_at))
+    return case(by_clock, else_=aside(_its.updated_at))
+
+
+def _has_status(statuses: frozenset[str], now: datetime) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition that an invoice has one of these statuses now."""
+    if statuses:
+        of_each = _of_statuses(statuses, now)
+        yield or_(*(and_(aside(_its.status) == each, *having) for each, having in of_each))
 
 
 def _of_statuses(
     statuses: frozenset[str], now: datetime
-) -> Iterator[tuple[str | None, tuple[ColumnElement[bool], ...]]]:
+) -> Iterator[tuple[str, tuple[ColumnElement[bool], ...]]]:
     """Yield each stored status that counts as one of these now, and on which conditions."""
-    if not statuses:
-        yield None, ()
-        return
     for status in sorted(statuses - {lifecycle.UNPAID}):
         yield status, ()
-    is_over = aside(_invoice.c.expires_at) < to_ms(now)
     if {lifecycle.UNPAID, lifecycle.EXPIRED} <= statuses:
         yield lifecycle.UNPAID, ()
     elif lifecycle.UNPAID in statuses:
-        yield lifecycle.UNPAID, (~is_over,)
+        yield lifecycle.UNPAID, (~_is_over(now),)
     elif lifecycle.EXPIRED in statuses:
-        yield lifecycle.UNPAID, (is_over,)
+        yield lifecycle.UNPAID, (_is_over(now),)
 
 
 def _fitting(connection: Connection, page: list[Position]) -> list[Position]:

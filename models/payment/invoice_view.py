@@ -133,7 +133,7 @@ _IN_ORDER = (_payment.c.block_number, _payment.c.log_index, _payment.c.id)
 _ONE = _READ_ALL.where(_invoice.c.id == bindparam("invoice_id")).order_by(*_IN_ORDER)
 _READ = Query(_ONE)
 _READ_SOME = _READ_ALL.where(_invoice.c.id.in_(bindparam("invoice_ids", expanding=True))).order_by(
-    _invoice.c.created_at.desc(), _invoice.c.id.desc(), *_IN_ORDER
+    _invoice.c.id, *_IN_ORDER
 )
 _READ_OF_PROJECT = Query(_ONE.where(_invoice.c.project_id == bindparam("project_id")))
 
@@ -168,7 +168,7 @@ def read_settled(connection: Connection, invoice_id: str, *, head_number: int) -
 def read_invoices(
     connection: Connection, invoice_ids: Sequence[str], *, now: datetime
 ) -> list[InvoiceView]:
-    """Return these invoices, of any project, newest first, by one statement."""
+    """Return these invoices, of any project, in no certain order, by one statement."""
     if not invoice_ids:
         return []
     rows = connection.execute(_READ_SOME, {"invoice_ids": list(invoice_ids)})

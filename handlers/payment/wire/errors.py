@@ -41,7 +41,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     domain.InvalidCursor: Answer(
         422,
         "invalid_cursor",
-        at=("/query/cursor", "is not a cursor of this list with these filters"),
+        at=("/query/cursor", "is not a cursor of this list with these filters in this order"),
     ),
     domain.InvoiceNotCancelable: Answer(409, "invoice_not_cancelable", is_definitive=True),
     domain.InvoiceNotPayable: Answer(409, "invoice_not_payable"),

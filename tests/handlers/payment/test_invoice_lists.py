@@ -14,7 +14,7 @@ from models.payment.settlement import cancel_invoice
 from models.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
-from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay
+from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, make_method, pay
 
 PATH = "/v1/invoices"
 END = {"has_more": False, "next_cursor": None}
@@ -70,20 +70,22 @@ class TestPages:
 
     def test_the_newest_comes_first(self, api: ContractClient, make: Make) -> None:
         made = make(3)
-        assert ids(api) == made[::-1]
+        assert ids(api) == ids(api, order="desc") == made[::-1]
+        assert ids(api, order="asc") == made
 
+    @pytest.mark.parametrize("order", ["desc", "asc"])
     def test_one_moment_is_ordered_too(
-        self, api: ContractClient, make: Make, now: datetime
+        self, api: ContractClient, make: Make, now: datetime, order: str
     ) -> None:
         made = [make(at=now)[0] for _ in range(5)]
         found, cursor = [], {}
         while True:
-            body = page(api, limit=2, **cursor)
+            body = page(api, limit=2, order=order, **cursor)
             found += [invoice["id"] for invoice in body["data"]]
             if not body["has_more"]:
                 break
             cursor = {"cursor": body["next_cursor"]}
-        assert found == sorted(made, reverse=True)
+        assert found == sorted(made, reverse=order == "desc")
 
     def test_twenty_unless_told(self, api: ContractClient, make: Make) -> None:
         made = make(21)
@@ -108,6 +110,11 @@ class TestPages:
             ("exception=none", "/query/exception/0"),
             ("deposit_address=0x1", "/query/deposit_address"),
             ("tx_hash=0x1", "/query/tx_hash"),
+            ("payment_method_id=a%20b", "/query/payment_method_id"),
+            ("payment_method_id=" + "a" * 65, "/query/payment_method_id"),
+            ("updated_from=-1", "/query/updated_from"),
+            ("updated_from=9007199254740992", "/query/updated_from"),
+            ("order=up", "/query/order"),
             ("created_from=-1", "/query/created_from"),
             ("created_to=soon", "/query/created_to"),
             ("external_order_id=", "/query/external_order_id"),
@@ -250,6 +257,56 @@ class TestFilters:
         assert ids(api, tx_hash=hashes[over], deposit_address=address) == [over]
         assert ids(api, tx_hash=f"0x{0:064x}") == []
 
+    def test_by_payment_method(
+        self, api: ContractClient, make: Make, database: Database, ada: Merchant, now: datetime
+    ) -> None:
+        first, second = make(2)
+        database.run(lambda session: make_method(session, ada, now=now, method_id="late"))
+        other = make(payment_method_id="late")[0]
+        assert ids(api, payment_method_id="tusd-local") == [second, first]
+        assert ids(api, payment_method_id="tusd-local", order="asc") == [first, second]
+        assert ids(api, payment_method_id="late") == [other]
+        assert ids(api, payment_method_id="late", status="paid") == []
+        assert ids(api, payment_method_id="late", exception="late") == []
+        assert ids(api, payment_method_id="absent") == []
+
+    def test_by_last_change(
+        self,
+        api: ContractClient,
+        make: Make,
+        database: Database,
+        ada: Merchant,
+        now: datetime,
+        clock: FrozenClock,
+    ) -> None:
+        first, second, third = make(3)
+        at = now + timedelta(minutes=5)
+        pay(database, first, at=at, amount=1)
+        since = to_ms(at)
+        assert ids(api, updated_from=since) == [first]
+        assert ids(api, updated_from=since + 1) == []
+        assert ids(api, updated_from=0) == [first, third, second]
+        assert ids(api, updated_from=0, order="asc") == [second, third, first]
+        assert ids(api, updated_from=0, created_to=to_ms(now) + 1) == [first]
+        assert ids(api, updated_from=since, exception="partial") == [first]
+        assert ids(api, updated_from=since, status="paid") == []
+        clock.advance(seconds=LIFETIME.total_seconds() + 1.5)  # the worker has not noticed yet
+        assert ids(api, updated_from=since, order="asc") == [first, second]
+        assert ids(api, updated_from=since, status="expired") == [second, first]
+        read = [api.get(f"{PATH}/{each}").json()["updated_at"] for each in (first, second)]
+        assert read == sorted(read)
+        assert ids(api, updated_from=read[1]) == [second]
+
+    def test_what_changes_meanwhile_comes_again(
+        self, api: ContractClient, make: Make, database: Database, now: datetime
+    ) -> None:
+        first, second, third = make(3)
+        filters = {"updated_from": to_ms(now), "order": "asc"}
+        body = page(api, limit=2, **filters)
+        assert [invoice["id"] for invoice in body["data"]] == [first, second]
+        pay(database, first, at=now + timedelta(minutes=1), amount=1)
+        assert ids(api, cursor=body["next_cursor"], **filters) == [third, first]
+
     def test_together(self, api: ContractClient, make: Make, now: datetime) -> None:
         made = make(3)
         start = to_ms(now)
@@ -289,6 +346,9 @@ class TestCursors:
             {**filters, "exception": "over"},
             {**filters, "deposit_address": f"0x{0:040x}"},
             {**filters, "tx_hash": f"0x{0:064x}"},
+            {**filters, "payment_method_id": "paid"},
+            {**filters, "updated_from": 0},
+            {**filters, "order": "asc"},
         ):
             refused(api, cursor, **other)
         refused(client.with_key(ben.key), cursor, **filters)
@@ -308,13 +368,13 @@ def refused(api: ContractClient, cursor: str, **query: Any) -> None:
     body = answer.json()
     assert body == {
         "code": "invalid_cursor",
-        "message": "The cursor does not belong to this list with these filters; send next_cursor "
-        "unchanged, or start without one.",
+        "message": "The cursor does not belong to this list with these filters in this order; send "
+        "next_cursor unchanged, or start without one.",
         "request_id": answer.headers["Request-Id"],
         "details": [
             {
                 "path": "/query/cursor",
-                "message": "is not a cursor of this list with these filters",
+                "message": "is not a cursor of this list with these filters in this order",
             }
         ],
     }

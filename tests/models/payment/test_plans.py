@@ -26,6 +26,7 @@ from models.payment.retention import POLICY
 from models.payment.webhooks import backlog, deliveries, endpoints, fan_out, outcomes, queue
 from models.payment.webhooks.outcomes import Attempt, Reply
 from models.retention import Rule
+from models.types import to_ms
 from tests.models.payment.crowded import (
     ENDPOINT,
     INVOICE,
@@ -49,6 +50,9 @@ BY_AGE = "invoice(project_id, created_at, id)"
 BY_STATUS = "invoice(project_id, status, created_at, id)"
 BY_ADDRESS = "invoice(project_id, deposit_address, created_at, id)"
 BY_EXCEPTION = "invoice(project_id, exception, created_at, id)"
+BY_METHOD = "invoice(project_id, payment_method_id, status, created_at, id)"
+BY_CHANGE = "invoice(project_id, status, updated_at, id)"
+CHANGED_BY_EXCEPTION = "invoice(project_id, exception, updated_at, id)"
 BY_ORDER = "invoice(project_id, external_order_id, created_at, id)"
 UNIQUE_IN_ORDER = "invoice(project_id, external_order_id, attempt_no)"
 ANY_OF_INVOICES = {"payment(invoice_id)", "invoice(id)"}
@@ -107,7 +111,7 @@ Work = Callable[[Stage, Any], object]
 def invoices(*, after: bool = False, of_ben: bool = False, **filters: Any) -> Work:
     def work(stage: Stage, db: Any) -> object:
         wanted = InvoiceFilter(stage.ben if of_ben else stage.ada, **filters)
-        place = Position(stage.now - timedelta(days=28), INVOICE)
+        place = Position(to_ms(stage.now - timedelta(days=28)), INVOICE)
         cursor = write_cursor(place, wanted.fingerprint) if after else None
         return list_invoices(db, wanted, cursor=cursor, limit=20, now=stage.now)
 
@@ -127,6 +131,9 @@ def attempts(before: int | None) -> Work:
 
 
 SEVERAL = frozenset({PAID, EXPIRED})
+OF_METHOD = {"payment_method_id": "tusd-local"}
+OLDEST = {"is_ascending": True}
+CHANGED = {"updated_from": to_ms(NOW - timedelta(days=29)), "is_ascending": True}
 SOME_TIME = {"created_from": 1, "created_to": 2**41}
 LISTS: Mapping[str, tuple[Work, set[str]]] = {
     "invoices": (invoices(), {BY_AGE, *ANY_OF_INVOICES}),
@@ -168,6 +175,51 @@ LISTS: Mapping[str, tuple[Work, set[str]]] = {
     "an address, late": (
         invoices(deposit_address=f"0x{5000:040x}", exceptions=frozenset({LATE})),
         {BY_ADDRESS, *ANY_OF_INVOICES},
+    ),
+    "a method": (invoices(**OF_METHOD), {BY_METHOD, *ANY_OF_INVOICES}),
+    "a method, further": (invoices(**OF_METHOD, after=True), {BY_METHOD, *ANY_OF_INVOICES}),
+    "a method, unpaid": (
+        invoices(**OF_METHOD, statuses=frozenset({UNPAID})),
+        {BY_METHOD, *ANY_OF_INVOICES},
+    ),
+    "a method, late": (
+        invoices(**OF_METHOD, exceptions=frozenset({LATE})),
+        {BY_EXCEPTION, *ANY_OF_INVOICES},
+    ),
+    "the oldest": (invoices(**OLDEST), {BY_AGE, *ANY_OF_INVOICES}),
+    "the oldest, further": (invoices(**OLDEST, after=True), {BY_AGE, *ANY_OF_INVOICES}),
+    "the oldest of a method": (
+        invoices(**OLDEST, **OF_METHOD, after=True),
+        {BY_METHOD, *ANY_OF_INVOICES},
+    ),
+    "a large order, the oldest": (
+        invoices(**OLDEST, external_order_id=LARGE_ORDER),
+        {BY_ORDER, *ANY_OF_INVOICES},
+    ),
+    "changed": (invoices(**CHANGED), {BY_CHANGE, BY_STATUS, *ANY_OF_INVOICES}),
+    "changed, further": (
+        invoices(**CHANGED, after=True),
+        {BY_CHANGE, BY_STATUS, *ANY_OF_INVOICES},
+    ),
+    "changed in a small shop": (
+        invoices(**CHANGED, of_ben=True),
+        {BY_CHANGE, BY_STATUS, *ANY_OF_INVOICES},
+    ),
+    "changed, paid, of a method": (
+        invoices(**CHANGED, **OF_METHOD, **SOME_TIME, statuses=frozenset({PAID})),
+        {BY_CHANGE, *ANY_OF_INVOICES},
+    ),
+    "changed, late": (
+        invoices(**CHANGED, exceptions=frozenset({LATE}), after=True),
+        {CHANGED_BY_EXCEPTION, BY_STATUS, *ANY_OF_INVOICES},
+    ),
+    "changed, of an order": (
+        invoices(**CHANGED, external_order_id="order-5000"),
+        {BY_ORDER, *ANY_OF_INVOICES},
+    ),
+    "changed, of a transaction": (
+        invoices(**CHANGED, tx_hash=make_hash("transaction", 5000)),
+        {"payment(tx_hash)", *ANY_OF_INVOICES},
     ),
     "a transaction": (
         invoices(tx_hash=make_hash("transaction", 5000)),

@@ -1,0 +1,140 @@
+"""Lists of invoices, page by page, are what sorting and filtering all invoices by hand gives."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, update
+
+from models.database import Database
+from models.payment import lifecycle
+from models.payment.errors import InvalidCursor
+from models.payment.invoice_list import InvoiceFilter, list_invoices
+from models.payment.invoice_view import InvoiceView, access_invoice
+from models.payment.tables import Invoice
+from models.types import to_ms
+from tests.support.payment.factories import Merchant, make_invoice, make_method
+
+COUNT = 60
+STATUSES = [(), ("unpaid",), ("expired",), ("unpaid", "expired"), ("paid", "canceled")]
+EXCEPTIONS = [(), ("late",), ("over", "partial")]
+OTHERS: list[dict[str, str]] = [{}, {"payment_method_id": "other"}, {"external_order_id": "o-1"}]
+TIMES = [(), ("created_from",), ("created_to",), ("updated_from",), ("created_to", "updated_from")]
+
+
+@pytest.fixture
+def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
+    """Invoices of all kinds, several of each moment. Some are over, which no worker has noticed."""
+    chance = random.Random(27)
+
+    def work(session: Any) -> list[str]:
+        make_method(session, ada, now=now, method_id="other")
+        return [_make(session, number) for number in range(COUNT)]
+
+    def _make(session: Any, number: int) -> str:
+        made = make_invoice(
+            session,
+            ada,
+            now=now - timedelta(seconds=chance.randrange(10)),
+            external_order_id=f"o-{number % 3}",
+            attempt_no=number + 1,
+            payment_method_id=chance.choice(["tusd-local", "other"]),
+        )
+        status = chance.choice([*lifecycle.STATUSES, lifecycle.UNPAID])
+        changed_at = made.created_at + timedelta(seconds=chance.randrange(5))
+        values = {
+            "status": status,
+            "exception": chance.choice(lifecycle.EXCEPTIONS),
+            "updated_at": changed_at,
+            "expires_at": now + timedelta(seconds=chance.randrange(-6, 6)),
+            "paid_at": changed_at if status == lifecycle.PAID else None,
+            "canceled_at": changed_at if status == lifecycle.CANCELED else None,
+        }
+        session.execute(update(Invoice).where(Invoice.id == made.id).values(**values))
+        return made.id
+
+    return database.run(work)
+
+
+def filters(now: datetime) -> Iterator[InvoiceFilter]:
+    moment = to_ms(now - timedelta(seconds=4))
+    for statuses, exceptions, other, times, is_ascending in product(
+        STATUSES, EXCEPTIONS, OTHERS, TIMES, (False, True)
+    ):
+        yield InvoiceFilter(
+            "",
+            statuses=frozenset(statuses),
+            exceptions=frozenset(exceptions),
+            is_ascending=is_ascending,
+            **other,
+            **dict.fromkeys(times, moment),
+        )
+
+
+def by_hand(views: list[InvoiceView], wanted: InvoiceFilter) -> list[str]:
+    """The ids of a list, by reading everything."""
+
+    def is_listed(view: InvoiceView) -> bool:
+        created, updated = to_ms(view.created_at), to_ms(view.updated_at)
+        return (
+            (not wanted.statuses or view.status in wanted.statuses)
+            and (not wanted.exceptions or view.exception in wanted.exceptions)
+            and wanted.payment_method_id in (None, view.payment_method_id)
+            and wanted.external_order_id in (None, view.external_order_id)
+            and (wanted.created_from is None or created >= wanted.created_from)
+            and (wanted.created_to is None or created < wanted.created_to)
+            and (wanted.updated_from is None or updated >= wanted.updated_from)
+        )
+
+    def place(view: InvoiceView) -> tuple[datetime, str]:
+        return (view.created_at if wanted.updated_from is None else view.updated_at, view.id)
+
+    listed = sorted(filter(is_listed, views), key=place, reverse=not wanted.is_ascending)
+    return [view.id for view in listed]
+
+
+def page_by_page(db: Connection, wanted: InvoiceFilter, *, limit: int, now: datetime) -> list[str]:
+    found, cursor = [], None
+    while True:
+        page = list_invoices(db, wanted, cursor=cursor, limit=limit, now=now)
+        found += [view.id for view in page.invoices]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+def test_pages_hold_what_the_filters_say(
+    database: Database, ada: Merchant, now: datetime, made: list[str]
+) -> None:
+    lengths = set()
+    with database.reading() as db:
+        views = [access_invoice(db, project_id=ada.id, invoice_id=each, now=now) for each in made]
+        for number, each in enumerate(filters(now)):
+            wanted = replace(each, project_id=ada.id)
+            expected = by_hand(views, wanted)
+            limit = (7, 3, 100)[number % 3]
+            assert page_by_page(db, wanted, limit=limit, now=now) == expected, wanted
+            lengths.add(len(expected))
+    assert {0, COUNT} < lengths
+    assert len(lengths) > 10
+
+
+def test_a_cursor_is_good_for_its_list_alone(
+    database: Database, ada: Merchant, now: datetime, made: list[str]
+) -> None:
+    lists = [replace(each, project_id=ada.id) for each in filters(now)]
+    with database.reading() as db:
+        pages = [list_invoices(db, each, cursor=None, limit=1, now=now) for each in lists]
+        cursors = [page.next_cursor for page in pages]
+        assert sum(cursor is not None for cursor in cursors) > len(lists) / 2
+        for position, cursor in enumerate(cursors):
+            neighbour = lists[position ^ 1]  # the other order, all else alike
+            assert neighbour.is_ascending is not lists[position].is_ascending
+            for other in (neighbour, lists[position - 2]):
+                if cursor is not None:
+                    with pytest.raises(InvalidCursor):
+                        list_invoices(db, other, cursor=cursor, limit=1, now=now)
