@@ -179,6 +179,18 @@ def parse_sender(text: str) -> str:
     raise ValueError("must be ADDRESS or NAME <ADDRESS>")
 
 
+def parse_wallet_urls(text: str) -> tuple[str, ...]:
+    """Comma-separated endpoints that everybody may know, each `CHAINID=URL` without a user."""
+    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
+    for position, entry in enumerate(entries, start=1):
+        if not re.fullmatch(r"[1-9][0-9]{0,17}=https?://[^\s/?#@]+([/?][^\s]*)?", entry):
+            raise ValueError(
+                "must be a comma-separated list of http URLs without users, each written "
+                f"CHAINID=URL; entry {position} is not"
+            )
+    return entries
+
+
 def parse_rpc_urls(text: str) -> tuple[str, ...]:
     """Comma-separated endpoints, in order of preference, each `URL` or `CHAINID=URL`."""
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())

@@ -31,6 +31,7 @@ from setting_values import (
     parse_rpc_urls,
     parse_sender,
     parse_service_url,
+    parse_wallet_urls,
     seconds,
     secret_text,
     whole,
@@ -470,6 +471,13 @@ class Settings:
         "JSON-RPC endpoints in order of preference: `URL` or `CHAINID=URL`, comma-separated.",
         shown="",
         secret=True,
+    )
+    wallet_rpc_urls: tuple[str, ...] = setting(
+        (),
+        parse_wallet_urls,
+        "JSON-RPC endpoints for everybody, `CHAINID=URL`, comma-separated: the checkout page gives"
+        " them to wallets that do not know the chain.",
+        shown="",
     )
     chain_rpc_timeout_s: float = setting(
         3.0, seconds(0.05, 120), "Timeout of one response from a JSON-RPC endpoint."

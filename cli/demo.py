@@ -62,6 +62,7 @@ class Demo:
             "SPECD_PAYMENT_TEST_HELPERS": "on" if _has_local_chains(given) else "off",
             **outside_services(given),
             "SPECD_CHAT_MAIL_DOMAIN": "acme.example",
+            **({"SPECD_WALLET_RPC_URLS": f"{CHAIN_ID}={url}"} if alone else {}),
             **environ,
             "SPECD_DATA_DIR": str(given.data_dir.absolute()),
             "SPECD_CHAIN_RPC_URLS": ",".join((f"{CHAIN_ID}={url}", *given.chain_rpc_urls)),

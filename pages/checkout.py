@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from pages.wording import describe, is_closed, is_payable, with_symbol
 
 FindCheckout = Callable[[str], CheckoutView | None]
 
+NO_URLS: Mapping[int, str] = MappingProxyType({})
 POLL_MS = 2000
 """The interval at which an open page polls its status."""
 
@@ -33,20 +35,29 @@ def install_for(app: Flask, service: Served) -> None:
         with service.database.reading() as connection:
             return find_checkout(connection, token, service.clock.now())
 
-    install(app, look_up)
+    entries = (entry.partition("=") for entry in service.settings.wallet_rpc_urls)
+    install(app, look_up, wallet_rpc_urls={int(chain): url for chain, _, url in entries})
 
 
-def install(app: Flask, look_up: FindCheckout, *, poll_ms: int = POLL_MS) -> None:
+def install(
+    app: Flask,
+    look_up: FindCheckout,
+    *,
+    poll_ms: int = POLL_MS,
+    wallet_rpc_urls: Mapping[int, str] = NO_URLS,
+) -> None:
     """Add the page, GET /checkout/<token>, and the status it polls, /checkout/<token>/status.
 
-    `look_up` returns a token's checkout as of now (`CheckoutView.now`).
+    `look_up` returns a token's checkout as of now (`CheckoutView.now`). `wallet_rpc_urls`: by chain
+    id, what a shopper's wallet adds an unknown chain with.
     """
 
     def show_checkout(token: str) -> ResponseReturnValue:
         view = look_up(token)
         if view is None:
             abort(404, "This checkout link is not valid. Open the payment again from the shop.")
-        page = render_template("checkout.html", poll_ms=poll_ms, **present(view))
+        rpc = wallet_rpc_urls.get(view.chain_id, "")
+        page = render_template("checkout.html", poll_ms=poll_ms, wallet_rpc=rpc, **present(view))
         return page, 410 if is_closed(view) else 200
 
     def read_status(token: str) -> ResponseReturnValue:
@@ -66,6 +77,7 @@ def present(view: CheckoutView) -> dict[str, Any]:
         "wording": describe(view),
         "status": status_of(view),
         "is_payable": is_payable(view),
+        "atoms_due": amount_due(view),
         "due": format_units(amount_due(view), view.decimals),
         "amount": with_symbol(view, view.amount),
         "received": with_symbol(view, view.amount_paid + view.amount_pending),

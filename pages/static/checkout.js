@@ -62,6 +62,7 @@
     const focused = document.activeElement && document.activeElement.id;
     for (const name of ["revision", "deadline"]) page.dataset[name] = from.dataset[name];
     sheet().replaceWith(document.adoptNode(to));
+    document.dispatchEvent(new Event("sheet"));
     document.title = fresh.title;
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     isOver = false;
@@ -121,6 +122,7 @@
     const button = event.target.closest("[data-copy]");
     if (button) copy(button);
   });
+  document.addEventListener("look", ask);
   document.addEventListener("visibilitychange", () => document.hidden || isFinal() || ask());
 
   const isFinal = () => "final" in page.dataset;

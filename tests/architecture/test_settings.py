@@ -42,6 +42,12 @@ def test_what_depends_on_another_setting_follows_it() -> None:
         ("SPECD_BIND", "[::1]:8080", "bind", "[::1]:8080"),
         ("SPECD_PUBLIC_URL", "https://pay.test/shop/", "public_url", "https://pay.test/shop"),
         (
+            "SPECD_WALLET_RPC_URLS",
+            "31337=http://127.0.0.1:8545, 11155111=https://rpc.test/public",
+            "wallet_rpc_urls",
+            ("31337=http://127.0.0.1:8545", "11155111=https://rpc.test/public"),
+        ),
+        (
             "SPECD_CHAIN_RPC_URLS",
             "31337=http://127.0.0.1:8545, https://rpc.test/v3/key,",
             "chain_rpc_urls",
@@ -93,6 +99,8 @@ def test_a_service_has_the_database_that_its_variable_names() -> None:
         ("SPECD_PAYMENT_DATABASE_URL", "mysql://u:pw9@h/d", "SPECD_PAYMENT_DATABASE_URL must be"),
         ("SPECD_CHAT_DATABASE_URL", "postgres://u:pw9@h:x/d", "SPECD_CHAT_DATABASE_URL must be"),
         ("SPECD_CHAIN_RPC_URLS", "http://a,ws://pw9.b", "SPECD_CHAIN_RPC_URLS must be a comma-sep"),
+        ("SPECD_WALLET_RPC_URLS", "https://rpc.test", "SPECD_WALLET_RPC_URLS must be a comma-sep"),
+        ("SPECD_WALLET_RPC_URLS", "1=https://u:pw9@x", "SPECD_WALLET_RPC_URLS must be a comma-sep"),
     ],
 )
 def test_refuses_in_one_sentence_without_repeating_the_value(
