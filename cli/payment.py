@@ -88,18 +88,26 @@ def list_projects(as_json: bool) -> None:
 
 @payment.command("create-key")
 @click.option("--project", "project_id", required=True, help="Project id.")
+@click.option(
+    "--scope",
+    type=click.Choice(keys.SCOPES),
+    default=keys.WRITE,
+    show_default=True,
+    help="What the key may do: only read, as the dashboard needs, or everything.",
+)
 @json_option
-def create_key(project_id: str, as_json: bool) -> None:
+def create_key(project_id: str, scope: str, as_json: bool) -> None:
     """Create an API key and show it once; only its hash is stored."""
     now = SystemClock().now()
     with open_database("payment", Settings.from_env()) as database:
         key, plaintext = database.run(
-            lambda session: keys.create_key(session, project_id=project_id, now=now)
+            lambda session: keys.create_key(session, project_id=project_id, scope=scope, now=now)
         )
+    use = "keep it on the merchant's backend" if scope == keys.WRITE else "it may only read"
     answer(
-        {"key_id": key.id, "key": plaintext},
+        {"key_id": key.id, "scope": scope, "key": plaintext},
         as_json=as_json,
-        text=f"Key {key.id}, shown once; keep it on the merchant's backend:\n{plaintext}",
+        text=f"Key {key.id}, shown once; {use}:\n{plaintext}",
     )
 
 
@@ -113,6 +121,7 @@ def list_keys(project_id: str, as_json: bool) -> None:
     listed: list[dict[str, Any]] = [
         {
             "key_id": key.id,
+            "scope": key.scope,
             "created_at": key.created_at.isoformat(),
             "last_used_at": key.last_used_at.isoformat() if key.last_used_at else None,
             "revoked_at": key.revoked_at.isoformat() if key.revoked_at else None,
@@ -122,7 +131,7 @@ def list_keys(project_id: str, as_json: bool) -> None:
     answer_table(
         {"keys": listed},
         as_json=as_json,
-        columns=("key", "created", "last used", "revoked"),
+        columns=("key", "scope", "created", "last used", "revoked"),
         rows=[tuple(value or "-" for value in line.values()) for line in listed],
     )
 

@@ -7,6 +7,7 @@ from adapters.chain.gateway import RpcChainGateway
 from adapters.limits.wiring import open_limit_store
 from handlers.composition import service_from_settings
 from handlers.payment.wire import errors, failures
+from handlers.payment.wire.auth import require_role
 from handlers.payment.wire.context import Context, PaymentAdapters
 from handlers.payment.wire.gauges import find_gauges
 from handlers.payment.wire.webhooks import webhooks_of
@@ -56,6 +57,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         chores=(Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),),
         rate_limit=rate_limit,
         strict_queries=True,
+        require_role=require_role,
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
         gauges=partial(find_gauges, settings.data_dir, adapters.chain.is_configured),

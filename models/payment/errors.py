@@ -175,6 +175,17 @@ class WebhookTestInProgress(DomainError):
     advice = "Wait the number of seconds in `Retry-After`, then test again."
 
 
+class InsufficientScope(DomainError):
+    """The key has the scope `read`, and the operation changes something or acts on a chain."""
+
+    code = "insufficient_scope"
+    sentence = "This key may only read; use a key of the project that may write."
+    advice = (
+        "Call the operation from your backend, with a key that may write. The operator creates one "
+        "with `specd payment create-key`."
+    )
+
+
 class InvalidCursor(DomainError):
     """The cursor is cut short, or belongs to another list, other filters, another order or
     another project.

@@ -1,7 +1,8 @@
 """API keys: `prk_test_<8 hex id>_<43 characters of secret>`, shown once, kept as a SHA-256.
 
 A random 256-bit secret needs no slow hash. Several keys of a project may be active, for rotation;
-a revoked one is refused from the next request on.
+a revoked one is refused from the next request on. A key of the scope `read` may call the operations
+that need no scope, one of `write` all of them.
 """
 
 import secrets
@@ -13,24 +14,27 @@ from hashlib import sha256
 from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.payment.errors import KeyDoesNotExist
+from models.payment.errors import InsufficientScope, KeyDoesNotExist
 from models.payment.key_shape import SECRET
 from models.payment.projects import access_project
 from models.payment.tables import ApiKey, Project
 from models.rows import RowQuery
 
+READ, WRITE = SCOPES = ("read", "write")
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The project that a request acts for, by one of its keys."""
+    """The project that a request acts for, by one of its keys, and what that key may do."""
 
     project_id: str
     key_id: str
+    scope: str
     xpub: str
 
 
 _ACTIVE = (
-    select(ApiKey.project_id, ApiKey.id.label("key_id"), Project.xpub)
+    select(ApiKey.project_id, ApiKey.id.label("key_id"), ApiKey.scope, Project.xpub)
     .join_from(ApiKey, Project)
     .where(ApiKey.secret_sha256 == bindparam("secret_sha256"), ApiKey.revoked_at.is_(None))
 )
@@ -38,14 +42,22 @@ _FIND = RowQuery(Actor, _ACTIVE)
 _LOCK = RowQuery(Actor, _ACTIVE.with_for_update(read=True, key_share=True, of=ApiKey))
 
 
-def create_key(session: Session, *, project_id: str, now: datetime) -> tuple[ApiKey, str]:
+def create_key(
+    session: Session, *, project_id: str, now: datetime, scope: str = WRITE
+) -> tuple[ApiKey, str]:
     """Return a new active key and its plaintext, which is not kept. Raise `ProjectDoesNotExist`."""
     access_project(session, project_id)
     key_id = secrets.token_hex(4)
     while session.get(ApiKey, key_id) is not None:
         key_id = secrets.token_hex(4)
     plaintext = f"prk_test_{key_id}_{secrets.token_urlsafe(32)}"
-    key = ApiKey(id=key_id, project_id=project_id, secret_sha256=_hash(plaintext), created_at=now)
+    key = ApiKey(
+        id=key_id,
+        project_id=project_id,
+        secret_sha256=_hash(plaintext),
+        scope=scope,
+        created_at=now,
+    )
     session.add(key)
     session.flush()
     return key, plaintext
@@ -82,6 +94,12 @@ def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
         return None
     query = _LOCK if isinstance(reader, Session) else _FIND
     return query.first(reader, {"secret_sha256": _hash(plaintext)})
+
+
+def require_scope(actor: Actor, scope: str) -> None:
+    """Raise `InsufficientScope` unless the actor's key has the scope, or one that includes it."""
+    if SCOPES.index(actor.scope) < SCOPES.index(scope):
+        raise InsufficientScope()
 
 
 def id_of(plaintext: str) -> str | None:

@@ -53,13 +53,17 @@ class Project(PaymentBase):
 
 
 class ApiKey(PaymentBase):
-    """A bearer key: its public id and the hash of the whole. Active while `revoked_at` is null."""
+    """A bearer key: its public id and the hash of the whole. Active while `revoked_at` is null.
+    One of the scope `read` changes nothing.
+    """
 
     __tablename__ = "api_key"
+    __table_args__ = (CheckConstraint("scope IN ('read', 'write')", name="scope"),)
 
     id: Mapped[str] = mapped_column(String(8), primary_key=True)
     project_id: Mapped[str] = mapped_column(UUID, ForeignKey("project.id"), index=True)
     secret_sha256: Mapped[str] = mapped_column(String(64), unique=True, index=True)
+    scope: Mapped[str] = mapped_column(String(8), server_default="write")
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcMs)
     revoked_at: Mapped[datetime | None] = mapped_column(UtcMs)

@@ -54,15 +54,26 @@ class TestCreateProject:
 class TestKeys:
     def test_a_key_is_made_listed_and_revoked(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-key", "--project", project)
-        assert sorted(made) == ["key", "key_id"]
+        assert sorted(made) == ["key", "key_id", "scope"]
         assert made["key"].startswith(f"prk_test_{made['key_id']}_")
         (listed,) = migrated.json("payment", "list-keys", "--project", project)["keys"]
         assert listed["key_id"] == made["key_id"]
+        assert (made["scope"], listed["scope"]) == ("write", "write")
         assert (listed["last_used_at"], listed["revoked_at"]) == (None, None)
         revoked = migrated.json("payment", "revoke-key", "--key", made["key_id"])
         assert revoked == {"key_id": made["key_id"], "revoked": True}
         (listed,) = migrated.json("payment", "list-keys", "--project", project)["keys"]
         assert listed["revoked_at"]
+
+    def test_a_key_can_be_limited_to_reading(self, migrated: Specd, project: str) -> None:
+        words = ("payment", "create-key", "--project", project, "--scope")
+        made = migrated.json(*words, "read")
+        assert made["scope"] == "read"
+        (listed,) = migrated.json("payment", "list-keys", "--project", project)["keys"]
+        assert (listed["key_id"], listed["scope"]) == (made["key_id"], "read")
+        _, out, _ = migrated(*words, "read")
+        assert "it may only read" in out
+        assert "'admin' is not one of" in migrated.refusal(*words, "admin")
 
     def test_the_list_never_shows_a_key(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-key", "--project", project)

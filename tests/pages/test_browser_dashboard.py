@@ -40,6 +40,7 @@ from tests.support.payment.factories import (
     Merchant,
     make_endpoint,
     make_invoice,
+    make_key,
     make_merchant,
     make_method,
     pay,
@@ -455,6 +456,30 @@ def test_a_test_invoice_is_created_once_and_its_checkout_opened(
     keeper.browser.wait(lambda: keeper.browser.driver.window_handles == [here], "no other tab")
     keeper.browser.find("#creation [data-dismiss]").click()
     keeper.gone("#creation")
+
+
+def test_a_key_that_may_only_read_is_enough_to_watch(
+    keeper: Shopkeeper,
+    store: Database,
+    shop: httpx.Client,
+    ada: Merchant,
+    order: Callable[..., str],
+) -> None:
+    key = store.run(lambda s: make_key(s, ada.project, now=CLOCK.now(), scope="read"))
+    invoice_id = order("order-1")
+    keeper.enter(key)
+    keeper.choose("order-1")
+    cancel(shop, invoice_id)
+    keeper.see("#invoice-state", "Canceled")
+    assert keeper.lines("#events .badge") == ["Created", "Canceled"]
+    keeper.browser.find("#to-webhooks").click()
+    keeper.see("#webhooks-title", "Webhooks")
+    assert keeper.browser.console() == []
+    keeper.browser.find(".bar [data-create]").click()
+    keeper.see("#creation-title", "Create a test invoice")
+    keeper.browser.find("#amount").send_keys(Keys.ENTER)
+    keeper.see("#creation-refusal", "This key may only read; use a key of the project that may")
+    assert len(shop.get("/v1/invoices").json()["data"]) == 1
 
 
 def test_without_a_method_nothing_can_be_created(

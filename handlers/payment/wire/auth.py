@@ -13,3 +13,8 @@ def authenticate(token: str, *, request: Context) -> Actor | None:
         request.actor_id = actor.project_id
         request.adapters.key_uses.note(actor.key_id, request.now)
     return actor
+
+
+def require_role(ctx: Context, role: str) -> None:
+    """Raise unless the actor's key has the document's `x-required-role`, which is a scope."""
+    keys.require_scope(ctx.actor, role)

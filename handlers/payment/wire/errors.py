@@ -34,6 +34,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     domain.InvoiceDoesNotExist: Answer(404, "invoice_not_found"),
     domain.EventDoesNotExist: Answer(404, "event_not_found"),
     domain.WebhookEndpointDoesNotExist: Answer(404, "webhook_endpoint_not_found"),
+    domain.InsufficientScope: Answer(403, "insufficient_scope"),
     domain.TooManyWebhookEndpoints: Answer(409, "too_many_webhook_endpoints"),
     domain.WebhookEndpointNotEnabled: Answer(409, "webhook_endpoint_disabled"),
     domain.WebhookTestInProgress: Answer(409, "webhook_test_in_progress", retry_after_s=5),

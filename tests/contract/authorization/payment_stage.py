@@ -68,6 +68,7 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
             "wrong key": ada.key[:-8] + "00000000",
             "revoked key": revoked,
             "other project": ben.key,
+            "read-only key": make_key(session, ada.project, now=now, scope=keys.READ),
             "project": ada.key,
         }
         endpoint = make_endpoint(session, app.webhooks.vault, ada, now=now)

@@ -1,14 +1,16 @@
 """API keys: their format, what is kept of them, and whom they speak for."""
 
 import re
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from models.database import Database
 from models.payment import keys
-from models.payment.errors import KeyDoesNotExist, ProjectDoesNotExist
+from models.payment.errors import InsufficientScope, KeyDoesNotExist, ProjectDoesNotExist
 from models.payment.keys import Actor
 from tests.support.payment.factories import ADA_XPUB, Merchant
 
@@ -35,7 +37,8 @@ class TestFindActor:
     def test_finds_the_project_of_an_active_key(self, database: Database, ada: Merchant) -> None:
         with database.reading() as connection:
             found = keys.find_actor(connection, ada.key)
-        assert found == Actor(project_id=ada.id, key_id=ada.key[9:17], xpub=ADA_XPUB)
+        its = {"project_id": ada.id, "key_id": ada.key[9:17], "scope": "write", "xpub": ADA_XPUB}
+        assert found == Actor(**its)
 
     def test_finds_nobody_for_any_other_text(self, database: Database, ada: Merchant) -> None:
         wrong = [
@@ -49,6 +52,38 @@ class TestFindActor:
         ]
         with database.reading() as connection:
             assert [keys.find_actor(connection, key) for key in wrong] == [None] * len(wrong)
+
+
+class TestScopes:
+    def test_a_key_has_the_scope_that_it_was_made_with(
+        self, database: Database, ada: Merchant, now: datetime
+    ) -> None:
+        made = {"project_id": ada.id, "now": now, "scope": keys.READ}
+        _, reader = database.run(lambda s: keys.create_key(s, **made))
+        with database.reading() as connection:
+            found = [keys.find_actor(connection, key) for key in (ada.key, reader)]
+        assert [actor.scope for actor in found if actor] == ["write", "read"]
+
+    def test_no_other_scope_can_be_stored(
+        self, database: Database, ada: Merchant, now: datetime
+    ) -> None:
+        made = {"project_id": ada.id, "now": now, "scope": "admin"}
+        with pytest.raises(IntegrityError):
+            database.run(lambda s: keys.create_key(s, **made))
+
+    @pytest.mark.parametrize(
+        ("scope", "needed", "is_refused"),
+        [
+            ("read", "read", False),
+            ("read", "write", True),
+            ("write", "read", False),
+            ("write", "write", False),
+        ],
+    )
+    def test_one_includes_the_other(self, scope: str, needed: str, is_refused: bool) -> None:
+        actor = Actor(project_id="p", key_id="k", scope=scope, xpub="x")
+        with pytest.raises(InsufficientScope) if is_refused else nullcontext():
+            keys.require_scope(actor, needed)
 
 
 class TestRevokeKey:

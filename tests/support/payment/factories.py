@@ -73,8 +73,8 @@ def make_project(
     return projects.create_project(session, name=name, xpub=xpub, now=now)
 
 
-def make_key(session: Session, project: Project, *, now: datetime) -> str:
-    return keys.create_key(session, project_id=project.id, now=now)[1]
+def make_key(session: Session, project: Project, *, now: datetime, scope: str = keys.WRITE) -> str:
+    return keys.create_key(session, project_id=project.id, now=now, scope=scope)[1]
 
 
 def make_method(session: Session, project: Project, *, now: datetime, **over: Any) -> PaymentMethod:

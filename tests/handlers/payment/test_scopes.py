@@ -1,0 +1,117 @@
+"""Keys that may only read: what they may call is derived from the documents."""
+
+from datetime import datetime
+
+import pytest
+from sqlalchemy import Connection, func, select
+
+from models.base import PaymentBase
+from models.database import Database
+from models.payment import keys
+from tests.support.contract import ContractClient, operations_of
+from tests.support.payment.factories import Merchant, make_invoice, make_key
+from tests.support.served import served
+
+DOCUMENT = served("payment")
+OPERATIONS = operations_of(DOCUMENT)
+HELPERS = "/v1/test-helpers/"
+MAY_READ = {
+    name for name, (method, path) in OPERATIONS.items() if method == "GET" and HELPERS not in path
+}
+ABSENT = {
+    "id": "5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90",
+    "event_id": "evt_0000000000000001",
+    "chain_id": "31337",
+    "name": "exact",
+}
+
+
+@pytest.fixture
+def reader(
+    client: ContractClient, database: Database, ada: Merchant, now: datetime
+) -> ContractClient:
+    key = database.run(lambda s: make_key(s, ada.project, now=now, scope=keys.READ))
+    return client.with_key(key)
+
+
+def address_of(path: str) -> str:
+    for name, value in ABSENT.items():
+        path = path.replace(f"{{{name}}}", value)
+    return path
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    """How many rows each table has."""
+    return {
+        table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+        for table in PaymentBase.metadata.sorted_tables
+    }
+
+
+def test_the_documents_say_which_operations_need_more() -> None:
+    needs = {
+        raw["operationId"]: raw.get("x-required-role")
+        for item in DOCUMENT["paths"].values()
+        for raw in item.values()
+        if isinstance(raw, dict) and "operationId" in raw
+    }
+    assert needs.keys() == OPERATIONS.keys()
+    assert {name for name, role in needs.items() if role is None} == MAY_READ
+    assert {role for role in needs.values()} == {None, "write"}
+    assert len(MAY_READ) >= 8
+
+
+@pytest.mark.parametrize("name", sorted(MAY_READ))
+def test_may_call_what_reads(reader: ContractClient, name: str) -> None:
+    method, path = OPERATIONS[name]
+    answer = reader.request(method, address_of(path))
+    assert answer.status_code in (200, 404, 422), answer.text
+    assert answer.json().get("code") not in ("not_found", "unauthorized", "insufficient_scope")
+
+
+@pytest.mark.reaches("insufficient_scope")
+@pytest.mark.parametrize("name", sorted(OPERATIONS.keys() - MAY_READ))
+def test_may_call_nothing_else(
+    api: ContractClient, reader: ContractClient, database: Database, name: str
+) -> None:
+    method, path = OPERATIONS[name]
+    with database.reading() as connection:
+        before = counts(connection)
+    headers = {"Idempotency-Key": "a-key-of-a-reader"}
+    for sent in ({}, {"json": {}}, {"json": {"nonsense": True}}):
+        answer = reader.request(method, address_of(path), headers=headers, **sent)
+        assert answer.status_code == 403
+        assert answer.json() == {
+            "code": "insufficient_scope",
+            "message": "This key may only read; use a key of the project that may write.",
+            "request_id": answer.headers["Request-Id"],
+            "details": [],
+        }
+    with database.reading() as connection:
+        assert counts(connection) == before
+    assert api.request(method, address_of(path), headers=headers).status_code != 403
+
+
+def test_reads_what_the_other_key_reads(
+    api: ContractClient,
+    reader: ContractClient,
+    database: Database,
+    ada: Merchant,
+    now: datetime,
+) -> None:
+    database.run(lambda session: make_invoice(session, ada, now=now))
+    for path in ("/v1/invoices", "/v1/events", "/v1/payment-methods"):
+        assert reader.get(path).json() == api.get(path).json()
+    assert len(reader.get("/v1/invoices").json()["data"]) == 1
+
+
+def test_a_change_of_a_reader_is_refused_before_it_is_looked_at(
+    api: ContractClient, reader: ContractClient, database: Database, ada: Merchant, now: datetime
+) -> None:
+    invoice = database.run(lambda session: make_invoice(session, ada, now=now))
+    headers = {"Idempotency-Key": "cancel-this"}
+    path = f"/v1/invoices/{invoice.id}/cancel"
+    assert reader.post(path, headers=headers).json()["code"] == "insufficient_scope"
+    assert api.get(f"/v1/invoices/{invoice.id}").json()["status"] == "unpaid"
+    assert api.post(path, headers=headers).status_code == 200
+    assert reader.post(path, headers=headers).status_code == 403  # nor is an answer replayed
