@@ -4,7 +4,6 @@ import hmac
 from contextlib import suppress
 from datetime import timedelta
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +14,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.cookies import find_cookie
 from handlers.chat.wire.vendor_tokens import NEUTRAL, REFERENCE, create_call
 from models.chat import calls
 from models.chat.access.membership import require_role
@@ -102,7 +102,7 @@ async def complete_vendor_authorization(
     vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
     if not vendor.is_configured:
         raise VendorNotConfigured()
-    host, browser = host_of(ctx), _browser(ctx)
+    host, browser = host_of(ctx), find_cookie(ctx, _cookie_name(ctx))
 
     def find(db: Db) -> tuple[VendorSession, Actor]:
         realm = access_realm(db, host)
@@ -197,12 +197,3 @@ def _cookie_name(ctx: Context) -> str:
 
 def _is_https(ctx: Context) -> bool:
     return urlsplit(ctx.settings.public_url).scheme == "https"
-
-
-def _browser(ctx: Context) -> str | None:
-    """Return the value of the session cookie."""
-    jar: SimpleCookie = SimpleCookie()
-    with suppress(CookieError):
-        jar.load(ctx.header("cookie") or "")
-    name = _cookie_name(ctx)
-    return jar[name].value if name in jar else None

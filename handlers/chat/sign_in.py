@@ -1,4 +1,4 @@
-"""Operations of the tag sign_in: from a name to an API key."""
+"""Operations of the tag sign_in: from a name to an API key, and browsers that keep one."""
 
 from typing import Any
 
@@ -7,10 +7,11 @@ from sqlalchemy.orm import Session
 from handlers.chat.wire import envelope, limits
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.cookies import find_cookie
 from handlers.chat.wire.pools import run_hashing
 from models.chat.access.naming import access_user
 from models.chat.access.people import find_visible_user_ids
-from models.chat.identity import jwt_sign_in, sign_in
+from models.chat.identity import browser_sessions, jwt_sign_in, sign_in
 from models.chat.identity.actors import RealmView, access_realm, find_actor
 from models.chat.identity.errors import NotInProduction
 from models.chat.identity.passwords import hash_password, is_imported, is_password
@@ -18,6 +19,12 @@ from models.chat.identity.sign_in import Account
 from models.chat.people import view as user_view
 from models.chat.people.emails import as_stored, check_email
 from server.response import Response
+
+COOKIE = "__Host-specd_session"
+"""With this prefix browsers take the cookie for this host alone, and only over HTTPS or from the
+machine itself (RFC 6265bis, section 4.1.3.2).
+"""
+COOKIE_FLAGS = "Path=/; Secure; HttpOnly; SameSite=Strict"
 
 
 async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Response:
@@ -70,6 +77,70 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
             client_extavatar=False,
         )
     return envelope.success(ctx, data)
+
+
+async def session_fetch_api_key(ctx: Context) -> Response:
+    """Get your API key for the session of your browser."""
+    host, token = host_of(ctx), find_cookie(ctx, COOKIE)
+    realm = await ctx.read(lambda db: access_realm(db, host))
+    if token is None:
+        return envelope.success(ctx)
+
+    def resume(session: Session) -> dict[str, Any] | None:
+        used = browser_sessions.use_session(session, token, realm_id=realm.id, now=ctx.now)
+        if used is None:
+            return None
+        session_id, account = used
+        ctx.actor_id = account.id
+        keys = ctx.adapters.keys
+        return {
+            "api_key": sign_in.reveal_key(session, keys, account, by="session", now=ctx.now),
+            "email": account.delivery_email,
+            "user_id": account.id,
+            "session_id": session_id,
+        }
+
+    resumed = await limits.count_cookie(ctx, realm.id, resume)
+    response = envelope.success(ctx, resumed)
+    if resumed is None:
+        _set_cookie(response, "", lifetime_s=0)
+    return response
+
+
+def begin_session(ctx: Context) -> Response:
+    """Keep your browser signed in."""
+    begun = browser_sessions.begin_session(
+        ctx.session,
+        ctx.actor,
+        before=find_cookie(ctx, COOKIE),
+        user_agent=ctx.header("user-agent") or "",
+        now=ctx.now,
+    )
+    response = envelope.success(ctx, session=begun.described)
+    _set_cookie(response, begun.token, lifetime_s=int(browser_sessions.LIFETIME.total_seconds()))
+    return response
+
+
+def list_own_sessions(ctx: Context) -> Response:
+    """List the browsers in which you stay signed in."""
+    token = find_cookie(ctx, COOKIE)
+    sessions = browser_sessions.find_sessions(ctx.session, ctx.actor, token, now=ctx.now)
+    return envelope.success(ctx, sessions=sessions)
+
+
+def end_session(ctx: Context, *, session_id: int) -> Response:
+    """End the session of a browser."""
+    token = find_cookie(ctx, COOKIE)
+    is_current = browser_sessions.end_session(ctx.session, ctx.actor, session_id, token)
+    response = envelope.success(ctx)
+    if is_current:
+        _set_cookie(response, "", lifetime_s=0)
+    return response
+
+
+def _set_cookie(response: Response, token: str, *, lifetime_s: int) -> None:
+    cookie = f"{COOKIE}={token}; Max-Age={lifetime_s}; {COOKIE_FLAGS}"
+    response.headers += (("Set-Cookie", cookie),)
 
 
 def _reveal_key(ctx: Context, realm: RealmView, email: str, *, by: str) -> tuple[Account, str]:

@@ -10,6 +10,7 @@ from models.chat.scheduling.records import SENT as DELIVERED
 from models.chat.tables import (
     AttemptCount,
     AuditLog,
+    BrowserSession,
     EmailChange,
     EventQueue,
     IdempotencyKey,
@@ -43,6 +44,7 @@ POLICY = Policy(
         ),
         older_than(AttemptCount.arrival_at, "expired"),
         older_than(SpentLink.ends_at, "expired"),
+        older_than(BrowserSession.ends_at, "expired"),
         older_than(KnownPlace.last_at, "chat_known_place"),
     ),
     kept={

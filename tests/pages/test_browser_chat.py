@@ -349,6 +349,72 @@ def test_an_api_key_does_instead(hamlet: Person, keys: dict[str, str]) -> None:
     hamlet.see("#me", "Hamlet")
 
 
+class TestStayingSignedIn:
+    def stay(self, person: Person) -> None:
+        person.open()
+        person.browser.find("#stay").click()
+        person.sign_in()
+        person.see("#realm", "Elsinore")
+
+    def reload(self, person: Person) -> None:
+        person.browser.driver.refresh()
+
+    def test_over_a_reload(self, hamlet: Person, service: Service, keys: dict[str, str]) -> None:
+        self.stay(hamlet)
+        hamlet.go_to("#stage")
+        at = hamlet.browser.driver.current_url
+        self.reload(hamlet)
+        hamlet.see("#place", "#stage")
+        assert hamlet.browser.driver.current_url == at
+        assert not hamlet.browser.find("#sign-in").is_displayed()
+        operations = [f"/api/v1{path}" for _, path in operations_of(service.document).values()]
+        hamlet.leaves_no_trace(page="/chat", operations=operations, secret=keys[HAMLET])
+
+    def test_until_the_session_is_ended(self, hamlet: Person) -> None:
+        self.stay(hamlet)
+        hamlet.browser.find("#show-sessions").click()
+        hamlet.see("#session-list li", "This browser")
+        hamlet.browser.find("#session-list button").click()
+        hamlet.see("#no-sessions", "There are none.")
+        hamlet.browser.find("#sessions-close").click()
+        hamlet.go_to("#stage")  # it goes on until the reload
+        self.reload(hamlet)
+        hamlet.see("#sign-in-title", "Sign in to Elsinore")
+        assert hamlet.browser.text("#sign-in-refusal") == ""
+        assert hamlet.browser.console() == []
+
+    def test_until_signing_out(self, hamlet: Person, base: str, keys: dict[str, str]) -> None:
+        self.stay(hamlet)
+        hamlet.browser.find("#sign-out").click()
+        hamlet.see("#sign-in-title", "Sign in to Elsinore")
+
+        def sessions() -> list[object]:
+            address = f"{base}/api/v1/users/me/sessions"
+            return list(httpx.get(address, auth=(HAMLET, keys[HAMLET])).json()["sessions"])
+
+        hamlet.browser.wait(lambda: not sessions(), "the session to end")
+        self.reload(hamlet)
+        hamlet.see("#sign-in-title", "Sign in to Elsinore")
+        assert hamlet.browser.console() == []
+
+    def test_signing_out_without_a_connection_is_told_and_made_up_for(self, hamlet: Person) -> None:
+        self.stay(hamlet)
+        offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        hamlet.browser.command("Network.enable")
+        hamlet.browser.command("Network.emulateNetworkConditions", **offline)
+        hamlet.browser.find("#sign-out").click()
+        hamlet.see("#sign-in-refusal", "the server could not be told")
+        hamlet.browser.command("Network.emulateNetworkConditions", **{**offline, "offline": False})
+        hamlet.gone("#sign-in-refusal")
+        self.reload(hamlet)
+        hamlet.see("#sign-in-title", "Sign in to Elsinore")
+
+    def test_only_by_choice(self, hamlet: Person) -> None:
+        hamlet.enter()
+        self.reload(hamlet)
+        hamlet.see("#sign-in-title", "Sign in to Elsinore")
+
+
 def test_a_lost_queue_is_replaced_and_nothing_is_missed(
     hamlet: Person, database: Database, base: str, keys: dict[str, str]
 ) -> None:

@@ -50,6 +50,7 @@ ENDPOINT_ID = "00000000-0000-4000-8000-00000000000e"
 PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.setting is not None]
 AGES = {
     "attempt_count": "arrival_at",
+    "browser_session": "ends_at",
     "checkout_session": "expires_at",
     "email_change": "expires_at",
     "invitation": "expires_at",

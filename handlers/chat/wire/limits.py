@@ -110,6 +110,27 @@ def _attempt(ctx: Context, realm_id: int, name: str) -> SignInAttempt:
     return SignInAttempt(realm_id, name, place_of(ctx.client), network_of(ctx.client))
 
 
+async def count_cookie(
+    ctx: Context, realm_id: int, work: Callable[[Session], T | None]
+) -> T | None:
+    """Return the result of `work`, a write unit that looks for the session of a cookie. Each that
+    finds none counts as an attempt of its place. Raise `RateLimited`.
+    """
+    if not ctx.settings.rate_limits:
+        return await ctx.write(work)
+    seal, place = ctx.adapters.keys.seal, place_of(ctx.client)
+    allowance = attempts.cookie_allowance(seal, realm_id, place)
+
+    def attempt(session: Session) -> T | None:
+        attempts.take(session, [allowance], now=ctx.now)
+        found = work(session)
+        if found is not None:
+            attempts.give_back(session, allowance)
+        return found
+
+    return await write_attempt(ctx, attempt, limit=attempts.COOKIES_PER_PLACE)
+
+
 async def count_email_change(ctx: Context) -> None:
     """Count one request of the actor to change their email. Raise `RateLimited`."""
     if ctx.settings.rate_limits:

@@ -40,6 +40,7 @@ from models.chat.rendering.quotes import one_line
 from models.chat.tables import (
     AlertWord,
     BotStorage,
+    BrowserSession,
     ClientDevice,
     EmailChange,
     MutedUser,
@@ -148,7 +149,7 @@ def _deactivate(
     await_writes_of(session, user_ids)
     _set_active(session, actor, accounts, False, now)
     # These are of no use any more: data of bots, secrets to act for the users, and a new email.
-    for table in (BotStorage, ClientDevice, VendorToken, EmailChange):
+    for table in (BotStorage, BrowserSession, ClientDevice, VendorToken, EmailChange):
         session.execute(delete(table).where(table.user_id.in_(user_ids)))
     delete_invitations(session, actor.realm_id, user_ids, now=now)
     _remove(session, actor, (*bots, user), removal, now)

@@ -3,7 +3,8 @@
 Every process refuses the old key once the transaction is committed, because requests find their
 user by the key's digest in the database. What may have been set up with the old key is deleted:
 devices for push notifications, the account at the vendor of video calls, an unconfirmed email
-address, and invitations. Links made with the key end too (models/chat/identity/links.py).
+address, sessions of browsers, and invitations. Links made with the key end too
+(models/chat/identity/links.py).
 """
 
 from collections.abc import Collection
@@ -20,6 +21,7 @@ from models.chat.events.account import DeviceRemoveEvent
 from models.chat.events.organization import InvitesChangedEvent
 from models.chat.identity.actors import RealmView
 from models.chat.identity.api_keys import KeyMaker
+from models.chat.identity.browser_sessions import end_sessions_of
 from models.chat.tables import ClientDevice, EmailChange, Invitation, User
 from models.dialects import id_in
 
@@ -100,6 +102,7 @@ def _delete_what_keys_made(
 ) -> None:
     connection = session.connection()
     connection.execute(delete(EmailChange).where(EmailChange.user_id.in_(user_ids)))
+    end_sessions_of(session, user_ids)
     devices = connection.execute(
         delete(ClientDevice)
         .where(ClientDevice.user_id.in_(user_ids))

@@ -22,6 +22,7 @@ from models.types import MILLISECOND, to_ms
 
 PERIOD = timedelta(minutes=30)
 PER_PLACE, PER_NETWORK, PER_NAME = 5, 20, 100
+COOKIES_PER_PLACE = 20
 
 _counts = table_of(AttemptCount)
 _places = table_of(KnownPlace)
@@ -83,9 +84,18 @@ def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now:
     """Forget the attempts from this place, because the password was right, and remember the place
     as known for the name.
     """
-    place = attempt.allowances(seal)[0]
-    session.connection().execute(delete(_counts).where(_counts.c.key == place.key))
+    give_back(session, attempt.allowances(seal)[0])
     _put(session, _places, {"key": attempt.known_place_key(seal), "last_at": now}, {"last_at": now})
+
+
+def cookie_allowance(seal: Seal, realm_id: int, place: str) -> Allowance:
+    """Return the allowance of a place for cookies that may be of no session."""
+    return Allowance(seal(f"session {realm_id} {place}"), COOKIES_PER_PLACE, PERIOD)
+
+
+def give_back(session: Session, allowance: Allowance) -> None:
+    """Forget what was counted against the allowance."""
+    session.connection().execute(delete(_counts).where(_counts.c.key == allowance.key))
 
 
 def take(

@@ -114,6 +114,13 @@ class NotInProduction(ChatError):
     advice = "Sign in with `POST /fetch_api_key`."
 
 
+class NoSuchSession(ChatError):
+    """The session is unknown, has ended or belongs to another user. The answer is the same."""
+
+    sentence = "Invalid session ID"
+    advice = "Read the ids of your sessions from `GET /users/me/sessions`."
+
+
 class JwtNotEnabled(ChatError):
     """The organization has no key for signed tokens."""
 

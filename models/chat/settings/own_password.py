@@ -1,7 +1,7 @@
 """Changing one's own password. The API key, which is independent of it, stays as it is.
 
-A pending change of the email address is deleted, because anybody with the old password may have
-requested it.
+A pending change of the email address is deleted, and sessions of browsers end, because anybody with
+the old password may have made them.
 """
 
 from datetime import datetime
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.common import audit
 from models.chat.identity.actors import Actor
+from models.chat.identity.browser_sessions import end_sessions_of
 from models.chat.identity.passwords import hash_if_strong, is_password
 from models.chat.settings.errors import NewPasswordTooWeak, WrongPassword
 from models.chat.tables import EmailChange, User
@@ -48,6 +49,7 @@ def set_password(
     if changed.rowcount == 0:
         raise WrongPassword()
     session.execute(delete(EmailChange).where(EmailChange.user_id == actor.id))
+    end_sessions_of(session, [actor.id])
     audit.record(
         session, actor.realm_id, "user_password_changed", actor_id=actor.id, user_id=actor.id,
         now=now,

@@ -55,6 +55,7 @@ from models.chat.tables.realm import RealmEmoji as RealmEmoji
 from models.chat.tables.scheduled_message import ScheduledMessage as ScheduledMessage
 from models.chat.tables.secret_check import SecretCheck as SecretCheck
 from models.chat.tables.sign_in import AttemptCount as AttemptCount
+from models.chat.tables.sign_in import BrowserSession as BrowserSession
 from models.chat.tables.sign_in import Invitation as Invitation
 from models.chat.tables.sign_in import JwtConfiguration as JwtConfiguration
 from models.chat.tables.sign_in import KnownPlace as KnownPlace

@@ -1,4 +1,4 @@
-"""Sign-in: invitations, links, tokens, and counts of attempts."""
+"""Sign-in: invitations, links, tokens, sessions of browsers, and counts of attempts."""
 
 from datetime import datetime
 
@@ -86,4 +86,19 @@ class SpentLink(ChatBase):
     __tablename__ = "spent_link"
 
     key: Mapped[str] = mapped_column(String(32), primary_key=True)
+    ends_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+
+
+class BrowserSession(ChatBase):
+    """A browser whose user stays signed in. `user_agent`: what the browser called itself."""
+
+    __tablename__ = "browser_session"
+    __table_args__ = (Index(None, "user_id", "id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
+    user_id: Mapped[int] = mapped_column(BigInteger, ForeignKey("user.id"))
+    token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
+    user_agent: Mapped[str] = mapped_column(String(200))
+    created_at: Mapped[datetime] = mapped_column(UtcMs)
+    last_used_at: Mapped[datetime] = mapped_column(UtcMs)
     ends_at: Mapped[datetime] = mapped_column(UtcMs, index=True)

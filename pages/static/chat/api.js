@@ -47,9 +47,9 @@ export class Api {
     return this.#call("POST", path, form, {});
   }
 
-  #call(method, path, body, { signal, headers = {}, keepalive = false }) {
+  #call(method, path, body, { headers = {}, ...options }) {
     const authorization = this.#authorization === null ? {} : { Authorization: this.#authorization };
     const textOf = (content) => content.msg;
-    return request(BASE + path, { method, body, signal, keepalive, headers: { ...authorization, ...headers }, textOf });
+    return request(BASE + path, { ...options, method, body, headers: { ...authorization, ...headers }, textOf });
   }
 }

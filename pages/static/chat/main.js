@@ -10,6 +10,7 @@ import { addressOf, keyOf, placeAt } from "./places.js";
 import { Presence } from "./presence.js";
 import { Queue } from "./queue.js";
 import { Scheduled } from "./scheduled.js";
+import { end, resume, Sessions } from "./sessions.js";
 import { Sidebar } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 import { State } from "./state.js";
@@ -22,23 +23,32 @@ class App {
   place = null;
   presence = new Presence(this);
   #queue = null;
+  #sessionId = null;
   #sidebar = new Sidebar(this);
   #timeline = new Timeline(this);
   #completion = new Completion(this);
   #compose = new Compose(this);
   #typing = new Typing(this);
   #scheduled = new Scheduled(this);
-  #signIn = new SignIn((email, key) => this.#enter(email, key));
+  #signIn = new SignIn((email, key, sessionId) => this.#enter(email, key, sessionId));
 
-  start() {
+  async start() {
     addEventListener("hashchange", () => this.#follow());
-    // The key goes with the page: one that the browser kept for its back button begins anew.
+    // The key goes with the page: a page that the browser kept for its back button begins anew.
     addEventListener("pagehide", () => this.#queue?.stop());
     addEventListener("pageshow", (event) => event.persisted && location.reload());
-    find("sign-out").addEventListener("click", () => this.#leave());
+    find("sign-out").addEventListener("click", () => this.#signOut());
     new Attaching(this);
     new Channels(this);
-    this.#signIn.open();
+    new Sessions(this);
+    let text = "";
+    try {
+      const account = await resume();
+      if (account !== null) return this.#enter(account.email, account.api_key, account.session_id);
+    } catch (error) {
+      text = error.message;
+    }
+    this.#signIn.open(text);
   }
 
   /** Go to a place. */
@@ -61,8 +71,9 @@ class App {
     this.#sidebar.draw();
   }
 
-  #enter(email, key) {
+  #enter(email, key, sessionId) {
     this.api = new Api(email, key);
+    this.#sessionId = sessionId;
     this.#queue = new Queue(this.api, {
       snapshot: (snapshot) => this.#begin(snapshot),
       events: (events) => this.#apply(events),
@@ -72,18 +83,26 @@ class App {
     this.#queue.run();
   }
 
+  #signOut() {
+    const { api } = this;
+    const sessionId = this.#sessionId;
+    this.#leave();
+    if (sessionId !== null) end(api, sessionId, (text) => this.#signIn.tell(text));
+  }
+
   #leave(text = "") {
     this.#completion.close();
     this.#compose.forget();
     this.#typing.clear();
     this.presence.end();
     this.#queue?.stop();
-    this.api = this.state = this.place = this.#queue = null;
+    this.api = this.state = this.place = this.#queue = this.#sessionId = null;
     this.#timeline.close();
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     find("chat").hidden = true;
     this.#sidebar.forget();
     find("scheduled-list").replaceChildren();
+    find("session-list").replaceChildren();
     announce("");
     history.replaceState(null, "", location.pathname);
     document.title = "Chat";

@@ -2,13 +2,15 @@
 
 import { find } from "../client/element.js";
 import { Api } from "./api.js";
+import { canStay, stay } from "./sessions.js";
 
 export class SignIn {
   #form = find("sign-in-form");
   #refusal = find("sign-in-refusal");
 
-  /** `enter` gets the email and the key. */
+  /** `enter` gets the email, the key and the id of the session, which is null without one. */
   constructor(enter) {
+    find("stay-choice").hidden = !canStay();
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit(enter);
@@ -32,6 +34,11 @@ export class SignIn {
     }
   }
 
+  /** Say what went wrong, while the form is there. */
+  tell(text) {
+    this.#refusal.textContent = text;
+  }
+
   #choose() {
     const isKey = find("use-key").checked;
     find("secret-label").textContent = isKey ? "API key" : "Password";
@@ -47,9 +54,10 @@ export class SignIn {
     try {
       const isKey = find("use-key").checked;
       const account = isKey ? await checkKey(email, secret.trim()) : await fetchKey(email, secret);
+      const sessionId = find("stay").checked ? await stay(account.email, account.api_key) : null;
       this.#form.reset();
       find("sign-in").hidden = true;
-      enter(account.email, account.api_key);
+      enter(account.email, account.api_key, sessionId);
     } catch (error) {
       this.#refusal.textContent = error.message;
       find("secret").select();

@@ -8,16 +8,16 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of the answer. `textOf` finds the sentence in the body of a refusal.
- *  Raises ApiError, and what `signal` was aborted with. */
-export async function request(address, { textOf, ...options }) {
+/** The body of the answer. `textOf` finds the sentence in the body of a refusal. No cookie goes with
+ *  it unless `credentials` says so. Raises ApiError, and what `signal` was aborted with. */
+export async function request(address, { textOf, credentials = "omit", ...options }) {
   let answer;
   let content;
   try {
     answer = await fetch(address, {
       ...options,
       cache: "no-store",
-      credentials: "omit",
+      credentials,
       redirect: "error",
       referrerPolicy: "no-referrer",
     });

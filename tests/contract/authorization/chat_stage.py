@@ -239,6 +239,7 @@ def furnish(
             ]
         if who is not cast.reminder:
             things["device"] = ask(who, "POST", "/register_client_device")["device_id"]
+            things["session"] = ask(who, "POST", "/users/me/sessions")["session"]["id"]
         return things
 
     groups = ask(cast.cordelia, "GET", "/user_groups")["user_groups"]
@@ -312,6 +313,7 @@ def furnish(
         "direct_message": letter,
         "poll": poll,
         "hamlets_device": hamlets["device"],
+        "hamlets_session": hamlets["session"],
         "hamlets_token": jwt.encode(
             {"email": cast.hamlet.email, "exp": clock.now().timestamp() + 3600},
             JWT_KEY,

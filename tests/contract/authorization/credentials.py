@@ -119,6 +119,21 @@ def signed_token(scene: Scene, holder: str) -> Use:
     return lambda: told(scene.nobody.request("POST", "/jwt/fetch_api_key", form))
 
 
+def session_cookie(scene: Scene, holder: str) -> Use:
+    begun = scene.by(holder).request("POST", "/users/me/sessions")
+    cookie = {"Cookie": begun.headers["Set-Cookie"].partition(";")[0]}
+
+    def use() -> str:
+        response = scene.nobody.request("POST", "/session/fetch_api_key", headers=cookie)
+        return (
+            told(response)
+            if response.status_code >= 400 or "api_key" in response.json()
+            else "gone"
+        )
+
+    return use
+
+
 def email_link(scene: Scene, holder: str) -> Use:
     assert scene.by(holder).patch("/settings", email="new@acme.example")["result"] == "success"
     path = f"/accounts/confirm_new_email/{token_of(scene.database)}"

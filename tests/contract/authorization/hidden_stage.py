@@ -208,6 +208,8 @@ class _Maker:
         yield _number("invitation", "", invitation["id"], OUTSIDERS)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
         yield _number("device", "", device, EVERYBODY)
+        kept = self.ask(yorick, "POST", "/users/me/sessions")["session"]["id"]
+        yield _number("session", "", kept, EVERYBODY)
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))
         yield Hidden("queue", "", queue, str(uuid.UUID(int=0)), EVERYBODY)
         key = "zq-key-gone"

@@ -125,6 +125,26 @@ KINDS = {
             "another audience": lambda scene, _: scene.configure_jwt(jwt_audience="wiki"),
         },
     ),
+    "session cookie": Kind(
+        of.session_cookie,
+        {
+            **dict.fromkeys(
+                ("time", "another key", "all keys revoked", "another password"), "gone"
+            ),
+            "use": MANY,
+            "left": "gone",
+            "left and came back": "gone",
+            "demoted": RIGHTS,
+            "organization closed": CLOSED,
+            "ended": "gone",
+            "ten later ones": "gone",
+        },
+        lifetime_s=30 * 86_400,
+        more={
+            "ended": lambda scene, holder: _delete(scene, holder, "/users/me/sessions/1"),
+            "ten later ones": lambda scene, holder: _use_up(scene, holder),
+        },
+    ),
     "email link": Kind(
         of.email_link,
         {
@@ -206,6 +226,12 @@ KINDS = {
 
 def _use_nothing(use: Use) -> None:
     """Somebody made a credential, and that is all."""
+
+
+def _use_up(scene: Scene, holder: str) -> None:
+    """Ten sessions later."""
+    for _ in range(10):
+        _use_nothing(of.session_cookie(scene, holder))
 
 
 def _delete(scene: Scene, holder: str, path: str) -> None:

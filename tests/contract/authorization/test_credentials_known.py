@@ -36,6 +36,7 @@ COLUMNS = {
     "user.api_key_sha256": "API key",
     "user.password_hash": "password",
     "jwt_configuration.sealed_key": "signed token",
+    "browser_session.token_sha256": "session cookie",
     "email_change.token_sha256": "email link",
     "invitation.token_sha256": "invitation",
     "invitation.sealed_token": "invitation link",
@@ -77,6 +78,7 @@ COLUMNS = {
 
 PLACES = {
     "models.chat.identity.api_keys": "API key",
+    "models.chat.identity.browser_sessions": "session cookie",
     "models.chat.identity.links": "export link",
     "models.chat.exports.requests": "export link",
     "models.chat.uploads.access": "upload link",
@@ -127,6 +129,7 @@ OPERATIONS = {
     "receive_json": "API key",
     "receive_webhook": "API key",
     "receive_vendor_notice": "vendor's notice token",
+    "session_fetch_api_key": "session cookie",
     "dev_fetch_api_key": NONE + "refused unless it is a development server",
     "get_server_settings": NONE + "for everybody",
 }

@@ -210,8 +210,9 @@ STORIES: dict[tuple[str, str], Story] = {
         )
     ),
 }
-# They need a vendor or a relay, or other clients that make events: tests/handlers/chat plays them
-# with one and compares whole answers. tests/contract/events looks at every event.
+# They need a vendor, a relay or the cookie of a browser, or other clients that make events:
+# tests/handlers/chat plays them with one and compares whole answers. tests/contract/events looks at
+# every event.
 WITH_COUNTERPARTS = {
     *REFUSED,
     "accept_invitation",
@@ -221,6 +222,7 @@ WITH_COUNTERPARTS = {
     "get_channel_email",
     "get_events",
     "list_own_devices",
+    "session_fetch_api_key",
 }
 
 

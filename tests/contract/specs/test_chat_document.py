@@ -33,6 +33,7 @@ OPEN = {
     "fetch_api_key",
     "dev_fetch_api_key",
     "jwt_fetch_api_key",
+    "session_fetch_api_key",
     "complete_vendor_authorization",
     "confirm_new_email",
     "get_email_confirmation",

@@ -50,6 +50,7 @@ WITHHELD: Mapping[str, frozenset[str]] = {
 
 LEFT_OUT: Mapping[str, str] = {
     "attempt_count": "digests of what is limited",
+    "browser_session": "which browsers stay signed in here",
     "chat_import": "how far the import of an archive is",
     "client_device": "keys of people's devices",
     "data_export": "this bookkeeping itself",

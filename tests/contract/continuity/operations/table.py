@@ -12,6 +12,7 @@ OPERATIONS: dict[str, Make] = {}
 
 LEFT_OUT = {
     "accept_invitation": "takes a token from a mail; `create_user` makes accounts as well",
+    "begin_session": "sessions of browsers are in no snapshot",
     "confirm_new_email": "takes a link from a mail; `update_user` changes emails as well",
     "create_channel": "does what `subscribe` does",
     "create_invitation_link": "invitations are in no snapshot",
@@ -20,6 +21,7 @@ LEFT_OUT = {
     "delete_export": "exports are in no snapshot",
     "delete_queue": "ends a queue",
     "dev_fetch_api_key": "signs in",
+    "end_session": "sessions of browsers are in no snapshot",
     "fetch_api_key": "signs in",
     "jwt_fetch_api_key": "signs in",
     "receive_json": "sends as `send_message` does",
@@ -34,6 +36,7 @@ LEFT_OUT = {
     "revoke_invitation_link": "the same",
     "send_invitations": "the same",
     "send_test_push_notification": "asks the relay",
+    "session_fetch_api_key": "signs in",
     "update_bot_storage": "what bots store is in no snapshot",
     "update_subscriptions": "does what `subscribe` and `unsubscribe` do",
     "update_user_by_email": "does what `update_user` does",

@@ -1,0 +1,14 @@
+"""Cookies of a request."""
+
+from contextlib import suppress
+from http.cookies import CookieError, SimpleCookie
+
+from handlers.chat.wire.context import Context
+
+
+def find_cookie(ctx: Context, name: str) -> str | None:
+    """Return the value of the cookie of that name; None without one."""
+    jar: SimpleCookie = SimpleCookie()
+    with suppress(CookieError):
+        jar.load(ctx.header("cookie") or "")
+    return jar[name].value if name in jar else None

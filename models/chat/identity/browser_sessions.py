@@ -1,0 +1,158 @@
+"""Browsers whose users stay signed in: sessions, each known by a token in a cookie.
+
+A session is proof for one thing alone: its browser gets its user's API key again. So it ends with
+the key, the password or the account, whoever ends these. The database has the token's SHA-256.
+"""
+
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.orm import Session
+
+from models.base import table_of
+from models.chat.common.one_line import FORBIDDEN
+from models.chat.identity.actors import Actor
+from models.chat.identity.errors import NoSuchSession
+from models.chat.identity.sign_in import Account
+from models.chat.tables import BrowserSession, User
+from models.dialects import id_in
+from models.reader import Db
+from models.types import UtcMs, to_ms
+
+LIFETIME = timedelta(days=30)
+MOST = 10
+"""The sessions of one user; another one ends the oldest."""
+TOKEN_BYTES = 32
+AGENT_LENGTH = 200
+
+SESSIONS = table_of(BrowserSession)
+_ROWS = (
+    select(
+        SESSIONS.c.id,
+        SESSIONS.c.user_agent,
+        SESSIONS.c.created_at,
+        SESSIONS.c.last_used_at,
+        SESSIONS.c.ends_at,
+        SESSIONS.c.token_sha256,
+    )
+    .where(
+        SESSIONS.c.user_id == bindparam("user_id"),
+        SESSIONS.c.ends_at > bindparam("now", type_=UtcMs),
+    )
+    .order_by(SESSIONS.c.id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session as its user sees it, and the token that only its browser gets."""
+
+    described: dict[str, Any]
+    token: str
+
+
+def begin_session(
+    session: Session, actor: Actor, *, before: str | None, user_agent: str, now: datetime
+) -> Begun:
+    """Begin a session of the actor's. It takes the place of the one whose token is `before`, which
+    the browser forgets.
+    """
+    own = select(User.id).where(User.id == actor.id)
+    session.execute(own.with_for_update(key_share=True))  # one beginning after the other
+    if before is not None:
+        end_session_of(session, before)
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    row = {
+        "user_id": actor.id,
+        "token_sha256": _digest_of(token),
+        "user_agent": FORBIDDEN.sub(" ", user_agent)[:AGENT_LENGTH],
+        "created_at": now,
+        "last_used_at": now,
+        "ends_at": now + LIFETIME,
+    }
+    session_id = session.execute(insert(SESSIONS).values(row).returning(SESSIONS.c.id)).scalar_one()
+    kept = select(SESSIONS.c.id).where(SESSIONS.c.user_id == actor.id)
+    kept = kept.order_by(SESSIONS.c.id.desc()).limit(MOST)
+    session.execute(
+        delete(SESSIONS).where(SESSIONS.c.user_id == actor.id, SESSIONS.c.id.not_in(kept))
+    )
+    return Begun(_describe(session_id, row, is_current=True), token)
+
+
+def find_sessions(db: Db, actor: Actor, token: str | None, *, now: datetime) -> list[Any]:
+    """Return the actor's sessions; the one with the token is the current one."""
+    digest = None if token is None else _digest_of(token)
+    rows = db.execute(_ROWS, {"user_id": actor.id, "now": now})
+    return [_describe(row.id, row._asdict(), is_current=row.token_sha256 == digest) for row in rows]
+
+
+def end_session(session: Session, actor: Actor, session_id: int, token: str | None) -> bool:
+    """End a session of the actor's. Return whether it is the one with the token. Raise
+    `NoSuchSession`.
+    """
+    ended = session.execute(
+        delete(SESSIONS)
+        .where(SESSIONS.c.id == session_id, SESSIONS.c.user_id == actor.id)
+        .returning(SESSIONS.c.token_sha256)
+    ).scalar_one_or_none()
+    if ended is None:
+        raise NoSuchSession()
+    return token is not None and ended == _digest_of(token)
+
+
+def end_session_of(session: Session, token: str) -> None:
+    """End the session with the token, if there is one, whoever's it is."""
+    session.execute(delete(SESSIONS).where(SESSIONS.c.token_sha256 == _digest_of(token)))
+
+
+def end_sessions_of(session: Session, user_ids: Collection[int]) -> None:
+    """End all sessions of these users, whose keys, passwords or accounts end."""
+    session.execute(delete(SESSIONS).where(id_in(SESSIONS.c.user_id, user_ids)))
+
+
+def use_session(
+    session: Session, token: str, *, realm_id: int, now: datetime
+) -> tuple[int, Account] | None:
+    """Return id and user of the session with the token; None if there is none in the realm, or no
+    longer.
+    """
+    found = session.execute(
+        select(
+            SESSIONS.c.id,
+            User.id.label("user_id"),
+            User.delivery_email,
+            User.is_active,
+            User.password_hash,
+        )
+        .join(User, User.id == SESSIONS.c.user_id)
+        .where(
+            SESSIONS.c.token_sha256 == _digest_of(token),
+            SESSIONS.c.ends_at > now,
+            User.realm_id == realm_id,
+        )
+    ).first()
+    if found is None:
+        return None
+    session.execute(update(SESSIONS).where(SESSIONS.c.id == found.id).values(last_used_at=now))
+    account = Account(found.user_id, found.delivery_email, found.is_active, found.password_hash)
+    return found.id, account
+
+
+def _digest_of(token: str) -> str:
+    """Return what the database stores of a token: 256 random bits need no slow hash."""
+    return sha256(token.encode("utf-8")).hexdigest()
+
+
+def _describe(session_id: int, row: dict[str, Any], *, is_current: bool) -> dict[str, Any]:
+    times = ("created_at", "last_used_at", "ends_at")
+    return {
+        "id": session_id,
+        "user_agent": row["user_agent"],
+        **{name: to_ms(row[name]) // 1000 for name in times},
+        "is_current": is_current,
+    }
