@@ -173,6 +173,8 @@ def _furnish(stage: Example) -> None:
     own("POST", "/user_uploads", files={"file": ("speech.txt", b"Words, words, words.")})
     own("PUT", "/bot_storage", storage={"visits": "16"})
     own("POST", "/register_client_device")
+    for _ in range(3):
+        own("POST", "/users/me/sessions")
     own("POST", "/invites", invitee_emails="yorick@acme.example", stream_ids=[3])
     own("POST", "/invites/multiuse")
     own("POST", "/realm/profile_fields", name="Title", field_type=1)
