@@ -105,7 +105,13 @@ class Browser:
 
     def console(self) -> list[str]:
         """Return and forget what the console said, errors and policy violations included."""
-        return [entry["message"] for entry in self._log("browser")]
+        return [entry["message"] for entry in self.console_entries()]
+
+    def console_entries(self) -> list[dict[str, Any]]:
+        """Return and forget the same with what is behind it: `source`, which is "network" where the
+        browser itself tells of a request that failed.
+        """
+        return self._log("browser")
 
     def requested(self) -> list[str]:
         """Return and forget the addresses asked for, without data: (it needs no network)."""
