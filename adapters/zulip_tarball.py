@@ -1,0 +1,461 @@
+"""Unpacks tarballs of Zulip's `manage.py export`, of which nothing is believed.
+
+A tarball is read twice in a stream: once to check every name and size before anything is written,
+once to write its tables as lines of JSON and its files under names of our own. Memory holds a row,
+and about twenty bytes for each row.
+"""
+
+import gzip
+import re
+import tarfile
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from adapters.archive_reader import ENTRIES_MAX, ArchiveRefused
+from models.chat.zulip_form.table import ZulipTable, zulip_tables
+
+CHUNK = 1 << 20
+ROW_BYTES_MAX = 16 << 20
+NAME_BYTES_MAX = 1 << 16
+PACKED_AT_MOST = 200
+"""How many times larger than a tarball its content may be, which is JSON of many spaces."""
+FREE_BYTES = 64 << 20
+"""What any tarball may unpack to, however small it is."""
+UNKNOWN_MAX = 200
+"""Of how many unknown tables and fields the names are kept."""
+
+_BLOCK = 512
+_REALM = "realm.json"
+_TABLES = re.compile(r"realm\.json|attachment\.json|analytics\.json|messages-[0-9]{6,9}\.json")
+_LISTS = re.compile(r"(?:uploads|emoji|avatars|realm_icons)/records\.json")
+_UNFINISHED = re.compile(r"messages-[0-9]+\.json\.(?:partial|locked)")
+_FACTS = frozenset(("import_source", "sort_by_date"))
+"""What the realm's file has beside its tables."""
+_KEPT = ("uploads/", "emoji/")
+"""Folders whose files are taken."""
+_FAULTS = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_SCALAR = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[-+.0-9A-Za-z]+', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}"]', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What of an export nobody takes: counts of values by table and field, and of rows by table or
+    field that is unknown.
+    """
+
+    dropped: Counter[tuple[str, str]]
+    unknown: Counter[tuple[str, str]]
+
+
+class ZulipTarball:
+    """An unpacked export in a folder of its own. Raises `ArchiveRefused`, as all its methods do."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self._folder = folder
+        self._tables: dict[str, _Lines] = {}
+        self.facts: dict[str, Any] = {}
+        """Texts and numbers beside the tables."""
+        self.files: dict[str, Path] = {}
+        """Files that people uploaded, by their paths."""
+        self.losses = Losses(Counter(), Counter())
+        root = _check_entries(path)
+        try:
+            self._unpack(path, root)
+        finally:
+            for lines in self._tables.values():
+                lines.close()
+
+    def has(self, table: str) -> bool:
+        """Return whether the export names the table, be it empty."""
+        return table in self._tables
+
+    def rows(self, table: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the rows with their numbers in the tarball, ids ascending, or if the export says so
+        the messages in the order of their times.
+        """
+        lines = self._tables.get(table)
+        if lines is not None:
+            by_time = table == "zerver_message" and self.facts.get("sort_by_date") is True
+            yield from lines.read(by_time=by_time)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of rows of each table."""
+        return {name: lines.count for name, lines in self._tables.items()}
+
+    def _unpack(self, path: Path, root: str) -> None:
+        for name, size, source in _entries(path):
+            inner = name.removeprefix(root)
+            if _TABLES.fullmatch(inner):
+                for key, value in split_tables(_pieces(source, size), inner):
+                    if isinstance(value, bytes):
+                        self._keep(key, value, inner)
+                    elif inner == _REALM and key in _FACTS:
+                        self.facts[key] = value
+            elif _LISTS.fullmatch(inner):
+                for row in split_rows(_pieces(source, size), inner):
+                    self._keep(inner, row, inner)
+            elif inner.startswith(_KEPT):
+                target = self._folder / f"file-{len(self.files)}"
+                with target.open("xb") as out:
+                    for piece in _pieces(source, size):
+                        out.write(piece)
+                self.files[inner] = target
+
+    def _keep(self, table: str, row: bytes, file: str) -> None:
+        lines = self._tables.get(table)
+        if lines is None:
+            if len(self._tables) > len(zulip_tables()) + UNKNOWN_MAX:
+                raise ArchiveRefused("has too many tables", file)
+            known = zulip_tables().get(table)
+            lines = _Lines(table, known, self._folder / f"table-{len(self._tables)}", self.losses)
+            self._tables[table] = lines
+        lines.keep(row)
+
+
+class _Lines:
+    """The rows of one table in a file of lines."""
+
+    def __init__(self, name: str, table: ZulipTable | None, path: Path, losses: Losses) -> None:
+        self._name, self._table, self._path, self._losses = name, table, path, losses
+        self._out: IO[bytes] | None = path.open("xb")
+        self.count = 0
+        self._end = 0
+        self._ids, self._starts, self._times = array("q"), array("q"), array("q")
+        self._fields = frozenset() if table is None else table.fields
+
+    def keep(self, row: bytes) -> None:
+        self.count += 1
+        try:
+            values = orjson.loads(row)
+        except orjson.JSONDecodeError:
+            raise ArchiveRefused("the row is not JSON", self._name, self.count) from None
+        if self._table is None:
+            self._losses.unknown[self._name[:100], ""] += 1
+            return
+        self._note(self._table, values)
+        if not self._table.taken:
+            return
+        number = values.get("id", self.count)
+        if type(number) is not int or not 0 < number < 1 << 62:
+            raise ArchiveRefused("id is no id", self._name, self.count)
+        self._ids.append(number)
+        self._starts.append(self._end)
+        if self._name == "zerver_message":
+            sent = values.get("date_sent")
+            if type(sent) not in (int, float) or not 0 <= sent < 1 << 40:
+                raise ArchiveRefused("date_sent is no time", self._name, self.count)
+            self._times.append(int(sent))
+        line = orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+        assert self._out is not None
+        self._out.write(line)
+        self._end += len(line)
+
+    def _note(self, table: ZulipTable, values: Mapping[str, Any]) -> None:
+        for field in values.keys() & table.dropped.keys():
+            if values[field] not in (None, "", False, 0, [], {}):
+                self._losses.dropped[self._name, field] += 1
+        for field in values.keys() - self._fields:
+            key = (self._name, field[:100])
+            if key in self._losses.unknown or len(self._losses.unknown) < UNKNOWN_MAX:
+                self._losses.unknown[key] += 1
+
+    def close(self) -> None:
+        if self._out is not None:
+            self._out.close()
+            self._out = None
+
+    def read(self, *, by_time: bool) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        ids, times = self._ids, self._times
+        places: Iterable[int] = range(len(ids))
+        if by_time:
+            places = sorted(places, key=lambda place: (times[place], ids[place]))
+        elif any(ids[place] <= ids[place - 1] for place in range(1, len(ids))):
+            places = sorted(places, key=ids.__getitem__)
+        last, at = 0, -1
+        with self._path.open("rb") as source:
+            for place in places:
+                if not by_time and ids[place] == last:
+                    raise ArchiveRefused(f"id {last} is there twice", self._name, place + 1)
+                last = ids[place]
+                if self._starts[place] != at:
+                    source.seek(self._starts[place])
+                    at = self._starts[place]
+                line = source.readline()
+                at += len(line)
+                yield place + 1, orjson.loads(line)
+
+
+# --- tar ------------------------------------------------------------------------------------------
+
+
+def _check_entries(path: Path) -> str:
+    """Return the folder in which the export is, with a slash at its end. Refuse names that leave
+    it, links, files that are there twice, and content out of proportion.
+    """
+    names: set[str] = set()
+    most = FREE_BYTES + PACKED_AT_MOST * path.stat().st_size
+    total = 0
+    for name, size, _ in _entries(path):
+        if name in names:
+            raise ArchiveRefused("is in the tarball twice", name)
+        names.add(name)
+        total += size
+        if len(names) > ENTRIES_MAX:
+            raise ArchiveRefused("has too many files")
+        if total > most:
+            raise ArchiveRefused(f"the tarball is {PACKED_AT_MOST} times larger unpacked", name)
+    roots = [name for name in names if name == _REALM or name.endswith(f"/{_REALM}")]
+    if len(roots) != 1:
+        raise ArchiveRefused(f"has not one {_REALM}, so it is no export of Zulip's")
+    root = roots[0].removesuffix(_REALM)
+    for name in names:
+        if not name.startswith(root):
+            raise ArchiveRefused("is outside of the export's folder", name)
+        if _UNFINISHED.fullmatch(name.removeprefix(root)):
+            raise ArchiveRefused("the export was not finished", name)
+    if f"{root}attachment.json" not in names:
+        raise ArchiveRefused("is missing", "attachment.json")
+    return root
+
+
+def _entries(path: Path) -> Iterator[tuple[str, int, "_Content"]]:
+    """Yield name, size and content of each file. The content is to be read before the next one, or
+    not at all.
+    """
+    try:
+        with gzip.open(path, "rb") as source:
+            yield from _members(source)
+    except ArchiveRefused:
+        raise
+    except _FAULTS as problem:
+        raise ArchiveRefused(f"cannot be read ({type(problem).__name__})") from problem
+
+
+def _members(source: gzip.GzipFile) -> Iterator[tuple[str, int, "_Content"]]:
+    # Python's own reader takes the names of long headers into memory, whatever their size is.
+    long_name: str | None = None
+    long_size: int | None = None
+    while True:
+        block = source.read(_BLOCK)
+        if not block or block == bytes(_BLOCK):
+            return
+        info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        size = info.size if long_size is None else long_size
+        name = info.name if long_name is None else long_name
+        if size < 0:
+            raise ArchiveRefused("has a negative size")
+        if info.type in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME):
+            header = _read_header(source, size)
+            if info.type == tarfile.GNUTYPE_LONGNAME:
+                long_name = header.split(b"\0")[0].decode("utf-8", "surrogateescape")
+            elif info.type == tarfile.XHDTYPE:
+                records = _records(header)
+                long_name = records.get("path", long_name)
+                if "size" in records:
+                    long_size = int(records["size"])
+            continue
+        long_name = long_size = None
+        if info.type == tarfile.DIRTYPE:
+            continue
+        if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+            raise ArchiveRefused("is not a regular file", name)
+        content = _Content(source, size)
+        yield _check_name(name), size, content
+        content.skip()
+
+
+class _Content:
+    """What is left of one file of a tarball."""
+
+    def __init__(self, source: gzip.GzipFile, size: int) -> None:
+        self._source, self._left = source, size
+        self._padding = -size % _BLOCK
+
+    def read(self, most: int) -> bytes:
+        piece = self._source.read(min(most, self._left))
+        if not piece and self._left:
+            raise ArchiveRefused("the tarball ends too early")
+        self._left -= len(piece)
+        return piece
+
+    def skip(self) -> None:
+        while self._left:
+            self.read(CHUNK)
+        self._source.read(self._padding)
+
+
+def _read_header(source: gzip.GzipFile, size: int) -> bytes:
+    if size > NAME_BYTES_MAX:
+        raise ArchiveRefused("has a name that is too long")
+    content = source.read(size)
+    source.read(-size % _BLOCK)
+    return content
+
+
+def _records(content: bytes) -> dict[str, str]:
+    """Return the records `12 path=name` of an extended header."""
+    records: dict[str, str] = {}
+    while content:
+        digits, _, _ = content.partition(b" ")
+        length = int(digits[:8])
+        if length <= len(digits) + 1:
+            raise ArchiveRefused("has a broken header")
+        key, _, value = content[len(digits) + 1 : length - 1].partition(b"=")
+        records[key.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")
+        content = content[length:]
+    if any(key.startswith("GNU.sparse") for key in records):
+        raise ArchiveRefused("is not a regular file", records.get("path"))
+    return records
+
+
+def _check_name(name: str) -> str:
+    """Return the name without the slash or the dot that it may begin with."""
+    name = name.removeprefix("./").lstrip("/")
+    if "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
+        raise ArchiveRefused("is not the name of a file", name)
+    if not name.isprintable():
+        raise ArchiveRefused("is not the name of a file", ascii(name))
+    return name
+
+
+def _pieces(source: _Content, size: int) -> Iterator[bytes]:
+    left = size
+    while left:
+        piece = source.read(min(CHUNK, left))
+        left -= len(piece)
+        yield piece
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+
+def split_tables(pieces: Iterator[bytes], file: str) -> Iterator[tuple[str, Any]]:
+    """Yield table and row of an object of tables, each row as bytes of JSON; texts and numbers
+    beside the tables as values.
+    """
+    scanner = _Scanner(pieces, file)
+    scanner.expect(b"{")
+    if scanner.peek() != b"}":
+        while True:
+            key = scanner.scalar()
+            if type(key) is not str:
+                raise ArchiveRefused("has a table without a name", file)
+            scanner.expect(b":")
+            if scanner.peek() == b"[":
+                for row in scanner.rows():
+                    yield key, row
+            else:
+                yield key, scanner.scalar()
+            if scanner.peek() != b",":
+                break
+            scanner.expect(b",")
+    scanner.expect(b"}")
+    scanner.end()
+
+
+def split_rows(pieces: Iterator[bytes], file: str) -> Iterator[bytes]:
+    """Yield the objects of an array, each as bytes of JSON."""
+    scanner = _Scanner(pieces, file)
+    yield from scanner.rows()
+    scanner.end()
+
+
+class _Scanner:
+    """Reads JSON in pieces, as far as it has to be understood to take it apart."""
+
+    def __init__(self, pieces: Iterator[bytes], file: str) -> None:
+        self._pieces, self._file = pieces, file
+        self._buffer, self._at = b"", 0
+
+    def peek(self) -> bytes:
+        """Return the next byte after spaces."""
+        while True:
+            found = _SPACE.match(self._buffer, self._at)
+            assert found is not None
+            self._at = found.end()
+            if self._at < len(self._buffer):
+                return self._buffer[self._at : self._at + 1]
+            self._more(self._at)
+
+    def expect(self, sign: bytes) -> None:
+        if self.peek() != sign:
+            raise ArchiveRefused(f"is not JSON where {sign.decode()} is expected", self._file)
+        self._at += 1
+
+    def scalar(self) -> Any:
+        """Return the next text, number, or one of true, false and null."""
+        self.peek()
+        while True:
+            found = _SCALAR.match(self._buffer, self._at)
+            if found is not None and found.end() < len(self._buffer):
+                break
+            if len(self._buffer) - self._at > NAME_BYTES_MAX:
+                raise ArchiveRefused("has neither a text nor a number where one is due", self._file)
+            self._more(self._at)
+        self._at = found.end()
+        try:
+            return orjson.loads(found[0])
+        except orjson.JSONDecodeError:
+            raise ArchiveRefused("is not JSON", self._file) from None
+
+    def rows(self) -> Iterator[bytes]:
+        """Yield the objects of an array."""
+        self.expect(b"[")
+        if self.peek() != b"]":
+            while True:
+                if self.peek() != b"{":
+                    raise ArchiveRefused("has a row that is no object", self._file)
+                yield self._object()
+                if self.peek() != b",":
+                    break
+                self.expect(b",")
+        self.expect(b"]")
+
+    def end(self) -> None:
+        """Refuse what follows but spaces."""
+        rest = [self._buffer[self._at :], *self._pieces]
+        if any(piece.strip() for piece in rest):
+            raise ArchiveRefused("has something after its end", self._file)
+
+    def _object(self) -> bytes:
+        depth, place = 0, self._at
+        while True:
+            found = _TOKEN.search(self._buffer, place)
+            if found is None:
+                place = self._more(len(self._buffer))
+                continue
+            token = found[0]
+            if token == b'"':  # the end of the text is not there yet
+                place = self._more(found.start())
+                continue
+            place = found.end()
+            if token in (b"{", b"["):
+                depth += 1
+            elif token in (b"}", b"]"):
+                depth -= 1
+                if depth == 0:
+                    row = self._buffer[self._at : place]
+                    self._at = place
+                    return row
+
+    def _more(self, place: int) -> int:
+        """Read another piece, and forget what is behind. Return where `place` is now."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            raise ArchiveRefused("ends too early", self._file)
+        if len(self._buffer) - self._at > ROW_BYTES_MAX:
+            raise ArchiveRefused("has a row that is too long", self._file)
+        self._buffer = self._buffer[self._at :] + piece
+        moved = place - self._at
+        self._at = 0
+        return moved
