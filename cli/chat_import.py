@@ -1,6 +1,10 @@
-"""`specd chat import`: makes an organization of an archive."""
+"""`specd chat import`: makes an organization of an archive, or of an export of Zulip's."""
 
+import csv
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -10,10 +14,13 @@ from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from cli.output import answer, json_option
 from cli.shared_secrets import chat_vault, key_maker, open_with_secret
+from models.chat.common.hosts import check_host
+from models.chat.identity.django_hashes import is_django_hash
 from models.chat.imports.runs import ImportTaken
 from models.clock import SystemClock
 from settings import Settings
-from workers.imports import Imported, Imports
+from workers.imports import NO_HASHES, Imported, Imports
+from workers.zulip_imports import NO_PASSWORDS, ConversionTaken, Loss, converted, describe
 
 EVERY_S = 2.0
 LEFT_BEHIND = """\
@@ -26,6 +33,14 @@ with --password-file FILE it sets a password too, with which a person signs in a
 - Links of invitations: whoever sent one sends it again, or copies the new link.
 - Secrets of outgoing webhooks: their owners find the new ones in the bot's settings.
 - Tokens of video calls: people allow them again."""
+LEFT_BY_ZULIP = """\
+What does not come along, and who has to do something:
+- Passwords that were not given: `specd chat renew-key --realm {host} --email EMAIL \
+--password-file FILE` sets one, with which a person signs in and changes it.
+- API keys of bots: `specd chat renew-key --realm {host} --email EMAIL` makes a new one.
+- Devices and tokens for push: each app signs in again, to the new address.
+- Secrets of outgoing webhooks: their owners find the new ones in the bot's settings.
+- Invitations, drafts and votes in polls, of which Zulip's export has none."""
 WAITING = """\
 {waiting} scheduled messages were due before the import ended, and wait. Run the command again \
 with --send-overdue to send them."""
@@ -37,6 +52,17 @@ with --send-overdue to send them."""
 )
 @click.option("--host", required=True, help="Host name of the organization, without port.")
 @click.option("--name", help="Another display name.")
+@click.option(
+    "--from", "source", type=click.Choice(["zulip"]), help="Whose export it is, if not specd's."
+)
+@click.option(
+    "--zulip-host", help="Host of the organization until now, so that links within texts follow."
+)
+@click.option(
+    "--passwords",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="CSV file of addresses and password hashes from Zulip's database.",
+)
 @click.option("--send-overdue", is_flag=True, help="Send scheduled messages that are overdue.")
 @click.option("--discard", is_flag=True, help="Remove the unfinished import at this host.")
 @json_option
@@ -44,17 +70,23 @@ def import_archive(
     archive: Path | None,
     host: str,
     name: str | None,
+    source: str | None,
+    zulip_host: str | None,
+    passwords: Path | None,
     send_overdue: bool,
     discard: bool,
     as_json: bool,
 ) -> None:
-    """Make an organization of an archive that `specd chat export` wrote with everything in it.
+    """Make an organization of an archive that `specd chat export` wrote with everything in it, or
+    of a tarball of Zulip's `manage.py export`.
 
     Servers and workers can keep running. Until the import is finished its host answers as if there
     were no organization. A command that was killed goes on when it is run again.
     """
     if (archive is None) is not discard:
         raise click.UsageError("Name an archive, or --discard an unfinished import.")
+    if source is None and (zulip_host is not None or passwords is not None):
+        raise click.UsageError("--zulip-host and --passwords need --from zulip.")
     settings = Settings.from_env()
     progress = _Progress()
     with open_with_secret("chat", settings) as database:
@@ -73,33 +105,97 @@ def import_archive(
             answer({"discarded": True}, as_json=as_json, text=text)
             return
         try:
-            imported = imports.run(archive, host=host, name=name, sends_overdue=send_overdue)
+            with _opened(archive, host, source, zulip_host, passwords, progress) as opened:
+                imported = imports.run(
+                    opened.archive,
+                    host=host,
+                    name=name,
+                    sends_overdue=send_overdue,
+                    password_hashes=opened.password_hashes,
+                )
         except ArchiveRefused as refusal:
             raise click.ClickException(f"The archive is refused: {refusal}.") from None
-        except ImportTaken:
+        except (ImportTaken, ConversionTaken):
             raise click.ClickException("Another process carries on this import.") from None
-    _answer(imported, as_json=as_json)
+    _answer(imported, opened, as_json=as_json)
 
 
-def _answer(imported: Imported, *, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An archive of ours. `losses` is None unless it was made of another form."""
+
+    archive: Path
+    password_hashes: Mapping[int, str]
+    losses: list[Loss] | None = None
+
+
+@contextmanager
+def _opened(
+    archive: Path,
+    host: str,
+    source: str | None,
+    zulip_host: str | None,
+    passwords: Path | None,
+    progress: "_Progress",
+) -> Iterator[_Opened]:
+    if source is None:
+        yield _Opened(archive, NO_HASHES)
+        return
+    conversion = converted(
+        archive,
+        Settings.from_env().chat_export_dir / "conversions",
+        host=host,
+        zulip_host=None if zulip_host is None else check_host(zulip_host),
+        passwords=NO_PASSWORDS if passwords is None else read_passwords(passwords),
+        listener=progress.tell,
+    )
+    with ExitStack() as stack:
+        try:
+            made = stack.enter_context(conversion)
+        except OSError as problem:
+            reason = problem.strerror
+            raise click.ClickException(f"The export cannot be unpacked: {reason}.") from None
+        yield _Opened(made.archive, made.password_hashes, made.losses)
+
+
+def read_passwords(path: Path) -> Mapping[str, str]:
+    """Return hashes of Django's by addresses in lower case, from a CSV file of two columns. Raise
+    `ClickException` for a line that has no such hash.
+    """
+    hashes: dict[str, str] = {}
+    with path.open(newline="", encoding="utf-8") as lines:
+        for number, row in enumerate(csv.reader(lines), 1):
+            if len(row) != 2 or "@" not in row[0]:
+                raise click.ClickException(f"{path}, line {number}: is no address and no hash.")
+            if is_django_hash(row[1]):
+                hashes[row[0].lower()] = row[1]
+            elif row[1] and not row[1].startswith("!"):
+                raise click.ClickException(f"{path}, line {number}: the hash is none of Django's.")
+    return hashes
+
+
+def _answer(imported: Imported, opened: _Opened, *, as_json: bool) -> None:
     run = imported.run
+    left_behind = LEFT_BEHIND if opened.losses is None else LEFT_BY_ZULIP
     text = (
         f"Organization {run.realm_id} is at {run.host}: {imported.rows} rows and"
-        f" {imported.files} files.\n{LEFT_BEHIND.format(host=run.host)}"
+        f" {imported.files} files.\n{left_behind.format(host=run.host)}"
     )
+    facts = {
+        "realm_id": run.realm_id,
+        "host": run.host,
+        "rows": imported.rows,
+        "files": imported.files,
+        "overdue": imported.waiting,
+    }
+    if opened.losses is not None:
+        facts["passwords"] = len(opened.password_hashes)
+        facts["dropped"] = describe(opened.losses)
+        text += f"\n{len(opened.password_hashes)} people keep their passwords.\nDropped:"
+        text += "".join(f"\n- {each.table}, {each.count}: {each.what}" for each in opened.losses)
     if imported.waiting:
         text += "\n" + WAITING.format(waiting=imported.waiting)
-    answer(
-        {
-            "realm_id": run.realm_id,
-            "host": run.host,
-            "rows": imported.rows,
-            "files": imported.files,
-            "overdue": imported.waiting,
-        },
-        as_json=as_json,
-        text=text,
-    )
+    answer(facts, as_json=as_json, text=text)
 
 
 class _Progress:

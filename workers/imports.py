@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import orjson
 import structlog
@@ -55,6 +56,7 @@ _REALM, _MESSAGE, _CONVERSATION = table_of(Realm), table_of(Message), table_of(C
 AGED = frozenset(rule.table for rule in POLICY.rules) - {_MESSAGE.name}
 """Tables of which the service removes old rows, also while an import goes on."""
 
+NO_HASHES: Mapping[int, str] = MappingProxyType({})
 Listener = Callable[[str, int, int, int], None]
 """Called with what is being written, its rows so far, the rows of all files so far and in all."""
 
@@ -107,9 +109,16 @@ class Imports:
         self._log = structlog.get_logger("imports")
 
     def run(
-        self, archive: Path, *, host: str, name: str | None = None, sends_overdue: bool = False
+        self,
+        archive: Path,
+        *,
+        host: str,
+        name: str | None = None,
+        sends_overdue: bool = False,
+        password_hashes: Mapping[int, str] = NO_HASHES,
     ) -> Imported:
         """Import an archive, or carry its import on. One that was refused leaves nothing behind.
+        `password_hashes`: what no archive has, by the ids of users in it.
 
         Raise `ArchiveRefused`, `ImportTaken`, `InvalidHost`, `InvalidRealmName`, `HostInUse`,
         `UnfinishedImport`.
@@ -122,7 +131,7 @@ class Imports:
                 found = runs.access_import(connection, host, digest)
             if found is not None and found.finished_at is not None:
                 return self._again(found, reader, sends_overdue)
-            work = _Work(self, reader, check_host(host), name, digest, found)
+            work = _Work(self, reader, check_host(host), name, digest, found, password_hashes)
             try:
                 return work.work(sends_overdue=sends_overdue)
             except ArchiveRefused:
@@ -171,6 +180,7 @@ class _Work:
         name: str | None,
         digest: str,
         found: Import | None,
+        password_hashes: Mapping[int, str],
     ) -> None:
         self._imports, self._reader = imports, reader
         self._host, self._digest = host, digest
@@ -181,7 +191,9 @@ class _Work:
         salt = runs.make_salt() if found is None else found.salt
         self._ids = Ids(WITH_IDS, salt)
         texts = Texts(self._ids, realm["host"], host, 0)
-        self._target = Target(self._ids, texts, imports._keys, imports._vault, name)
+        self._target = Target(
+            self._ids, texts, imports._keys, imports._vault, name, password_hashes=password_hashes
+        )
         self._salt = salt
         self._stored: dict[str, Stored] = {}
         """Name in the archive -> the file."""

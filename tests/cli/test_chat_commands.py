@@ -19,6 +19,9 @@ from models.database import Database
 from models.secret_files import load_secret
 from tests.cli.runner import Specd
 from tests.support.archives import verify_archive
+from tests.support.chat.django_hashes import DJANGO_HASHES
+from tests.support.chat.zulip_acme import ADA, EMAILS, make_acme
+from tests.support.chat.zulip_acme import HOST as ZULIP_HOST
 
 ACME = (
     "chat", "create-realm", "--name", "Acme", "--host", "acme.example",
@@ -449,6 +452,53 @@ class TestImport:
             status, _, err = specd("chat", "import", *words, *to)
             assert status == 2
             assert "Name an archive, or --discard an unfinished import." in err
+
+
+class TestImportFromZulip:
+    TO = ("--host", "moved.example", "--from", "zulip")
+
+    @pytest.fixture
+    def tarball(self, tmp_path: Path) -> str:
+        return str(make_acme(12, passwords=False).write(tmp_path / "export.tar.gz"))
+
+    def test_makes_an_organization(
+        self, migrated: Specd, chat_database: Database, tarball: str, tmp_path: Path
+    ) -> None:
+        (tmp_path / "hashes.csv").write_text(
+            f'{EMAILS[ADA].upper()},"{DJANGO_HASHES["argon2"]}"\nboris@acme.example,!x\n'
+        )
+        words = ("chat", "import", tarball, *self.TO, "--passwords", str(tmp_path / "hashes.csv"))
+        made = migrated.json(*words, "--zulip-host", ZULIP_HOST)
+        assert (made["host"], made["passwords"]) == ("moved.example", 1)
+        dropped = {each["table"]: each["count"] for each in made["dropped"]}
+        assert dropped["zerver_useractivity"] == 1
+        query = select(User.password_hash).where(User.delivery_email == EMAILS[ADA])
+        with chat_database.reading() as reader:
+            assert reader.execute(query).scalar_one() == DJANGO_HASHES["argon2"]
+        status, out, _ = migrated(*words, "--zulip-host", ZULIP_HOST)
+        assert status == 0
+        assert "1 people keep their passwords." in out
+        assert "- zerver_useractivity, 1: which requests each client has made" in out
+
+    def test_says_what_went_wrong(self, migrated: Specd, tarball: str, tmp_path: Path) -> None:
+        words = ("chat", "import", tarball, "--host", "moved.example")
+        assert migrated.refusal(*words).startswith(
+            "The archive is refused: this is not a .zip file"
+        )
+        status, _, err = migrated(*words, "--zulip-host", ZULIP_HOST)
+        assert status == 2
+        assert "need --from zulip" in err
+        (tmp_path / "not.tar.gz").write_text("no")
+        refusal = migrated.refusal("chat", "import", str(tmp_path / "not.tar.gz"), *self.TO)
+        assert refusal == "The archive is refused: cannot be read (BadGzipFile)."
+        hashes = tmp_path / "hashes.csv"
+        for content, problem in (
+            ("ada", "is no address and no hash"),
+            ("ada@acme.example,md5$x$y", "the hash is none of Django's"),
+        ):
+            hashes.write_text(content)
+            words = ("chat", "import", tarball, *self.TO, "--passwords", str(hashes))
+            assert migrated.refusal(*words) == f"{hashes}, line 1: {problem}."
 
 
 class TestFullContentAccess:

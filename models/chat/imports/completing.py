@@ -42,7 +42,7 @@ def _user(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     return {
         "delivery_email": email,
         "email_key": email.casefold(),
-        "password_hash": None,
+        "password_hash": target.password_hashes.get(line["id"]),
         "api_key_nonce": made.api_key_nonce,
         "api_key_sha256": made.api_key_sha256,
     }

@@ -26,3 +26,5 @@ class Target:
     name: str | None = None
     field_types: dict[int, int] = field(default_factory=dict)
     """The types of custom profile fields, by their old ids."""
+    password_hashes: Mapping[int, str] = field(default_factory=dict)
+    """Hashes that came beside the archive, by the old ids of users."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 from workers.imports import Imported, Imports
+from workers.zulip_imports import NO_PASSWORDS, Loss, converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,27 @@ class Installation:
     ) -> Imported:
         return self.imports.run(archive, host=host, sends_overdue=sends_overdue)
 
+    def bring_zulip(
+        self,
+        tarball: Path,
+        host: str,
+        *,
+        zulip_host: str | None = None,
+        passwords: Mapping[str, str] = NO_PASSWORDS,
+    ) -> tuple[Imported, list[Loss]]:
+        """Convert and import an export of Zulip's."""
+        with converted(
+            tarball,
+            self.folder / "conversions",
+            host=host,
+            zulip_host=zulip_host,
+            passwords=passwords,
+        ) as made:
+            imported = self.imports.run(
+                made.archive, host=host, password_hashes=made.password_hashes
+            )  # fmt: skip
+            return imported, made.losses
+
 
 def store_of(app: ChatApp) -> FileStore:
     """The files that people upload to the application."""
@@ -82,12 +105,17 @@ def occupied(database: Database) -> None:
 
 def member_at(database: Database, host: str, member: Member) -> Member:
     """The member as they are in the organization at a host, with their key there."""
+    return replace(person_at(database, host, member.email), name=member.name, role=member.role)
+
+
+def person_at(database: Database, host: str, email: str) -> Member:
+    """Whoever has an address in the organization at a host, with their key there."""
     with database.reading() as reader:
         row = reader.execute(
-            select(User.id, User.api_key_nonce, User.api_key_sha256)
+            select(User.id, User.full_name, User.role, User.api_key_nonce, User.api_key_sha256)
             .join(Realm, Realm.id == User.realm_id)
-            .where(User.delivery_email == member.email, Realm.host == host)
+            .where(User.delivery_email == email, Realm.host == host)
         ).one()
     key = KEYS.find_key(row.api_key_nonce, row.api_key_sha256)
     assert key is not None
-    return replace(member, id=row.id, key=key, host=host)
+    return Member(row.id, email, row.full_name, row.role, key, host)

@@ -1,0 +1,57 @@
+"""Values of Zulip's that do not fit here are made to, and counted."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from models.chat.common.one_line import FORBIDDEN
+
+
+class Changes:
+    """Counts what was changed or left out because it does not fit, by table and reason."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def note(self, table: str, reason: str) -> None:
+        self.counts[table, reason] += 1
+
+    def line(self, table: str, text: str, most: int) -> str:
+        """Return a text as a single line of at most so many characters."""
+        fit = FORBIDDEN.sub(" ", text)[:most]
+        if fit != text:
+            self.note(table, "a text was cut, or had characters that lines cannot have")
+        return fit
+
+    def short(self, table: str, text: str, most: int) -> str:
+        """Return at most so many characters."""
+        if len(text) > most:
+            self.note(table, "a text was cut")
+        return text[:most]
+
+
+class UniqueNames:
+    """Names that differ in more than their casing, as they must here."""
+
+    def __init__(self, changes: Changes, table: str, most: int) -> None:
+        self._changes, self._table, self._most = changes, table, most
+        self._taken: set[str] = set()
+
+    def take(self, name: str) -> str:
+        """Return the name, or if it is taken the name with a number."""
+        name = self._changes.line(self._table, name, self._most)
+        for fit in self._forms(name):
+            key = fit.casefold()
+            if key not in self._taken:
+                self._taken.add(key)
+                if fit != name:
+                    self._changes.note(self._table, "a name was taken, and got a number")
+                return fit
+        raise AssertionError
+
+    def _forms(self, name: str) -> Iterator[str]:
+        yield name
+        number = 2
+        while True:
+            ending = f" ({number})"
+            yield name[: self._most - len(ending)] + ending
+            number += 1
