@@ -17,8 +17,6 @@ from models.payment.rendering import render_invoice
 from models.types import to_ms
 from settings import Settings
 
-AT_ONCE = 100
-"""Invoices that are read from the database at once."""
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 
 
@@ -53,7 +51,7 @@ def _invoices(database: Database, wanted: InvoiceFilter) -> Iterator[InvoiceView
     now, cursor = SystemClock().now(), None
     while True:
         with database.reading() as reader:
-            page = list_invoices(reader, wanted, cursor=cursor, limit=AT_ONCE, now=now)
+            page = list_invoices(reader, wanted, cursor=cursor, limit=bookkeeping.AT_ONCE, now=now)
         yield from page.invoices
         cursor = page.next_cursor
         if cursor is None:

@@ -1,23 +1,31 @@
 """Operations of the tag invoices."""
 
 import hashlib
+from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
+
+from sqlalchemy import Connection
 
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import idempotent_response
-from models.payment import invoice_list, invoice_view, invoices, settlement
+from models.payment import bookkeeping, invoice_list, invoice_view, invoices, settlement
 from models.payment.addresses import checksummed
-from models.payment.errors import ChainNotConfigured
+from models.payment.errors import ChainNotConfigured, ExportTooLarge
 from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.rendering import render_invoice
 from server.phases import prepared_by
-from server.response import Response, encode
+from server.response import Reply, Response, encode
 
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
 """One's own copy is good as long as its ETag is."""
+MOST_EXPORTED = 10_000
+"""The most invoices of one export."""
+MOST_EXPORTED_BYTES = 50_000_000
+"""An export is cut off behind so many."""
 
 
 def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | None:
@@ -58,6 +66,48 @@ def create_invoice(
 
 
 def list_invoices(
+    ctx: Context, *, limit: int, cursor: str | None = None, **filters: Any
+) -> dict[str, Any]:
+    """List invoices of the project."""
+    wanted = _wanted(ctx, **filters)
+    page = invoice_list.list_invoices(ctx.session, wanted, cursor=cursor, limit=limit, now=ctx.now)
+    return {
+        "data": [render_invoice(invoice) for invoice in page.invoices],
+        "has_more": page.next_cursor is not None,
+        "next_cursor": page.next_cursor,
+    }
+
+
+async def export_invoices(ctx: Context, **filters: Any) -> Reply:
+    """Export invoices of the project as CSV."""
+    wanted = _wanted(ctx, **filters)
+
+    def check(connection: Connection) -> None:
+        invoice_list.require_at_most(connection, wanted, MOST_EXPORTED, now=ctx.now)
+
+    await ctx.read(check)
+    return _lines(ctx, wanted), 200, {"Content-Disposition": 'attachment; filename="invoices.csv"'}
+
+
+async def _lines(ctx: Context, wanted: InvoiceFilter) -> AsyncIterator[bytes]:
+    """Yield the export in pieces. Raise `ExportTooLarge`, and what ends a request whose key is
+    revoked meanwhile.
+    """
+    text, size, cursor = bookkeeping.header(), 0, None
+    while True:
+        read = partial(bookkeeping.read_lines, wanted=wanted, cursor=cursor, now=ctx.now)
+        lines, cursor = await ctx.read_snapshot(read)
+        piece = (text + lines).encode()
+        size += len(piece)
+        if size > MOST_EXPORTED_BYTES:
+            raise ExportTooLarge
+        yield piece
+        text = ""
+        if cursor is None:
+            return
+
+
+def _wanted(
     ctx: Context,
     *,
     external_order_id: str | None = None,
@@ -70,11 +120,9 @@ def list_invoices(
     created_to: int | None = None,
     updated_from: int | None = None,
     order: str,
-    limit: int,
-    cursor: str | None = None,
-) -> dict[str, Any]:
-    """List invoices of the project."""
-    wanted = InvoiceFilter(
+) -> InvoiceFilter:
+    """Return the list that the query of a request asks for."""
+    return InvoiceFilter(
         project_id=ctx.actor.project_id,
         external_order_id=external_order_id,
         statuses=frozenset(status or ()),
@@ -87,12 +135,6 @@ def list_invoices(
         updated_from=updated_from,
         is_ascending=order == "asc",
     )
-    page = invoice_list.list_invoices(ctx.session, wanted, cursor=cursor, limit=limit, now=ctx.now)
-    return {
-        "data": [render_invoice(invoice) for invoice in page.invoices],
-        "has_more": page.next_cursor is not None,
-        "next_cursor": page.next_cursor,
-    }
 
 
 def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:

@@ -5,10 +5,15 @@ import io
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
+from sqlalchemy import Connection
+
+from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import ORPHANED
 from models.payment.money import format_units
 
+AT_ONCE = 100
+"""Invoices that are read from the database at once."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With these a spreadsheet begins a formula (OWASP, CSV injection)."""
 
@@ -23,6 +28,16 @@ def line_of(view: InvoiceView) -> str:
     exact in atoms; times are UTC; `transactions` are those that count, separated by spaces.
     """
     return _line(write(view) for write in COLUMNS.values())
+
+
+def read_lines(
+    connection: Connection, wanted: InvoiceFilter, cursor: str | None, *, now: datetime
+) -> tuple[str, str | None]:
+    """Return the lines of the next invoices of a list, and the cursor behind them; None: the end.
+    Raise `InvalidCursor`.
+    """
+    page = list_invoices(connection, wanted, cursor=cursor, limit=AT_ONCE, now=now)
+    return "".join(map(line_of, page.invoices)), page.next_cursor
 
 
 def _line(values: Iterable[str]) -> str:

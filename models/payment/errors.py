@@ -186,6 +186,24 @@ class InsufficientScope(DomainError):
     )
 
 
+class TooManyInvoices(DomainError):
+    """More invoices pass the filters of an export than it may have. Facts: `most`."""
+
+    code = "too_many_invoices"
+    sentence = (
+        "More than {most} invoices pass these filters; export them in parts, by created_from and "
+        "created_to."
+    )
+    advice = (
+        "Export a shorter time at once, or read `GET /v1/invoices` page by page. The operator can "
+        "export all with `specd payment export`."
+    )
+
+
+class ExportTooLarge(Exception):
+    """An export has more bytes than it may have."""
+
+
 class InvalidCursor(DomainError):
     """The cursor is cut short, or belongs to another list, other filters, another order or
     another project.

@@ -27,6 +27,7 @@ from models.base import table_of
 from models.json import Json
 from models.payment import lifecycle
 from models.payment.cursors import Position, read_cursor, write_cursor
+from models.payment.errors import TooManyInvoices
 from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, Place, aside
@@ -121,6 +122,14 @@ def list_invoices(
         views = [view for view in views if view.exception in wanted.exceptions]
     is_last = len(page) == len(positions)
     return InvoicePage(views, None if is_last else write_cursor(page[-1], wanted.fingerprint))
+
+
+def require_at_most(
+    connection: Connection, wanted: InvoiceFilter, most: int, *, now: datetime
+) -> None:
+    """Raise `TooManyInvoices` where more invoices are listed."""
+    if len(_find(connection, wanted, None, limit=most + 1, now=now)) > most:
+        raise TooManyInvoices(most=most)
 
 
 def _find(

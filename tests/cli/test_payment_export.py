@@ -99,7 +99,7 @@ def test_only_of_a_time(specd: Specd, ada: Merchant) -> None:
 def test_pages_follow_each_other(
     specd: Specd, ada: Merchant, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.payment_export.AT_ONCE", 4)
+    monkeypatch.setattr("models.payment.bookkeeping.AT_ONCE", 4)
     assert len({row["invoice"] for row in read_csv(specd, ada)}) == len(ORDERS)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import secrets
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -281,6 +284,42 @@ def test_the_list_is_filtered_and_stays_so(
     keeper.browser.run(day, keeper.browser.find("#until"), "")
     keeper.browser.run(day, keeper.browser.find("#since"), "2020-01-01")
     keeper.lists("order-4", "order-3", "order-2", "order-1")
+    assert keeper.browser.console() == []
+
+
+def test_the_list_is_exported_as_it_is_filtered(
+    keeper: Shopkeeper,
+    shop: httpx.Client,
+    store: Database,
+    ada: Merchant,
+    order: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    """Those too that are not shown yet, and with a key that may only read."""
+
+    def make(session: Session) -> str:
+        for number in range(30):
+            make_invoice(session, ada, now=CLOCK.now(), external_order_id=f"=1+{number}")
+        return make_key(session, ada.project, now=CLOCK.now(), scope="read")
+
+    key = store.run(make)
+    cancel(shop, order("order-1"))
+    place = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    keeper.browser.command("Browser.setDownloadBehavior", **place)
+    keeper.enter(key)
+    keeper.see("#count", "The newest 20 invoices")
+    keeper.tick("unpaid")
+    keeper.see("#count", "The newest 20 invoices")
+    keeper.browser.find("#export").click()
+    saved = tmp_path / "invoices.csv"
+    keeper.browser.wait(saved.exists, "the file")
+    expected = shop.get("/v1/invoices.csv?status=unpaid").text
+    assert saved.read_bytes().decode() == expected
+    rows = list(csv.DictReader(io.StringIO(expected, newline="")))
+    assert {row["order"] for row in rows} == {f"'=1+{number}" for number in range(30)}
+    keeper.browser.wait(
+        lambda: keeper.browser.text("#announce") == "The invoices are saved as CSV.", "the word"
+    )
     assert keeper.browser.console() == []
 
 

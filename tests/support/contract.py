@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import httpx
-from openapi_core import OpenAPI
+from openapi_core import Config, OpenAPI
 from openapi_core.exceptions import OpenAPIError
 from openapi_core.templating.paths.exceptions import PathError
 from openapi_core.testing import MockRequest, MockResponse
@@ -48,7 +48,8 @@ class Judge:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         document = with_closed_answers(document)
-        self._whole = OpenAPI.from_dict(dict(document))
+        config = Config(extra_media_type_deserializers={"text/csv": bytes.decode})
+        self._whole = OpenAPI.from_dict(dict(document), config=config)
         self._bodies = _Bodies(self._whole.spec)
         self._seen: dict[tuple[object, ...], SchemaValidator | None] = {}
 

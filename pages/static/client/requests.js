@@ -10,7 +10,12 @@ export class ApiError extends Error {
 
 /** The body of the answer. `textOf` finds the sentence in the body of a refusal. No cookie goes with
  *  it unless `credentials` says so. Raises ApiError, and what `signal` was aborted with. */
-export async function request(address, { textOf, credentials = "omit", ...options }) {
+export const request = (address, options) => ask(address, options, (answer) => answer.json());
+
+/** The body of the answer as a file, whole or not at all. Raises what `request` raises. */
+export const download = (address, options) => ask(address, options, (answer) => answer.blob());
+
+async function ask(address, { textOf, credentials = "omit", ...options }, read) {
   let answer;
   let content;
   try {
@@ -21,7 +26,7 @@ export async function request(address, { textOf, credentials = "omit", ...option
       redirect: "error",
       referrerPolicy: "no-referrer",
     });
-    content = await answer.json();
+    content = await (answer.ok ? read(answer) : answer.json());
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new ApiError("The server cannot be reached.", { status: answer?.status });

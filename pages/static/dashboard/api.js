@@ -1,6 +1,6 @@
 // Requests to the API as one project. The key is nowhere but in the `Api`, and goes with it.
 
-import { request } from "../client/requests.js";
+import { download, request } from "../client/requests.js";
 
 const BASE = "/v1";
 
@@ -23,6 +23,12 @@ export class Api {
   get(path, parameters = {}, signal = undefined) {
     const query = encode(parameters).toString();
     return this.#call(query === "" ? path : `${path}?${query}`, { method: "GET", signal });
+  }
+
+  /** The answer as a file. */
+  file(path, parameters, signal) {
+    const options = { signal, headers: { Authorization: this.#authorization }, textOf };
+    return download(`${BASE}${path}?${encode(parameters)}`, options);
   }
 
   post(path, { body, headers = {} } = {}) {

@@ -1,6 +1,6 @@
 // The list of invoices: pages of the API, and what the events change in them.
 
-import { find, h, markCurrent, reconcile } from "../client/element.js";
+import { announce, find, h, markCurrent, reconcile } from "../client/element.js";
 import { insist } from "../client/patience.js";
 import { badge } from "./badge.js";
 import { Filter, isEmpty, passes } from "./filter.js";
@@ -26,6 +26,27 @@ export class List {
   constructor(app) {
     this.#app = app;
     find("more").addEventListener("click", () => this.#read());
+    find("export").addEventListener("click", () => this.#export());
+  }
+
+  /** Save the invoices that pass the filters as CSV, those that are not shown too. */
+  async #export() {
+    const button = find("export");
+    if (button.ariaBusy === "true") return;
+    button.ariaBusy = "true";
+    const { api } = this.#app;
+    try {
+      const file = await api.file("/invoices.csv", this.#wanted);
+      if (this.#app.api !== api) return;
+      const link = h("a", { href: URL.createObjectURL(file), download: "invoices.csv" });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      announce("The invoices are saved as CSV.");
+    } catch (error) {
+      this.#app.fail(api, error);
+    } finally {
+      button.ariaBusy = "false";
+    }
   }
 
   forget() {

@@ -1,0 +1,168 @@
+"""export_invoices: the lines of an export, how many there may be, and what ends it early."""
+
+import csv
+import io
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from sqlalchemy.orm import Session
+
+from handlers.payment import invoices
+from models.database import Database
+from models.payment import bookkeeping, keys
+from models.payment.bookkeeping import COLUMNS
+from tests.support.contract import ContractClient
+from tests.support.payment.factories import Merchant, make_invoice, pay
+
+PATH = "/v1/invoices.csv"
+ORDERS = ("order-1", "=1+1", "+1", "@SUM(A1)", "\t=1", 'a "b", c\nd', "zwölf")
+
+
+@pytest.fixture
+def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
+    """An invoice for each of `ORDERS`, the oldest first. The first is overpaid."""
+
+    def work(session: Session) -> list[str]:
+        times = (now + timedelta(seconds=second) for second in range(len(ORDERS)))
+        return [
+            make_invoice(session, ada, now=at, external_order_id=order).id
+            for at, order in zip(times, ORDERS, strict=True)
+        ]
+
+    made = database.run(work)
+    pay(database, made[0], at=now, amount=12_500_001, head_number=200)
+    return made
+
+
+def export(api: ContractClient, **query: Any) -> list[dict[str, str]]:
+    answer = api.get(f"{PATH}?{urlencode(query, doseq=True)}")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"].partition(";")[0] == "text/csv"
+    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+
+
+def test_has_a_line_for_each_invoice(api: ContractClient, made: list[str]) -> None:
+    rows = export(api)
+    assert [row["invoice"] for row in rows] == made[::-1]
+    assert [*rows[0]] == [*COLUMNS]
+    paid = rows[-1]
+    read = api.get(f"/v1/invoices/{made[0]}").json()
+    assert paid["status"] == "paid"
+    assert paid["amount_paid"] == "12.500001"
+    assert paid["amount_paid_atoms"] == read["amount_paid"]
+    assert paid["transactions"] == read["payments"][0]["tx_hash"]
+
+
+def test_no_cell_is_a_formula(api: ContractClient, made: list[str]) -> None:
+    orders = [row["order"] for row in export(api, order="asc")]
+    assert orders == ["order-1", "'=1+1", "'+1", "'@SUM(A1)", "'\t=1", 'a "b", c\nd', "zwölf"]
+
+
+def test_is_named_as_a_file(api: ContractClient, made: list[str]) -> None:
+    answer = api.get(PATH)
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="invoices.csv"'
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_there_may_be_none(api: ContractClient) -> None:
+    assert api.get(PATH).text == ",".join(COLUMNS) + "\r\n"
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 7, 100])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"order": "asc"},
+        {"status": ["unpaid", "expired"]},
+        {"exception": "over"},
+        {"external_order_id": "=1+1"},
+        {"updated_from": 0, "order": "asc", "payment_method_id": "tusd-local"},
+    ],
+    ids=str,
+)
+def test_is_the_list_however_it_is_read(
+    api: ContractClient,
+    made: list[str],
+    query: dict[str, Any],
+    at_once: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bookkeeping, "AT_ONCE", at_once)
+    listed = api.get(f"/v1/invoices?{urlencode(query, doseq=True)}").json()["data"]
+    assert listed
+    assert [row["invoice"] for row in export(api, **query)] == [each["id"] for each in listed]
+
+
+def test_shows_nothing_of_another_project(
+    client: ContractClient, made: list[str], ben: Merchant
+) -> None:
+    assert export(client.with_key(ben.key)) == []
+    assert client.get(PATH).status_code == 401
+
+
+def test_unknown_filters_and_pages_are_refused(api: ContractClient) -> None:
+    for query in ("limit=1", "cursor=AAAA", "status=open", "order=up", "order=asc&order=asc"):
+        answer = api.get(f"{PATH}?{query}")
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+
+
+@pytest.mark.reaches("too_many_invoices")
+def test_too_many_are_refused_before_the_first(
+    api: ContractClient, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invoices, "MOST_EXPORTED", len(made))
+    assert len(export(api)) == len(made)
+    monkeypatch.setattr(invoices, "MOST_EXPORTED", len(made) - 1)
+    answer = api.get(PATH)
+    assert answer.status_code == 422
+    assert answer.json() == {
+        "code": "too_many_invoices",
+        "message": f"More than {len(made) - 1} invoices pass these filters; export them in parts, "
+        "by created_from and created_to.",
+        "request_id": answer.headers["Request-Id"],
+        "details": [],
+    }
+    assert len(export(api, status="unpaid")) == len(made) - 1
+
+
+def test_too_many_bytes_cut_it_off(
+    api: ContractClient, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bookkeeping, "AT_ONCE", 1)
+    whole = len(api.get(PATH).content)
+    monkeypatch.setattr(invoices, "MOST_EXPORTED_BYTES", whole)
+    assert len(export(api)) == len(made)
+    monkeypatch.setattr(invoices, "MOST_EXPORTED_BYTES", whole - 1)
+    check_cut_off(api)
+
+
+def test_a_revoked_key_ends_it(
+    api: ContractClient,
+    database: Database,
+    ada: Merchant,
+    now: datetime,
+    made: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bookkeeping, "AT_ONCE", 1)
+    read = bookkeeping.read_lines
+
+    def read_and_revoke(*values: Any, **named: Any) -> Any:
+        its = read(*values, **named)
+        monkeypatch.setattr(bookkeeping, "read_lines", read)
+        key_id = ada.key.split("_")[2]
+        database.run(lambda s: keys.revoke_key(s, key_id=key_id, now=now))
+        return its
+
+    monkeypatch.setattr(bookkeeping, "read_lines", read_and_revoke)
+    check_cut_off(api)
+
+
+def check_cut_off(api: ContractClient) -> None:
+    """An export begins, and has no end."""
+    with pytest.raises(AssertionError) as cut:
+        api.get(PATH)
+    assert cut.traceback[-1].path.parts[-3:] == ("httpx", "_transports", "asgi.py")
