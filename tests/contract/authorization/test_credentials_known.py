@@ -214,7 +214,8 @@ def test_schemes_and_headers() -> None:
 
 def test_pages() -> None:
     own = [partial(import_module(entry.pages).install_for, service=SimpleNamespace(
-        settings=SimpleNamespace(chat_export_dir=Path(), chat_page=True, dashboard_page=True),
+        settings=SimpleNamespace(chat_export_dir=Path(), chat_page=True, dashboard_page=True,
+            wallet_rpc_urls=()),
     )) for entry in SERVICES if entry.pages]  # fmt: skip
     app = build_pages(documents={"chat": "/api/v1/openapi"}, own=own)
     found = {rule.rule for rule in app.url_map.iter_rules() if rule.arguments - PUBLIC}
