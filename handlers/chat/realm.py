@@ -7,6 +7,7 @@ from handlers.chat.wire.context import Context
 from models.chat.accounts.new_users import prepare_welcome_text, try_welcome_text
 from models.chat.organization.settings import change_realm
 from models.chat.rendering.texts import PreparedText
+from models.chat.settings.user_defaults import change_user_defaults
 from server.phases import prepared_by
 from server.response import Response
 
@@ -17,6 +18,15 @@ def update_realm(ctx: Context, **changes: Any) -> Response:
     `changes`: the parameters that were sent; null is a value of several settings.
     """
     change_realm(ctx.session, ctx.actor.realm_id, changes, actor=ctx.actor, now=ctx.now)
+    return envelope.success(ctx)
+
+
+def update_user_defaults(ctx: Context, **settings: Any) -> Response:
+    """Change the settings that new users begin with.
+
+    `settings`: the parameters that were sent.
+    """
+    change_user_defaults(ctx.session, ctx.actor, settings, now=ctx.now)
     return envelope.success(ctx)
 
 

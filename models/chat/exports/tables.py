@@ -107,7 +107,7 @@ PARTS = (
             "disallow_disposable_email_addresses", "require_unique_names", "name_changes_disabled",
             "email_changes_disabled", "owner_full_content_access", "enable_spectator_access",
             "enable_read_receipts", "topics_policy", "empty_topic_display_name",
-            "welcome_message_custom_text", "message_retention_days",
+            "welcome_message_custom_text", "user_defaults", "message_retention_days",
             "allow_message_editing", "message_edit_history_visibility_policy",
             "message_content_edit_limit_seconds", "message_content_delete_limit_seconds",
             "move_messages_within_stream_limit_seconds",

@@ -15,6 +15,7 @@ from models.chat.errors import ChatError
 from models.chat.imports import references
 from models.chat.imports.target import Target
 from models.chat.imports.texts import Texts
+from models.chat.people.defaults import CHANGEABLE
 from models.chat.rendering.sanitising import sanitise
 from models.chat.settings.user_settings import check_settings
 from models.chat.tables.setting_table import SETTINGS
@@ -173,6 +174,16 @@ def _json_object(text: str, target: Target) -> str:
     return text
 
 
+def _user_defaults(text: str, target: Target) -> str:
+    defaults = orjson.loads(text)
+    if not isinstance(defaults, dict) or not defaults.keys() <= CHANGEABLE:
+        raise ValueError("is no object of settings")
+    checked = {name: _checked_setting(name, value) for name, value in defaults.items()}
+    if any(type(value) is not type(SETTINGS[name].default) for name, value in checked.items()):
+        raise ValueError("is none of the values that there are")
+    return orjson.dumps(checked).decode()
+
+
 def _handle(old: str, target: Target) -> str:
     if _HANDLE.fullmatch(old) is None:
         raise ValueError("is no handle of a file")
@@ -208,6 +219,7 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Any, Target], Any]] = {
     ("attachment", "size"): _not_negative,
     ("navigation_view", "fragment"): lambda value, target: target.texts.rewrite_fragment(value),
     ("profile_field", "field_data"): _json_object,
+    ("realm", "user_defaults"): _user_defaults,
     ("realm_emoji", "handle"): _handle,
     ("submessage", "content"): lambda value, target: references.new_widget(target.ids, value),
     ("subscription", "color"): _color,

@@ -21,6 +21,7 @@ from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
 from models.chat.people.bots import notify_of_new_bot
+from models.chat.people.defaults import find_user_defaults
 from models.chat.people.emails import check_email, require_email_is_free
 from models.chat.people.events import find_users_who_know
 from models.chat.people.full_names import check_full_name
@@ -59,7 +60,9 @@ def create_user(
         owner = session.get(User, bot_owner_id)
         if owner is None or owner.realm_id != realm.id or owner.bot_type is not None:
             raise NoSuchUser()
+    defaults = {} if bot_type is not None else find_user_defaults(session, realm.id)
     user = User(
+        **defaults,
         realm_id=realm.id,
         delivery_email=email,
         email_key=email.casefold(),

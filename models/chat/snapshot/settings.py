@@ -6,6 +6,7 @@ from typing import Any
 from models.chat.calls import has_token
 from models.chat.drafts import find_drafts
 from models.chat.organization.settings import USER_DEFAULTS
+from models.chat.people.defaults import find_user_defaults
 from models.chat.snapshot.viewing import Viewing
 from models.chat.tables.setting_table import EMOJISETS, SETTINGS
 
@@ -34,6 +35,7 @@ def find_settings_defaults(view: Viewing) -> dict[str, Any]:
     """Return the settings of a new user."""
     realm = view.actor.realm
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
+    defaults |= find_user_defaults(view.db, realm.id)
     defaults |= {name: getattr(realm, name) for name in USER_DEFAULTS}
     return {"realm_user_settings_defaults": describe_settings(defaults)}
 

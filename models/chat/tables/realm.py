@@ -49,6 +49,8 @@ class Realm(ChatBase):
     topics_policy: Mapped[str] = mapped_column(String(24), default="allow_empty_topic")
     empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")
     welcome_message_custom_text: Mapped[str] = mapped_column(Text, default="")
+    user_defaults: Mapped[str] = mapped_column(Text, default="{}", server_default="{}")
+    """Settings that new users begin with, where they differ, as a JSON object."""
     message_retention_days: Mapped[int] = mapped_column(default=-1)
     allow_message_editing: Mapped[bool] = mapped_column(default=True)
     message_edit_history_visibility_policy: Mapped[str] = mapped_column(String(8), default="all")

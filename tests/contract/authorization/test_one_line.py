@@ -85,6 +85,7 @@ NOT_FREE = {
     "update_settings": {"default_language", "notification_sound", "timezone"},
     "update_subscription_setting": {"value"},
     "update_subscription_settings": {"subscription_data"},
+    "update_user_defaults": {"notification_sound"},
     "update_user_status": {"emoji_code", "emoji_name"},
     "upload_file": {"file"},
 }

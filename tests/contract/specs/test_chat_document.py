@@ -15,6 +15,7 @@ import specs
 from handlers.chat.wire import envelope
 from models.chat.access.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
 from models.chat.organization.settings import SETTINGS
+from models.chat.people.defaults import CHANGEABLE
 from server.document.compiler import is_handler
 from server.document.responses import holds_list
 from server.document.schemas import Schemas
@@ -225,6 +226,11 @@ class TestModels:
         body = by_id()["update_realm"]["requestBody"]["content"]
         form = resolve(body["application/x-www-form-urlencoded"]["schema"])["properties"]
         assert set(form) == {*SETTINGS, *REALM_GROUPS}
+
+    def test_update_user_defaults_takes_every_setting_but_what_is_own(self) -> None:
+        body = by_id()["update_user_defaults"]["requestBody"]["content"]
+        form = resolve(body["application/x-www-form-urlencoded"]["schema"])["properties"]
+        assert set(form) == CHANGEABLE | {"email_address_visibility"}
 
     def test_user_groups_have_every_group_setting(self) -> None:
         assert set(USER_GROUP_GROUPS) <= SCHEMAS["UserGroup"]["properties"].keys()

@@ -1,6 +1,7 @@
 """Operations of the tag realm."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from models.database import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
-from tests.support.chat.people import CAST_MADE_AT, Cast
+from tests.support.chat.people import CAST_MADE_AT, PASSWORD, Cast
 from tests.support.chat.rows import change_user, events_of
 
 
@@ -352,3 +353,66 @@ class TestTryWelcomeMessage:
         for who in (cast.hamlet, cast.prospero, cast.polonius, cast.reminder):
             assert chat.acting_as(who).post(self.PATH, **{name: "x"}) == not_a("administrator")
         assert as_nobody.request("POST", self.PATH, {}).status_code == 401
+
+
+class TestUserDefaults:
+    PATH = "/realm/user_settings_defaults"
+
+    def begin(self, client: ChatClient, name: str) -> dict[str, Any]:
+        """The settings of somebody who joins now."""
+        form = {"email": f"{name}@acme.example", "full_name": name, "password": PASSWORD}
+        key = client.post("/users", **form)
+        assert key["result"] == "success", key
+        signed_in = client.acting_as(None).post(
+            "/dev_fetch_api_key", username=f"{name}@acme.example"
+        )
+        member = replace(
+            client.member, id=key["user_id"], email=signed_in["email"], key=signed_in["api_key"]
+        )
+        return dict(client.acting_as(member).get("/settings")["settings"])
+
+    def test_new_people_begin_with_them(
+        self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        change_user(chat_database, cast.iago.id, can_create_users=True)
+        before = chat.get("/settings")["settings"]
+        changes: dict[str, Any] = {
+            "enable_sounds": False, "color_scheme": 2, "emojiset": "twitter",
+            "web_home_view": "recent_topics", "email_address_visibility": 3, "web_font_size_px": 16,
+        }  # fmt: skip
+        assert as_iago.patch(self.PATH, **changes) == DONE
+        told = {
+            event["property"]: event["value"]
+            for event in events_of(chat_database, "realm_user_settings_defaults")
+        }
+        shown = {
+            "enable_sounds": False, "color_scheme": 2, "emojiset": "twitter",
+            "web_home_view": "recent", "email_address_visibility": 3,
+        }  # fmt: skip
+        assert told == shown, "and not of what stays as it was"
+        fetched = chat.post("/register", fetch_event_types=["realm_user_settings_defaults"])
+        defaults = fetched["realm_user_settings_defaults"]
+        assert {name: defaults[name] for name in shown} == shown
+        assert chat.get("/settings")["settings"] == before, "who is there keeps theirs"
+        begun = self.begin(as_iago, "rosencrantz")
+        assert {name: begun[name] for name in shown} == shown
+        assert as_iago.patch(self.PATH, enable_sounds=True) == DONE
+        begun = self.begin(as_iago, "guildenstern")
+        assert (begun["enable_sounds"], begun["color_scheme"]) == (True, 2)
+
+    def test_refusals_change_nothing(
+        self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
+        for wrong, message in (
+            ({"notification_sound": "gong"}, "Invalid notification sound 'gong'"),
+            ({"web_font_size_px": 40_000}, "web_font_size_px is too large"),
+        ):
+            assert as_iago.patch(self.PATH, enable_sounds=False, **wrong)["msg"] == message
+        assert chat.patch(self.PATH, enable_sounds=False)["code"] == "UNAUTHORIZED_PRINCIPAL"
+        ignored = ["allow_private_data_export", "default_language", "timezone"]
+        answer = as_iago.patch(
+            self.PATH, timezone="UTC", default_language="de", allow_private_data_export=True
+        )
+        assert answer == {**DONE, "ignored_parameters_unsupported": ignored}
+        assert stored(chat_database, cast.realm_id, "user_defaults") == "{}"
+        assert events_of(chat_database, "realm_user_settings_defaults") == []

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from models.chat.access.group_settings import REALM_GROUPS
+from models.chat.people.defaults import CHANGEABLE
+from models.chat.tables.setting_table import SETTINGS
+from tests.contract.continuity.operations.own import value_of
 from tests.contract.continuity.operations.table import operation
 from tests.contract.continuity.world import Call, World, call
 from tests.support.chat.app import SentFile
@@ -51,6 +54,13 @@ def update_realm(world: World) -> Call:
         else:
             form[world.pick(*CHANNELS)] = world.pick(world.channel().id, -1)
     return call(world.members["cordelia"], "PATCH", "/realm", **form)
+
+
+@operation
+def update_user_defaults(world: World) -> Call:
+    setting = SETTINGS[world.pick("email_address_visibility", *sorted(CHANGEABLE))]
+    form = {setting.name: value_of(world, setting)}
+    return call(world.members["cordelia"], "PATCH", "/realm/user_settings_defaults", **form)
 
 
 def _members_or_all(world: World) -> int:

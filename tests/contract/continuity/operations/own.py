@@ -17,7 +17,7 @@ LANGUAGES, TIMEZONES = ("en", "de"), ("Europe/Copenhagen", "America/New_York")
 NUMBERS = (12, 14, 18)
 
 
-def _value(world: World, setting: Setting) -> Any:
+def value_of(world: World, setting: Setting) -> Any:
     if setting.name == "default_language":
         return world.pick(*LANGUAGES)
     if setting.name == "timezone":
@@ -37,18 +37,18 @@ def update_settings(world: World) -> Call:
         return call(member, "PATCH", "/settings", full_name=f"{member.name} {world.number()}")
     if world.flip(0.2):
         setting = SETTINGS[world.pick(*(s.name for s in SETTINGS.values() if not s.own_only))]
-        form = {setting.name: _value(world, setting)}
+        form = {setting.name: value_of(world, setting)}
         targets = {"user_ids": sorted({world.person().id, world.person().id})}
         return call(world.administrator(), "PATCH", "/settings", target_users=targets, **form)
     names = [world.pick(*SETTINGS), world.pick("email_address_visibility", "timezone", *SETTINGS)]
-    form = {name: _value(world, SETTINGS[name]) for name in names}
+    form = {name: value_of(world, SETTINGS[name]) for name in names}
     return call(world.person(), "PATCH", "/settings", **form)
 
 
 @operation
 def update_notification_settings(world: World) -> Call:
     setting = SETTINGS[world.pick(*SETTINGS)]
-    form = {setting.name: _value(world, setting)}
+    form = {setting.name: value_of(world, setting)}
     return call(world.person(), "PATCH", "/settings/notifications", **form)
 
 
