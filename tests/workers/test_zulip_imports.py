@@ -135,6 +135,12 @@ def test_people_read_what_they_read_before(
     } == {("unicode_emoji", "unicorn"), ("realm_emoji", "yorick")}
     assert castle[SAID[1009]]["sender_full_name"] == "Robot"
     assert read(ada, ("channel", "general"), ("topic", "")).keys() == texts_of(1002)
+    (liked,) = read(ada, ("channel", "general"), ("topic", ""))[SAID[1002]]["reactions"]
+    assert (liked["reaction_type"], liked["emoji_code"]) == ("zulip_extra_emoji", "zulip")
+    assert (
+        carla.post(f"/messages/{castle[SAID[1001]]['id']}/reactions", emoji_name="zulip")["result"]
+        == "success"
+    )
     assert read(ada, ("is", "alerted")).keys() == texts_of(1002)
     assert read(carla, ("is", "mentioned")).keys() == texts_of(1001)
     assert read(carla, ("is", "mentioned"))[SAID[1001]]["flags"] == ["mentioned"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import orjson
 
 from models.chat.messages.flags import EDITABLE, FIXED, IS_PRIVATE
+from models.chat.people.emoji import CLIENTS_EXTRA, REALM, UNICODE, own_kind
 from models.chat.rendering import Names, render
 from models.chat.zulip_form.channels import Channels
 from models.chat.zulip_form.conversations import Recipients
@@ -19,7 +20,7 @@ from models.json import Json
 MESSAGES, SCHEDULED = "zerver_message", "zerver_scheduledmessage"
 FLAGS = sum((*EDITABLE.values(), *FIXED.values())) | IS_PRIVATE
 """The flags of copies, which have the same bits. Zulip has one more, of its push service."""
-REACTION_TYPES = frozenset(("unicode_emoji", "realm_emoji", "zulip_extra_emoji"))
+REACTION_TYPES = frozenset((UNICODE, REALM, CLIENTS_EXTRA))
 
 
 class MessageIds:
@@ -151,7 +152,7 @@ class Messages:
                 "id": row.integer("id"),
                 "message_id": self.find(row, "message"),
                 "user_id": self._people.find(row, "user_profile"),
-                "reaction_type": kind,
+                "reaction_type": own_kind(kind),
                 "emoji_code": self._emoji_code(row, kind),
                 "emoji_name": self._changes.line(row.table, row.text("emoji_name"), 100),
             }
@@ -261,7 +262,7 @@ class Messages:
 
     def _emoji_code(self, row: ZulipRow, kind: str) -> str:
         code = row.text("emoji_code")
-        if kind == "realm_emoji":
+        if kind == REALM:
             known = code.isascii() and code.isdigit() and len(code) < 20
             if not known or int(code) not in self._uploads.pictures:
                 raise row.refuse("emoji_code refers to no custom emoji")

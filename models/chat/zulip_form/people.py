@@ -9,6 +9,7 @@ import orjson
 from models.chat.errors import ChatError
 from models.chat.identity.django_hashes import is_django_hash
 from models.chat.identity.roles import BotType, Role
+from models.chat.people.emoji import own_kind
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.profiles.values import FieldType
 from models.chat.settings.user_settings import check_settings
@@ -141,7 +142,7 @@ class People:
                     "status_text": self._changes.line(row.table, row.text("status_text", ""), 60),
                     "emoji_name": row.text("emoji_name", ""),
                     "emoji_code": row.text("emoji_code", ""),
-                    "reaction_type": row.text("reaction_type", "") if row.get("emoji_code") else "",
+                    "reaction_type": own_kind(row.text("reaction_type", "")),
                     "updated_at": row.time("timestamp"),
                 }
 
