@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -10,11 +11,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from adapters.file_store.wiring import build_file_store
 from cli.databases import open_database
 from cli.output import answer, json_option
-from models.chat.exports.scope import EXPORT_TYPES, PUBLIC
+from models.chat.exports.scope import EXPORT_TYPES, FULL_WITHOUT_CONSENT, PUBLIC
 from models.chat.organization import realms
 from models.clock import SystemClock
 from settings import Settings
 from workers.exports import Exports
+from workers.zulip_exports import write_zulip
 
 
 @click.command("export")
@@ -27,12 +29,32 @@ from workers.exports import Exports
     show_default=True,
     help="Private data to include.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["specd", "zulip"]),
+    default="specd",
+    show_default=True,
+    help="Whose form the archive has. Zulip's needs --type full_without_consent.",
+)
+@click.option(
+    "--migration-status",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of this name from the Zulip server that will read the export.",
+)
 @json_option
-def export(realm: str, export_type: str, as_json: bool) -> None:
-    """Write an archive of an organization's data: JSON lines and a manifest in a .zip file.
+def export(
+    realm: str, export_type: str, form: str, migration_status: Path | None, as_json: bool
+) -> None:
+    """Write an archive of an organization's data: JSON lines and a manifest in a .zip file. With
+    --format zulip, write beside it a tarball that Zulip's `manage.py import` reads.
 
     Export limits do not apply to the operator. Servers and workers can keep running.
     """
+    if form == "zulip" and export_type != FULL_WITHOUT_CONSENT:
+        raise click.UsageError(f"--format zulip needs --type {FULL_WITHOUT_CONSENT}.")
+    if form != "zulip" and migration_status is not None:
+        raise click.UsageError("--migration-status needs --format zulip.")
     settings = Settings.from_env()
     console = Console(stderr=True)
     bar = Progress(
@@ -64,15 +86,21 @@ def export(realm: str, export_type: str, as_json: bool) -> None:
     if written is None:
         raise click.ClickException("The export was taken over by a worker.")
     path = settings.chat_export_dir / run.archive
-    answer(
-        {
-            "export_id": run.id,
-            "archive": str(path),
-            "rows": written.rows,
-            "bytes": written.bytes,
-            "sha256": written.sha256,
-        },
-        as_json=as_json,
-        text=f"{written.rows} rows of organization {realm_id} are in\n{path}\n"
-        f"({written.bytes} bytes, SHA-256 {written.sha256})",
+    facts = {
+        "export_id": run.id,
+        "archive": str(path),
+        "rows": written.rows,
+        "bytes": written.bytes,
+        "sha256": written.sha256,
+    }
+    text = (
+        f"{written.rows} rows of organization {realm_id} are in\n{path}\n"
+        f"({written.bytes} bytes, SHA-256 {written.sha256})"
     )
+    if form == "zulip":
+        tarball = path.with_suffix(".tar.gz")
+        status = None if migration_status is None else migration_status.read_bytes()
+        facts["messages"] = write_zulip(path, tarball, migration_status=status)
+        facts["tarball"] = str(tarball)
+        text += f"\nand {facts['messages']} messages in Zulip's form in\n{tarball}"
+    answer(facts, as_json=as_json, text=text)

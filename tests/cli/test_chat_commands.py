@@ -1,5 +1,6 @@
 """`specd chat ...`: organizations, people and settings from the command line."""
 
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -479,6 +480,28 @@ class TestImportFromZulip:
         assert status == 0
         assert "1 people keep their passwords." in out
         assert "- zerver_useractivity, 1: which requests each client has made" in out
+
+    def test_takes_what_an_export_for_zulip_wrote(
+        self, acme: dict[str, Any], specd: Specd, tmp_path: Path
+    ) -> None:
+        words = ("chat", "export", "--realm", "1", "--format", "zulip")
+        status, _, err = specd(*words)
+        assert status == 2
+        assert "--format zulip needs --type full_without_consent." in err
+        full = (*words, "--type", "full_without_consent")
+        (tmp_path / "status.json").write_text('{"migrations_by_app": {"zerver": ["0001"]}}')
+        made = specd.json(*full, "--migration-status", str(tmp_path / "status.json"))
+        with tarfile.open(made["tarball"]) as tarball:
+            status_file = tarball.extractfile("zulip-export/migration_status.json")
+            assert status_file is not None
+            assert b'"0001"' in status_file.read()
+        imported = specd.json("chat", "import", made["tarball"], *self.TO)
+        assert imported["host"] == "moved.example"
+        status, _, err = specd(
+            "chat", "export", "--realm", "1", "--migration-status", made["archive"]
+        )
+        assert status == 2
+        assert "--migration-status needs --format zulip." in err
 
     def test_says_what_went_wrong(self, migrated: Specd, tarball: str, tmp_path: Path) -> None:
         words = ("chat", "import", tarball, "--host", "moved.example")

@@ -1,0 +1,169 @@
+"""An organization comes back from Zulip's form as it went in, but for what the table says."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from adapters.zulip_tarball import ZulipTarball
+from models.base import table_of
+from models.chat.exports.tables import PARTS
+from models.chat.zulip_form.table import without_field, zulip_tables
+from models.database import Database
+from models.types import UtcMs
+from tests.contract.continuity.history import History
+from tests.contract.round_trips.comparing import Rows, read
+from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.importing import Installation, store_of
+from tests.support.chat.moved import make_everything
+from tests.support.chat.people import Cast
+from tests.support.frozen_clock import FrozenClock
+from workers.zulip_exports import write_zulip
+from workers.zulip_imports import converted
+
+SEEDS = range(1, int(os.environ.get("ROUND_TRIPS", "2")) + 1)
+LENGTH = 120
+HOST = "acme.example"
+WHOLE_SECONDS = {
+    ("message_edit", "edited_at"), ("message", "last_edit_at"), ("message", "last_moved_at"),
+}  # fmt: skip
+"""What Zulip keeps in whole seconds, or in one column for both."""
+KEYS = {
+    "user_topic": ("user_id", "channel_id", "topic"),
+    "user_group_member": ("group_id", "user_id"),
+    "subgroup": ("group_id", "subgroup_id"),
+    "message_edit": ("message_id", "id"),
+}
+_HANDLE = re.compile("[0-9a-f]{32}")
+
+
+@pytest.fixture
+def here(
+    chat_database: Database, clock: FrozenClock, tmp_path: Path, chat_app: ChatApp
+) -> Installation:
+    return Installation(chat_database, clock, tmp_path / "here", store_of(chat_app))
+
+
+def there_and_back(archive: Path, folder: Path) -> tuple[Rows, Rows]:
+    """The rows before, and after both conversions."""
+    tarball = folder / "zulip.tar.gz"
+    messages = write_zulip(archive, tarball)
+    with converted(tarball, folder / "work", host=HOST, zulip_host=HOST) as made:
+        assert made.messages == messages
+        (before, _), (after, _) = read(archive), read(made.archive)
+    return before, after
+
+
+def comparable(rows: Rows, handles: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """The rows as far as Zulip's form can have them, without numbers that are made anew."""
+    lost = without_field()[1]
+    shown = {row["attachment_id"] for row in rows["attachment_message"]}
+    bots = {row["id"] for row in rows["user"] if row["is_system_bot"]}
+    scheduled = {row["id"] for row in rows["scheduled_message"]}
+    members: dict[int, list[int]] = {}
+    for row in rows["conversation_member"]:
+        members.setdefault(row["conversation_id"], []).append(row["user_id"])
+    made: dict[str, list[dict[str, Any]]] = {}
+    for part in PARTS:
+        name = part.name
+        if name.startswith("conversation") or "*" in lost.get(name, {}):
+            continue
+        columns = table_of(part.table).c
+        kept = []
+        for row in rows[name]:
+            if name == "attachment" and row["id"] not in shown:
+                continue
+            if name == "user_message" and row["user_id"] in bots:
+                continue
+            values = {each: row[each] for each in row if each not in lost.get(name, {})}
+            for each in values:
+                if isinstance(values[each], str):
+                    values[each] = _HANDLE.sub(lambda m: handles.get(m[0], m[0]), values[each])
+                    if isinstance(columns[each].type, UtcMs):
+                        at = datetime.fromisoformat(values[each])
+                        values[each] = (
+                            at.replace(microsecond=0) if (name, each) in WHOLE_SECONDS else at
+                        )
+            if values.get("kind") == "anonymous":
+                del values["date_created"]  # Zulip has none of a group without a name
+            if values.get("conversation_id") is not None:
+                values["conversation_id"] = sorted(members[values["conversation_id"]])
+            if values.get("scheduled_message_id") not in scheduled:
+                values.pop("scheduled_message_id", None)
+            if name == "scheduled_message" and values["recipient_ids"] is not None:
+                values["recipient_ids"] = sorted(orjson.loads(values["recipient_ids"]))
+            kept.append(values)
+        key = KEYS.get(name, part.order)
+        kept.sort(key=lambda row: [row[each] for each in key])
+        if name == "message_edit":
+            for values in kept:
+                del values["id"]
+        made[name] = kept
+    return made
+
+
+def differences(before: Rows, after: Rows) -> tuple[list[str], int]:
+    """What is not the same, and how many values are."""
+    handles: dict[str, str] = {}
+    for name in ("attachment", "realm_emoji"):
+        new = {row["id"]: row["handle"] for row in after[name]}
+        for row in before[name]:
+            if row["id"] in new and row["handle"] is not None:
+                handles[row["handle"]] = new[row["id"]]
+    old, now = comparable(before, handles), comparable(after, {})
+    found, compared = [], 0
+    for name in old:
+        if len(old[name]) != len(now[name]):
+            found.append(f"{name}: {len(old[name])} rows became {len(now[name])}")
+        for a, b in zip(old[name], now[name], strict=False):
+            compared += len(a)
+            found += [
+                f"{name}, {column}: {a.get(column)!r} became {b.get(column)!r}"
+                for column in a.keys() | b.keys()
+                if a.get(column) != b.get(column)
+            ]
+    return found, compared
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_organization(
+    seed: int, as_nobody: ChatClient, cast: Cast, clock: FrozenClock, here: Installation,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    history = History(as_nobody, here.database, cast, clock, seed)
+    history.begin()
+    for _ in range(LENGTH):
+        history.act_at_random()
+    before, after = there_and_back(here.export(cast.realm_id), tmp_path)
+    found, compared = differences(before, after)
+    assert found == [], "\n".join(found)
+    assert compared > 1000
+
+
+def test_everything(
+    as_nobody: ChatClient, cast: Cast, clock: FrozenClock, here: Installation, tmp_path: Path
+) -> None:
+    make_everything(as_nobody, cast, now=int(clock.now().timestamp()))
+    archive = here.export(cast.realm_id)
+    before, after = there_and_back(archive, tmp_path)
+    found, _ = differences(before, after)
+    assert found == [], "\n".join(found)
+    assert len(before["message"]) > 4
+    assert before["attachment_message"] != []
+    assert any(row["handle"] for row in after["realm_emoji"])
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    tarball = ZulipTarball(tmp_path / "zulip.tar.gz", folder)
+    assert tarball.losses.unknown == {}
+    for name in tarball.counts:
+        table = zulip_tables()[name]
+        for _, row in tarball.rows(name):
+            assert row.keys() <= table.fields_of(12), name
+    imported, _ = here.bring_zulip(tmp_path / "zulip.tar.gz", "moved.example", zulip_host=HOST)
+    assert imported.run.host == "moved.example"

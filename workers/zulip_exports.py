@@ -1,0 +1,151 @@
+"""Makes tarballs in Zulip's form of archives of ours."""
+
+import io
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+import orjson
+
+from adapters.archive_reader import ArchiveReader
+from models.chat.zulip_form.to_zulip import Row, ToZulip
+
+MESSAGES_IN_A_FILE = 1000
+VERSION = "12.0"
+"""The release of Zulip whose form it is."""
+_STATUS = orjson.dumps({"migrations_by_app": {}, "zulip_version": VERSION})
+
+
+def write_zulip(archive: Path, target: Path, *, migration_status: bytes | None = None) -> int:
+    """Write the tarball of an archive with everything in it, and return its messages.
+    `migration_status`: the file of that name of the Zulip server that will read it, which refuses
+    another one. Raise `ArchiveRefused`.
+    """
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix="zulip-") as folder:
+        part = Path(folder) / "part.tar.gz"
+        with ArchiveReader(archive) as reader, tarfile.open(part, "w:gz") as out:
+            rows = _Rows(reader, Path(folder))
+            tarball = _Tarball(out, ToZulip(rows), reader, Path(folder))
+            count = tarball.write(migration_status or _STATUS)
+        part.replace(target)
+    return count
+
+
+class _Rows:
+    """The rows of an archive. Edits are in a file, in the order of their messages."""
+
+    def __init__(self, reader: ArchiveReader, folder: Path) -> None:
+        self._reader = reader
+        self._places: dict[int, list[int]] = {}
+        self._edits = (folder / "edits").open("w+b")
+        for row in reader.read_lines("message_edit.jsonl"):
+            self._places.setdefault(row["message_id"], []).append(self._edits.tell())
+            self._edits.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+
+    def lines(self, file: str) -> Iterator[Row]:
+        return self._reader.read_lines(f"{file}.jsonl")
+
+    def edits_of(self, message_id: int) -> Sequence[Row]:
+        edits = []
+        for place in self._places.get(message_id, ()):
+            self._edits.seek(place)
+            edits.append(orjson.loads(self._edits.readline()))
+        return edits
+
+
+class _Tarball:
+    """One tarball that is being written. Each file of it is on the disk before."""
+
+    def __init__(
+        self, out: tarfile.TarFile, form: ToZulip, reader: ArchiveReader, folder: Path
+    ) -> None:
+        self._out, self._form, self._reader, self._folder = out, form, reader, folder
+
+    def write(self, migration_status: bytes) -> int:
+        """Write all files, and return the number of messages."""
+        form = self._form
+        self._tables("realm.json", form.tables, import_source="zulip")
+        self._tables("attachment.json", {"zerver_attachment": form.attachments})
+        empty: Mapping[str, Callable[[], Iterator[Row]]] = {
+            f"analytics_{kind}count": lambda: iter(()) for kind in ("realm", "stream", "user")
+        }
+        self._tables("analytics.json", empty)
+        messages = self._messages()
+        self._files("uploads", form.upload_files())
+        self._files("emoji", form.emoji_files())
+        for name in ("avatars", "realm_icons"):
+            self._add(f"{name}/records.json", b"[]")
+        self._add("migration_status.json", migration_status)
+        return messages
+
+    def _messages(self) -> int:
+        """Write messages, and in further files the copies: Zulip reads the ids of all first."""
+        number = count = 0
+        for table, rows in (
+            ("zerver_message", self._form.messages()),
+            ("zerver_usermessage", self._form.copies()),
+        ):
+            for some in _in_batches(rows):
+                number += 1
+                content: dict[str, list[Row]] = {"zerver_message": [], "zerver_usermessage": []} | {
+                    table: some
+                }
+                self._add(f"messages-{number:06}.json", orjson.dumps(content))
+                count += len(some) if table == "zerver_message" else 0
+        return count
+
+    def _tables(
+        self, name: str, tables: Mapping[str, Callable[[], Iterator[Row]]], **facts: str
+    ) -> None:
+        path = self._folder / "tables.json"
+        with path.open("wb") as out:
+            out.write(b"{")
+            separator = b""
+            for table, rows in tables.items():
+                out.write(separator + orjson.dumps(table) + b":[")
+                separator = b""
+                for row in rows():
+                    out.write(separator + orjson.dumps(row))
+                    separator = b",\n"
+                out.write(b"]")
+                separator = b",\n"
+            for key, value in facts.items():
+                out.write(separator + orjson.dumps(key) + b":" + orjson.dumps(value))
+                separator = b",\n"
+            out.write(b"}")
+        with path.open("rb") as source:
+            self._entry(name, source, path.stat().st_size)
+
+    def _files(self, folder: str, files: Iterable[tuple[str, Row]]) -> None:
+        records = []
+        for name, record in files:
+            if name in self._reader.uploads:
+                path = self._folder / "file"
+                with path.open("wb") as out:
+                    for piece in self._reader.read_pieces(name):
+                        out.write(piece)
+                with path.open("rb") as source:
+                    self._entry(f"{folder}/{record['path']}", source, path.stat().st_size)
+                records.append(record)
+        self._add(f"{folder}/records.json", orjson.dumps(records))
+
+    def _add(self, name: str, content: bytes) -> None:
+        self._entry(name, io.BytesIO(content), len(content))
+
+    def _entry(self, name: str, source: IO[bytes], size: int) -> None:
+        info = tarfile.TarInfo(f"zulip-export/{name}")
+        info.size, info.mode = size, 0o600
+        self._out.addfile(info, source)
+
+
+def _in_batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == MESSAGES_IN_A_FILE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
