@@ -14,12 +14,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import orjson
 
 from adapters.archive_reader import ENTRIES_MAX, ArchiveRefused
 from models.chat.zulip_form.table import ZulipTable, zulip_tables
+from models.json import Json
 
 CHUNK = 1 << 20
 ROW_BYTES_MAX = 16 << 20
@@ -62,7 +63,7 @@ class ZulipTarball:
     def __init__(self, path: Path, folder: Path) -> None:
         self._folder = folder
         self._tables: dict[str, _Lines] = {}
-        self.facts: dict[str, Any] = {}
+        self.facts: dict[str, Json] = {}
         """Texts and numbers beside the tables."""
         self.files: dict[str, Path] = {}
         """Files that people uploaded, by their paths."""
@@ -78,7 +79,7 @@ class ZulipTarball:
         """Return whether the export names the table, be it empty."""
         return table in self._tables
 
-    def rows(self, table: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def rows(self, table: str) -> Iterator[tuple[int, Mapping[str, Json]]]:
         """Yield the rows with their numbers in the tarball, ids ascending, or if the export says so
         the messages in the order of their times.
         """
@@ -160,7 +161,7 @@ class _Lines:
         self._out.write(line)
         self._end += len(line)
 
-    def _note(self, table: ZulipTable, values: Mapping[str, Any]) -> None:
+    def _note(self, table: ZulipTable, values: Mapping[str, Json]) -> None:
         for field in values.keys() & table.dropped.keys():
             if values[field] not in (None, "", False, 0, [], {}):
                 self._losses.dropped[self._name, field] += 1
@@ -174,7 +175,7 @@ class _Lines:
             self._out.close()
             self._out = None
 
-    def read(self, *, by_time: bool) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def read(self, *, by_time: bool) -> Iterator[tuple[int, Mapping[str, Json]]]:
         ids, times = self._ids, self._times
         places: Iterable[int] = range(len(ids))
         if by_time:
@@ -339,7 +340,7 @@ def _pieces(source: _Content, size: int) -> Iterator[bytes]:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
-def split_tables(pieces: Iterator[bytes], file: str) -> Iterator[tuple[str, Any]]:
+def split_tables(pieces: Iterator[bytes], file: str) -> Iterator[tuple[str, Json]]:
     """Yield table and row of an object of tables, each row as bytes of JSON; texts and numbers
     beside the tables as values.
     """
@@ -392,7 +393,7 @@ class _Scanner:
             raise ArchiveRefused(f"is not JSON where {sign.decode()} is expected", self._file)
         self._at += 1
 
-    def scalar(self) -> Any:
+    def scalar(self) -> Json:
         """Return the next text, number, or one of true, false and null."""
         self.peek()
         while True:
