@@ -21,6 +21,7 @@ from models.chat.identity.errors import NoSuchSession
 from models.chat.identity.sign_in import Account
 from models.chat.tables import BrowserSession, User
 from models.dialects import id_in
+from models.json import Json
 from models.reader import Db
 from models.types import UtcMs, to_ms
 
@@ -84,7 +85,7 @@ def begin_session(
     return Begun(_describe(session_id, row, is_current=True), token)
 
 
-def find_sessions(db: Db, actor: Actor, token: str | None, *, now: datetime) -> list[Any]:
+def find_sessions(db: Db, actor: Actor, token: str | None, *, now: datetime) -> Json:
     """Return the actor's sessions; the one with the token is the current one."""
     digest = None if token is None else _digest_of(token)
     rows = db.execute(_ROWS, {"user_id": actor.id, "now": now})
