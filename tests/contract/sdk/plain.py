@@ -1,4 +1,7 @@
-"""The calls of the table over plain HTTP, without any SDK: whether the table itself is right."""
+"""The calls of the table over plain HTTP, without any SDK: whether the table itself is right.
+
+An answer that is no JSON has no record.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ class Plain:
             json=call["body"],
             auth=(caller["username"], caller["password"]) if "username" in caller else None,
         )
-        return Answer(answer.status_code, answer.headers, answer.json() if answer.content else None)
+        is_json = "json" in answer.headers.get("Content-Type", "")
+        record = answer.json() if is_json and answer.content else None
+        return Answer(answer.status_code, answer.headers, record)
 
     def schema(self, name: str) -> type:
         return dict

@@ -50,7 +50,8 @@ class Call:
     """One call. Its values may hold parsed refs; `body` is None where nothing is sent.
 
     `json_query` are query parameters that are texts of JSON. `body_schema` and `answer_schema`
-    are names of schemas, None where they have none; `has_record` is false of an empty answer.
+    are names of schemas, None where they have none; `has_record` is false of an answer without
+    JSON.
     """
 
     operation: str
