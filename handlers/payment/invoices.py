@@ -79,7 +79,7 @@ def list_invoices(
 
 
 async def export_invoices(ctx: Context, **filters: Any) -> Reply:
-    """Export invoices of the project as CSV."""
+    """Export invoices for book-keeping."""
     wanted = _wanted(ctx, **filters)
 
     def check(connection: Connection) -> None:
