@@ -45,14 +45,20 @@ def notify_of_access(
     *,
     now: datetime,
 ) -> None:
-    """Append the user's events of channels that they may see now, or no longer."""
+    """Append the user's events of channels that they may see now, with their subscribers, or no
+    longer.
+    """
     gained = [channel for channel_id, channel in after.items() if channel_id not in before]
     lost = [channel_id for channel_id in before if channel_id not in after]
     events: list[AddressedEvent] = []
     if gained:
         described = describe_channels(session, realm, gained, now=now)
-        streams = [described[channel.id] for channel in gained]
+        # The events of the subscribers raise the count from 0.
+        streams = [{**described[channel.id], "subscriber_count": 0} for channel in gained]
         events.append((StreamCreateEvent(streams=streams), [user_id]))
+        subscribers = find_subscriber_ids(session, list(described))
+        peers = [(id_, ids, [user_id]) for id_, ids in subscribers.items() if ids]
+        events += gather_peers(SubscriptionPeerAddEvent, peers)
     if lost:
         events.append((StreamDeleteEvent.of(lost), [user_id]))
     log.append_all(session, realm.id, events, now=now)
