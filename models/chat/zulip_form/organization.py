@@ -68,6 +68,7 @@ class Organization:
                 )
             },
             "owner_full_content_access": False,
+            "user_defaults": "{}",
             "topics_policy": self._topics_policy(),
             "empty_topic_display_name": EMPTY_NAME,
             "welcome_message_custom_text": self._changes.short(
