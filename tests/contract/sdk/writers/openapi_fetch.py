@@ -34,5 +34,6 @@ class OpenapiFetch(Writer):
         params += [f"header: {self.value(call.header)}"] if call.header else []
         sent = [f"params: {{ {', '.join(params)} }}"] if params else []
         sent += [f"body: {self.value(call.body)}"] if call.body is not None else []
+        sent += [] if call.has_record else ['parseAs: "text"']
         options = f", {{ {', '.join(sent)} }}" if sent else ""
         return f"by.{call.by}.{call.method}({json.dumps(call.path)}{options})"
