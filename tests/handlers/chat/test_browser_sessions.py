@@ -67,7 +67,7 @@ def phone(chat_app: ChatApp) -> Browser:
     return Browser(chat_app, name="Mozilla/5.0 (Android)")
 
 
-class TestResume:
+class TestSessionFetchApiKey:
     def test_answers_the_key(self, chat: ChatClient, desk: Browser, cast: Cast) -> None:
         assert desk.resume() == DONE
         session_id = desk.stay(chat)
@@ -132,51 +132,7 @@ class TestResume:
         assert [(row.user_id, row.facts) for row in rows] == [(cast.hamlet.id, '{"by":"session"}')]
 
 
-class TestSessions:
-    def test_are_listed(
-        self, chat: ChatClient, as_othello: ChatClient, desk: Browser, phone: Browser,
-        clock: FrozenClock,
-    ) -> None:  # fmt: skip
-        began = to_ms(clock.now()) // 1000
-        first = desk.stay(chat)
-        clock.advance(seconds=60)
-        second = phone.stay(chat)
-        clock.advance(seconds=60)
-        desk.resume()
-        listed = desk.ask(chat, "GET", SESSIONS).json()["sessions"]
-        assert listed == [
-            {
-                "id": first,
-                "user_agent": "Mozilla/5.0",
-                "created_at": began,
-                "last_used_at": began + 120,
-                "ends_at": began + MONTH_S,
-                "is_current": True,
-            },
-            {
-                "id": second,
-                "user_agent": "Mozilla/5.0 (Android)",
-                "created_at": began + 60,
-                "last_used_at": began + 60,
-                "ends_at": began + 60 + MONTH_S,
-                "is_current": False,
-            },
-        ]
-        assert as_othello.get(SESSIONS)["sessions"] == []
-
-    def test_end(
-        self, chat: ChatClient, as_othello: ChatClient, desk: Browser, phone: Browser
-    ) -> None:
-        first, second = desk.stay(chat), phone.stay(chat)
-        assert as_othello.delete(f"{SESSIONS}/{first}") == bad("Invalid session ID")
-        assert desk.ask(chat, "DELETE", f"{SESSIONS}/{second}").json() == DONE
-        assert desk.cookie is not None, "it ended another one's"
-        assert phone.resume() == DONE
-        assert desk.ask(chat, "DELETE", f"{SESSIONS}/{first}").json() == DONE
-        assert desk.cookie is None
-        assert chat.get(SESSIONS)["sessions"] == []
-        assert chat.delete(f"{SESSIONS}/{first}") == bad("Invalid session ID")
-
+class TestBeginSession:
     def test_are_ten_at_most(
         self, chat: ChatClient, as_othello: ChatClient, chat_app: ChatApp
     ) -> None:
@@ -218,6 +174,54 @@ class TestSessions:
 
     def test_bots_have_none(self, as_reminder: ChatClient) -> None:
         assert as_reminder.post(SESSIONS)["result"] == "error"
+
+
+class TestListOwnSessions:
+    def test_are_listed(
+        self, chat: ChatClient, as_othello: ChatClient, desk: Browser, phone: Browser,
+        clock: FrozenClock,
+    ) -> None:  # fmt: skip
+        began = to_ms(clock.now()) // 1000
+        first = desk.stay(chat)
+        clock.advance(seconds=60)
+        second = phone.stay(chat)
+        clock.advance(seconds=60)
+        desk.resume()
+        listed = desk.ask(chat, "GET", SESSIONS).json()["sessions"]
+        assert listed == [
+            {
+                "id": first,
+                "user_agent": "Mozilla/5.0",
+                "created_at": began,
+                "last_used_at": began + 120,
+                "ends_at": began + MONTH_S,
+                "is_current": True,
+            },
+            {
+                "id": second,
+                "user_agent": "Mozilla/5.0 (Android)",
+                "created_at": began + 60,
+                "last_used_at": began + 60,
+                "ends_at": began + 60 + MONTH_S,
+                "is_current": False,
+            },
+        ]
+        assert as_othello.get(SESSIONS)["sessions"] == []
+
+
+class TestEndSession:
+    def test_end(
+        self, chat: ChatClient, as_othello: ChatClient, desk: Browser, phone: Browser
+    ) -> None:
+        first, second = desk.stay(chat), phone.stay(chat)
+        assert as_othello.delete(f"{SESSIONS}/{first}") == bad("Invalid session ID")
+        assert desk.ask(chat, "DELETE", f"{SESSIONS}/{second}").json() == DONE
+        assert desk.cookie is not None, "it ended another one's"
+        assert phone.resume() == DONE
+        assert desk.ask(chat, "DELETE", f"{SESSIONS}/{first}").json() == DONE
+        assert desk.cookie is None
+        assert chat.get(SESSIONS)["sessions"] == []
+        assert chat.delete(f"{SESSIONS}/{first}") == bad("Invalid session ID")
 
 
 class TestAttempts:

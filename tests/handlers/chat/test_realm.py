@@ -355,7 +355,7 @@ class TestTryWelcomeMessage:
         assert as_nobody.request("POST", self.PATH, {}).status_code == 401
 
 
-class TestUserDefaults:
+class TestUpdateUserDefaults:
     PATH = "/realm/user_settings_defaults"
 
     def begin(self, client: ChatClient, name: str) -> dict[str, Any]:
