@@ -180,8 +180,8 @@ def play(
     with counting() as statements:
         answer = send(client, operation, request)
     text = answer.text.replace(answer.headers["Request-Id"], "(request)")
-    if answer.status_code != 204 and answer.is_success and "data" not in answer.json():
-        made = answer.json()
+    is_json = answer.headers.get("Content-Type") == "application/json"
+    if is_json and answer.is_success and "data" not in (made := answer.json()):
         for name in ("id", "deposit_address", "invoice_id", "checkout_token", "secret"):
             text = text.replace(str(made.get(name, text)), f"({name})")
     elif "id" in request:
