@@ -27,6 +27,7 @@ from tests.live.importing import (
 )
 from tests.live.running_server import ROOT
 from tests.support.chat.people import KEYS
+from tests.support.chat.zulip_acme import make_acme
 from tests.support.postgres import PostgresServer
 
 PAGE = ROOT / "docs" / "moving.md"
@@ -72,7 +73,9 @@ def blocks() -> list[str]:
 
 
 def test_the_guide(tmp_path: Path) -> None:
-    """Its commands, pasted in their order: on one installation, then on the other."""
+    """Its commands, pasted in their order: on one installation, then on the other, but for those
+    on the server of Zulip's.
+    """
     urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("old", "new")]
     for url in urls:
         migrate.upgrade(url, "chat")
@@ -94,7 +97,7 @@ def test_the_guide(tmp_path: Path) -> None:
             timeout=120,
         )  # fmt: skip
 
-    exported, checked, imported, discarded = blocks()
+    exported, checked, imported, discarded, *_, from_zulip, to_zulip = blocks()
     done = paste(exported, urls[0])
     assert done.returncode == 0, done.stderr
     (archive,) = re.findall(r"^/.*\.zip$", done.stdout, re.MULTILINE)
@@ -107,3 +110,13 @@ def test_the_guide(tmp_path: Path) -> None:
     done = paste(discarded, urls[1])
     assert done.returncode == 1
     assert "No unfinished import" in done.stderr
+
+    make_acme(12, passwords=False).write(tmp_path / "acme.tar.gz")
+    (tmp_path / "passwords.csv").write_text("desdemona@zulip.example,!\n")
+    done = paste(from_zulip, urls[1])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Organization 2 is at chat.acme.example: ")
+    (tmp_path / "migration_status.json").write_text("{}")
+    done = paste(to_zulip, urls[0])
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^/.*\.tar\.gz$", done.stdout, re.MULTILINE), done.stdout
