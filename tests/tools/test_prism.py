@@ -21,7 +21,7 @@ from tests.support.pictures import PIXEL
 from tests.tools.installed import DOCUMENTS, PRISM, STEP_S, skip_without, write_document
 
 SCHEMES = {"payment": "Bearer", "payment-events": "Bearer", "chat": "Basic"}
-UNMOCKED = {"chat": {"get_user_by_email"}}
+UNMOCKED = {"chat": {"get_user_by_email", "update_user_by_email"}}
 """What Prism takes for another path: docs/tools.md has the issue."""
 
 
