@@ -241,6 +241,7 @@ def test_the_organization_is_as_it_was(
     assert one(here, Realm.message_edit_history_visibility_policy, own) == kept
     assert one(here, Realm.message_content_edit_limit_seconds, own) is None
     assert one(here, Realm.email_address_visibility, own) == 3
+    assert one(here, Realm.user_defaults, own) == '{"color_scheme":2,"enter_sends":true}'
     assert one(here, RealmDomain.domain, RealmDomain.realm_id == realm_id) == "acme.example"
     assert one(here, Linkifier.pattern, Linkifier.realm_id == realm_id) == "#(?P<id>[0-9]+)"
     groups = dict[int, str]()

@@ -8,12 +8,15 @@ from models.chat.access.group_settings import REALM_GROUPS
 from models.chat.identity.roles import SYSTEM_GROUPS
 from models.chat.organization.linkifier_rules import LinkifierFacts, check_linkifier
 from models.chat.organization.realms import NAME_MAX
+from models.chat.people.defaults import CHANGEABLE
 from models.chat.rendering.links import Linkifier
 from models.chat.settings.languages import LANGUAGES
+from models.chat.tables.setting_table import SETTINGS
 from models.chat.zulip_form.channels import EMPTY_NAME, TOPICS_POLICY, Channels
 from models.chat.zulip_form.fitting import Changes
 from models.chat.zulip_form.groups import Groups
 from models.chat.zulip_form.rows import BrokenRow, Source, ZulipRow, rows_of
+from models.chat.zulip_form.settings import taken_settings
 from models.json import Json
 
 REALM = "zerver_realm"
@@ -68,7 +71,7 @@ class Organization:
                 )
             },
             "owner_full_content_access": False,
-            "user_defaults": "{}",
+            "user_defaults": self._user_defaults(),
             "topics_policy": self._topics_policy(),
             "empty_topic_display_name": EMPTY_NAME,
             "welcome_message_custom_text": self._changes.short(
@@ -160,6 +163,14 @@ class Organization:
             if value in range(1, 6):
                 return value
         return 1
+
+    def _user_defaults(self) -> str:
+        """Return the settings that newcomers begin with, where they are not the service's own."""
+        for row in rows_of(self._source, "zerver_realmuserdefault"):
+            chosen = taken_settings(row, sorted(CHANGEABLE), self._changes)
+            changed = {n: value for n, value in chosen.items() if value != SETTINGS[n].default}
+            return orjson.dumps(changed).decode()
+        return "{}"
 
     def _topics_policy(self) -> str:
         row = self._row

@@ -6,16 +6,15 @@ from typing import NamedTuple
 
 import orjson
 
-from models.chat.errors import ChatError
 from models.chat.identity.django_hashes import is_django_hash
 from models.chat.identity.roles import BotType, Role
 from models.chat.people.emoji import own_kind
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.profiles.values import FieldType
-from models.chat.settings.user_settings import check_settings
 from models.chat.tables.setting_table import SETTINGS
 from models.chat.zulip_form.fitting import Changes, UniqueNames
 from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
+from models.chat.zulip_form.settings import taken_settings
 from models.json import Json
 
 USERS, STUBS, CROSS_REALM = (
@@ -23,8 +22,6 @@ USERS, STUBS, CROSS_REALM = (
 )  # fmt: skip
 NOTIFICATION_EMAIL = "notification-bot@zulip.com"
 """Of the one of Zulip's bots of all organizations whose id our own bot gets."""
-AUTO_READ: Mapping[int, str] = {1: "always", 2: "except_followed", 3: "never"}
-"""`resolved_topic_notice_auto_read_policy` by Zulip's numbers."""
 _ROLES = frozenset(Role)
 _BOT_TYPES = frozenset(BotType)
 _HIGHEST = 1 << 62
@@ -129,7 +126,10 @@ class People:
 
     def settings(self) -> Iterator[Mapping[str, Json]]:
         """Yield the rows of `user_settings`, one for each of `users`."""
-        own = ({"id": row.integer("id"), **self._settings(row)} for row in self._rows())
+        own = (
+            {"id": row.integer("id"), **taken_settings(row, SETTINGS, self._changes)}
+            for row in self._rows()
+        )
         defaults = {name: setting.default for name, setting in SETTINGS.items()}
         yield from heapq.merge(own, [{"id": self.bot_id, **defaults}], key=_id_of)
 
@@ -229,24 +229,6 @@ class People:
             "can_change_user_emails": row.flag("can_change_user_emails", False),
             "awaits_first_sign_in": False,
         }
-
-    def _settings(self, row: ZulipRow) -> Mapping[str, Json]:
-        return {name: self._setting(row, name) for name in SETTINGS}
-
-    def _setting(self, row: ZulipRow, name: str) -> Json:
-        default = SETTINGS[name].default
-        value = row.get(name)
-        if value is None:
-            return default
-        if name == "resolved_topic_notice_auto_read_policy" and type(value) is int:
-            value = AUTO_READ.get(value)
-        if type(value) is type(default):
-            try:
-                return check_settings({name: value})[name]
-            except ChatError:
-                pass
-        self._changes.note(row.table, f"{name} has a value that is not known here")
-        return default
 
     def _people_within(self, row: ZulipRow, value: str) -> str:
         try:

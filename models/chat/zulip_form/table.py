@@ -80,6 +80,8 @@ def _table(name: str, body: Json) -> ZulipTable:
     taken = dict(_mapping(body, "taken"))
     for file, fields in _mapping(body, "same").items():
         taken.update((field, f"{file}.{field}") for field in fields if field not in taken)
+    for column, fields in _mapping(body, "within").items():
+        taken.update(dict.fromkeys(fields, column))
     return ZulipTable(
         name=name,
         taken=taken,

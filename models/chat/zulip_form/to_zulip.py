@@ -13,12 +13,14 @@ from typing import Protocol
 import orjson
 
 from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS, USER_GROUP_GROUPS
+from models.chat.people.defaults import CHANGEABLE
 from models.chat.people.emoji import clients_kind
-from models.chat.tables.setting_table import EMOJISETS, SETTINGS
+from models.chat.tables.setting_table import SETTINGS
 from models.chat.zulip_form.channels import SUBSCRIBED, TOPICS_POLICY
 from models.chat.zulip_form.conversations import CHANNEL, GROUP, PERSONAL
 from models.chat.zulip_form.organization import EDIT_HISTORY
-from models.chat.zulip_form.people import AUTO_READ, NOTIFICATION_EMAIL
+from models.chat.zulip_form.people import NOTIFICATION_EMAIL
+from models.chat.zulip_form.settings import given_settings
 from models.json import Json
 
 Row = Mapping[str, Json]
@@ -263,8 +265,14 @@ class ToZulip:
         }
 
     def _user_defaults(self) -> Iterator[Row]:
-        visibility = self._realm["email_address_visibility"]
-        yield {"id": 1, "realm": self.realm_id, "email_address_visibility": visibility}
+        changed = orjson.loads(self._realm["user_defaults"])
+        settings = {name: changed.get(name, SETTINGS[name].default) for name in CHANGEABLE}
+        yield {
+            **given_settings(settings),
+            "id": 1,
+            "realm": self.realm_id,
+            "email_address_visibility": self._realm["email_address_visibility"],
+        }
 
     def _sign_in(self) -> Iterator[Row]:
         yield {"id": 1, "realm": self.realm_id, "name": "Email"}
@@ -314,11 +322,8 @@ class ToZulip:
         for row, chosen in zip(self._archive.lines("user"), settings, strict=True):
             if row["id"] in self._bots:
                 continue
-            policy = chosen["resolved_topic_notice_auto_read_policy"]
             yield {
-                **{name: chosen[name] for name in SETTINGS},
-                "emojiset": EMOJISETS.get(chosen["emojiset"], chosen["emojiset"]),
-                "resolved_topic_notice_auto_read_policy": _backwards(AUTO_READ)[policy],
+                **given_settings({name: chosen[name] for name in SETTINGS}),
                 **{name: row[name] for name in same},
                 "email": row["delivery_email"],
                 "realm": self.realm_id,

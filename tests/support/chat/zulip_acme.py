@@ -71,7 +71,8 @@ def _organization(export: ZulipExport) -> None:
         topics_policy=3, message_content_edit_limit_seconds=None, enable_read_receipts=False,
         **permissions,
     )  # fmt: skip
-    add("zerver_realmuserdefault", id=1, realm=REALM, email_address_visibility=3)
+    add("zerver_realmuserdefault", id=1, realm=REALM, email_address_visibility=3, color_scheme=2,
+        enter_sends=True, default_language="de")  # fmt: skip
     add("zerver_realmdomain", id=1, realm=REALM, domain="Acme.example", allow_subdomains=True)
     add("zerver_realmfilter", id=1, realm=REALM, pattern="#(?P<id>[0-9]+)",
         url_template="https://bugs.example/{id}")  # fmt: skip
