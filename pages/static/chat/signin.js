@@ -30,7 +30,8 @@ export class SignIn {
       find("sign-in-title").textContent = `Sign in to ${realm_name}`;
     } catch (error) {
       const isNowhere = error.code === "NONEXISTENT_SUBDOMAIN";
-      this.#refusal.textContent = isNowhere ? "No organization is at this address." : error.message;
+      // What was said before matters more: that a session goes on, or why a key has ended.
+      this.#refusal.textContent ||= isNowhere ? "No organization is at this address." : error.message;
     }
   }
 
