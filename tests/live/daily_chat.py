@@ -44,7 +44,6 @@ axe.run(document).then(
 );
 """
 Task = Callable[["Mouse", "Keyboard", RunningServer, dict[str, str]], None]
-CONDITIONS = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 
 
 @dataclass
@@ -95,10 +94,6 @@ class Person(Visitor):
 
     def value(self, selector: str) -> str:
         return str(self.browser.find(selector).get_property("value"))
-
-    def go_offline(self, offline: bool) -> None:
-        self.browser.command("Network.enable")
-        self.browser.command("Network.emulateNetworkConditions", offline=offline, **CONDITIONS)
 
     def shows_messages(self) -> None:
         self.browser.wait(
@@ -479,13 +474,13 @@ def restart(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys: Any) 
 def loses_the_connection(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
     """Othello loses the connection, keeps what he wrote and sends it later."""
     othello.reach("#content")
-    othello.go_offline(True)
+    othello.browser.connect(is_connected=False)
     othello.press("I was away.", Keys.ENTER)
     othello.see("#compose-refusal", "The server cannot be reached.")
     assert othello.value("#content") == "I was away."
     hamlet.write("Are you?" + Keys.ENTER)
     othello.see("#offline", "The connection is lost.")
-    othello.go_offline(False)
+    othello.browser.connect(is_connected=True)
     othello.see(".message .content", "Are you?")
     othello.gone("#offline")
     othello.reach("#content")

@@ -53,12 +53,20 @@ class Browser:
         self.driver.get("about:blank")
         self.command("Emulation.setScriptExecutionDisabled", value=False)
         self.command("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.connect(is_connected=True)
         self.show(width=1180, dark=False)
         self.console()
         self.requested()
 
     def command(self, name: str, **parameters: Any) -> Any:
         return self.driver.execute_cdp_cmd(name, parameters)
+
+    def connect(self, *, is_connected: bool) -> None:
+        """Connect the browser to the network or cut it off, and wait until the page knows."""
+        conditions = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        self.command("Network.enable")
+        self.command("Network.emulateNetworkConditions", offline=not is_connected, **conditions)
+        self.wait(lambda: self.run("return navigator.onLine") is is_connected, "the network")
 
     def show(self, *, width: int, dark: bool, height: int = 900) -> None:
         self.command(

@@ -399,12 +399,10 @@ class TestStayingSignedIn:
 
     def test_signing_out_without_a_connection_is_told_and_made_up_for(self, hamlet: Person) -> None:
         self.stay(hamlet)
-        offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-        hamlet.browser.command("Network.enable")
-        hamlet.browser.command("Network.emulateNetworkConditions", **offline)
+        hamlet.browser.connect(is_connected=False)
         hamlet.browser.find("#sign-out").click()
         hamlet.see("#sign-in-refusal", "the server could not be told")
-        hamlet.browser.command("Network.emulateNetworkConditions", **{**offline, "offline": False})
+        hamlet.browser.connect(is_connected=True)
         hamlet.gone("#sign-in-refusal")
         self.reload(hamlet)
         hamlet.see("#sign-in-title", "Sign in to Elsinore")
@@ -491,16 +489,14 @@ def test_a_lost_connection_is_told_and_loses_nothing(
     hamlet.enter()
     hamlet.go_to("#stage")
     hamlet.browser.find("#topic").send_keys("storm")
-    conditions = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-    hamlet.browser.command("Network.enable")
-    hamlet.browser.command("Network.emulateNetworkConditions", offline=True, **conditions)
+    hamlet.browser.connect(is_connected=False)
     hamlet.write("Blow, winds!")
     hamlet.see("#compose-refusal", "The server cannot be reached.")
     form = {"type": "channel", "to": "stage", "topic": "storm", "content": "Rage!"}
     sent = httpx.post(f"{base}/api/v1/messages", auth=(OTHELLO, keys[OTHELLO]), data=form)
     assert sent.status_code == 200
     hamlet.see("#offline", "The connection is lost.")
-    hamlet.browser.command("Network.emulateNetworkConditions", offline=False, **conditions)
+    hamlet.browser.connect(is_connected=True)
     hamlet.see(".message .content", "Rage!")
     hamlet.gone("#offline")
     hamlet.browser.find("#send").click()

@@ -560,22 +560,16 @@ def test_a_revoked_key_signs_out(
     assert keeper.rows() == []
 
 
-def cut_off(keeper: Shopkeeper, *, offline: bool) -> None:
-    conditions = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-    keeper.browser.command("Network.enable")
-    keeper.browser.command("Network.emulateNetworkConditions", offline=offline, **conditions)
-
-
 def test_a_lost_connection_is_told_and_nothing_is_missed(
     keeper: Shopkeeper, shop: httpx.Client, ada: Merchant, order: Callable[..., str]
 ) -> None:
     invoice_id = order("order-1")
     keeper.enter(ada.key)
     keeper.choose("order-1")
-    cut_off(keeper, offline=True)
+    keeper.browser.connect(is_connected=False)
     cancel(shop, invoice_id)
     keeper.see("#offline", "The connection is lost.")
-    cut_off(keeper, offline=False)
+    keeper.browser.connect(is_connected=True)
     keeper.see("#invoice-state", "Canceled")
     assert keeper.lines("#events .badge") == ["Created", "Canceled"]
     keeper.gone("#offline")
@@ -592,13 +586,13 @@ def test_events_that_are_kept_no_more_are_not_needed(
     invoice_id = order("order-1")
     keeper.enter(ada.key)
     keeper.choose("order-1")
-    cut_off(keeper, offline=True)
+    keeper.browser.connect(is_connected=False)
     cancel(shop, invoice_id)
     order("order-2")
     store.run(lambda s: s.execute(delete(Event)))
     keeper.browser.run("const now = Date.now; Date.now = () => now() + 3_600_000")
     keeper.see("#offline", "The connection is lost.")
-    cut_off(keeper, offline=False)
+    keeper.browser.connect(is_connected=True)
     keeper.has_rows(("order-2", UNPAID, "12.5 TUSD"), ("order-1", "Canceled", "12.5 TUSD"))
     keeper.see("#invoice-state", "Canceled")
     keeper.see("#no-events", "The events of this invoice are kept no more.")
