@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy.orm import Session
 
+import specs
 from handlers.payment import invoices
 from models.database import Database
 from models.payment import bookkeeping, keys
@@ -137,6 +138,13 @@ def test_too_many_bytes_cut_it_off(
     assert len(export(api)) == len(made)
     monkeypatch.setattr(invoices, "MOST_EXPORTED_BYTES", whole - 1)
     check_cut_off(api)
+
+
+def test_the_document_names_both_bounds() -> None:
+    operation = specs.load("payment-events")["paths"][PATH]["get"]
+    assert f"More than {invoices.MOST_EXPORTED:,} invoices" in operation["description"]
+    schema = operation["responses"]["200"]["content"]["text/csv"]["schema"]
+    assert schema["maxLength"] == invoices.MOST_EXPORTED_BYTES
 
 
 def test_a_revoked_key_ends_it(
