@@ -243,7 +243,8 @@ def _entries(path: Path) -> Iterator[tuple[str, int, "_Content"]]:
 
 
 def _members(source: gzip.GzipFile) -> Iterator[tuple[str, int, "_Content"]]:
-    # Python's own reader takes the names of long headers into memory, whatever their size is.
+    # Python's own reader takes long headers and the maps of sparse files into memory, whatever
+    # their size is, before anybody can refuse them.
     long_name: str | None = None
     long_size: int | None = None
     while True:
