@@ -181,23 +181,21 @@ def parse_sender(text: str) -> str:
 
 def parse_wallet_urls(text: str) -> tuple[str, ...]:
     """Comma-separated endpoints that everybody may know, each `CHAINID=URL` without a user."""
-    entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
-    for position, entry in enumerate(entries, start=1):
-        if not re.fullmatch(r"[1-9][0-9]{0,17}=https?://[^\s/?#@]+([/?][^\s]*)?", entry):
-            raise ValueError(
-                "must be a comma-separated list of http URLs without users, each written "
-                f"CHAINID=URL; entry {position} is not"
-            )
-    return entries
+    form = r"[1-9][0-9]{0,17}=https?://[^\s/?#@]+([/?][^\s]*)?"
+    return _parse_urls(text, form, "URLs without users, each written CHAINID=URL")
 
 
 def parse_rpc_urls(text: str) -> tuple[str, ...]:
     """Comma-separated endpoints, in order of preference, each `URL` or `CHAINID=URL`."""
+    form = r"([1-9][0-9]{0,17}=)?https?://[^\s/?#]+[^\s]*"
+    return _parse_urls(text, form, "URLs, each written URL or CHAINID=URL")
+
+
+def _parse_urls(text: str, form: str, what: str) -> tuple[str, ...]:
     entries = tuple(entry.strip() for entry in text.split(",") if entry.strip())
     for position, entry in enumerate(entries, start=1):
-        if not re.fullmatch(r"([1-9][0-9]{0,17}=)?https?://[^\s/?#]+[^\s]*", entry):
+        if not re.fullmatch(form, entry):
             raise ValueError(
-                "must be a comma-separated list of http URLs, each written URL or CHAINID=URL; "
-                f"entry {position} is neither"
+                f"must be a comma-separated list of http {what}; entry {position} is not"
             )
     return entries
