@@ -112,7 +112,7 @@ def end_session_of(session: Session, token: str) -> None:
 
 
 def end_sessions_of(session: Session, user_ids: Collection[int]) -> None:
-    """End all sessions of these users, whose keys, passwords or accounts end."""
+    """End all sessions of these users, whose keys or passwords end."""
     session.execute(delete(SESSIONS).where(id_in(SESSIONS.c.user_id, user_ids)))
 
 
