@@ -48,6 +48,7 @@ def run_scenario(
     method = chains.choose_method(
         ctx.session, project_id=project_id, method_id=asked.get("payment_method_id")
     )
+    runs.check_method(scenario, method)
     if not ctx.adapters.chain.is_configured(method.chain_id):
         raise ChainNotConfigured(chain_id=method.chain_id)
     order = invoices.check_order(

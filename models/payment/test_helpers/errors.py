@@ -50,6 +50,17 @@ class ScenarioDoesNotExist(DomainError):
     advice = "Use a `name` that `GET /v1/test-helpers/scenarios` returns."
 
 
+class TooFewConfirmations(DomainError):
+    """The scenario needs a payment that waits for its confirmation. Facts: `least`."""
+
+    code = "too_few_confirmations"
+    sentence = "This scenario needs a payment method with at least {least} confirmations."
+    advice = (
+        "Name a `payment_method_id` whose `confirmations_required` is high enough, or have the "
+        "operator create one."
+    )
+
+
 class RunDoesNotExist(DomainError):
     """The run is unknown, belongs to another project, or is no longer kept. The answer is the same
     for all.

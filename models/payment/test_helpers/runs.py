@@ -15,11 +15,13 @@ import orjson
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from models.payment.methods import MethodRow
 from models.payment.tables import Event, Project
 from models.payment.test_helpers import faults
 from models.payment.test_helpers.errors import (
     RunDoesNotExist,
     ScenarioDoesNotExist,
+    TooFewConfirmations,
     TooManyRuns,
 )
 from models.payment.test_helpers.scenarios import CATALOGUE, MAY_COME, Scenario
@@ -84,6 +86,12 @@ def find_scenario(name: str) -> Scenario:
     if name not in CATALOGUE:
         raise ScenarioDoesNotExist()
     return CATALOGUE[name]
+
+
+def check_method(scenario: Scenario, method: MethodRow) -> None:
+    """Raise `TooFewConfirmations` for a payment method with which the scenario cannot happen."""
+    if method.confirmations_required < scenario.least_confirmations:
+        raise TooFewConfirmations(least=scenario.least_confirmations)
 
 
 def start(

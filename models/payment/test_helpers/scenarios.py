@@ -148,6 +148,7 @@ class Refund(StrEnum):
 class Scenario:
     """An entry of the catalogue. `events`: what a merchant must receive about the invoice, apart
     from `MAY_COME`, in any order. `fulfilments`: how often the order is to be fulfilled.
+    `least_confirmations`: fewer, and the payment would be confirmed at once.
     """
 
     name: str
@@ -156,6 +157,7 @@ class Scenario:
     events: tuple[str, ...]
     fulfilments: int
     refund: Refund = Refund.NONE
+    least_confirmations: int = 1
 
 
 MAY_COME = frozenset({"invoice.processing"})
@@ -246,6 +248,7 @@ CATALOGUE = _catalogue(
             (Pay(100), Await(((PROCESSING, NONE),)), *_REORGED),
             _events("payment_received", "payment_reorged", "reorged"),
             fulfilments=0,
+            least_confirmations=2,
         ),
         Scenario(
             "reorganised_after_paid",

@@ -5,10 +5,12 @@ from datetime import datetime
 
 import httpx
 import pytest
+from sqlalchemy import update
 
 import specs
 from models.database import Database
 from models.payment.events import KINDS
+from models.payment.tables import PaymentMethod
 from models.payment.test_helpers import runs
 from models.payment.test_helpers.scenarios import CATALOGUE, MAY_COME
 from models.types import to_ms
@@ -87,6 +89,18 @@ class TestRunScenario:
     ) -> None:
         chain.configured.clear()
         assert error(start(api)) == (503, "chain_not_configured", [])
+
+    @pytest.mark.reaches("too_few_confirmations")
+    def test_a_payment_that_is_confirmed_at_once_cannot_be_taken_back_before(
+        self, api: ContractClient, database: Database
+    ) -> None:
+        name = "reorganised_before_paid"
+        assert start(api, name).status_code == 201
+        confirmed_at_once = update(PaymentMethod).values(confirmations_required=1)
+        database.run(lambda session: session.execute(confirmed_at_once))
+        assert error(start(api, name)) == (409, "too_few_confirmations", [])
+        others = [each for each in CATALOGUE if each != name]
+        assert [start(api, each).status_code for each in others] == [201] * len(others)
 
     @pytest.mark.reaches("too_many_runs")
     def test_refuses_more_than_can_wait(
