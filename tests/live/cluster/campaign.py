@@ -121,10 +121,7 @@ class Campaign:
             for part in PARTS
             for pid in self._cluster.programs[part].pids()
         )
-        with self._cluster.superuser() as connection:
-            query = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'specd'"
-            (connections,) = connection.execute(query).fetchone() or (0,)
-        return threads, connections
+        return threads, len(self._cluster.backends())
 
     def _judge_left(self, before: tuple[int, int], after: tuple[int, int]) -> None:
         if after[0] > before[0] * LEFT_OVER:

@@ -196,8 +196,11 @@ def _black_hole(cluster: Cluster) -> None:
 
 
 def _forget_connections(cluster: Cluster) -> None:
+    """What is forgotten leaves its place at the primary to the connections that come after it."""
+    before = cluster.backends()
     with cluster.forgotten():
         time.sleep(BLACK_HOLE_S)
+    until(lambda: before.isdisjoint(cluster.backends()), "an end of old connections", ABSENCE_S)
 
 
 def _fill_disk(cluster: Cluster) -> None:

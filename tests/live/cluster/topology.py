@@ -441,6 +441,12 @@ class Cluster:
             ["-p", "tcp", "-s", PROXY, "--sport", str(PRIMARY_PORT)],
         )
 
+    def backends(self) -> set[int]:
+        """Return the process ids of the primary that serve specd."""
+        with self.superuser() as connection:
+            query = "SELECT pid FROM pg_stat_activity WHERE usename = 'specd'"
+            return {pid for (pid,) in connection.execute(query).fetchall()}
+
     def forgotten(self) -> AbstractContextManager[None]:
         """A context in which the connections on the way to the primary are dead without a word,
         and new ones work.
