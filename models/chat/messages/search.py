@@ -7,6 +7,7 @@ that must all occur, and "quoted phrases".
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlalchemy import (
     BindParameter,
@@ -134,8 +135,13 @@ def index_soon(session: Session, messages: Sequence[tuple[int, str, str]]) -> No
         index_messages(session, messages)
 
 
+@lru_cache(maxsize=1000)
+def _words_of_topic(topic: str) -> tuple[str, ...]:
+    return tuple(index_words(topic))
+
+
 def _columns_of(topic: str, text: str) -> dict[str, str]:
-    return {"topic": " ".join(index_words(topic)), "text": " ".join(index_words(text))}
+    return {"topic": " ".join(_words_of_topic(topic)), "text": " ".join(index_words(text))}
 
 
 def vector_of(topic: str, text: str) -> dict[str, str]:
@@ -143,7 +149,7 @@ def vector_of(topic: str, text: str) -> dict[str, str]:
 
     No phrase continues from the topic into the text, as none continues from column to column.
     """
-    words = index_words(topic)
+    words = _words_of_topic(topic)
     places = [*enumerate(words, 1), *enumerate(index_words(text), len(words) + 2)]
     return {"vector": " ".join(f"'{word}':{min(place, LAST_PLACE)}" for place, word in places)}
 

@@ -33,6 +33,8 @@ _SPACELESS = (
     r"\u1000-\u103f\u1050-\u109d\ua9e0-\ua9fe\uaa60-\uaa7f"  # Burmese
 )
 RUN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
+_ASCII_RUN = re.compile("[a-z0-9]+")
+"""`RUN` in lower-case ASCII, which is found faster."""
 _SPACELESS_RUN = re.compile(rf"(?:[{_SPACELESS}][{_MARKS}]*)+")
 _MARK = re.compile(f"[{_MARKS}]")
 _CHARACTER = re.compile(rf"[^{_MARKS}][{_MARKS}]{{0,7}}|[{_MARKS}]{{1,7}}")
@@ -76,8 +78,11 @@ def normal(text: str) -> str:
 
 def index_words(text: str) -> list[str]:
     """Return the words to index, in order."""
+    text = normal(text)
+    if text.isascii():
+        return [stem_of(run[:LONGEST]) for run in _ASCII_RUN.findall(text)][:MOST_INDEXED]
     words: list[str] = []
-    for run in RUN.findall(normal(text)):
+    for run in RUN.findall(text):
         for piece, is_spaceless in pieces_of(run):
             words += _words_of(piece) if is_spaceless else [stem_of(piece[:LONGEST])]
         if len(words) >= MOST_INDEXED:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import ColumnClause, column, select, table
 
 from models.chat.messages import search
-from models.chat.messages.words import Part, index_words, parse_query, stem_of
+from models.chat.messages.words import MOST_INDEXED, Part, index_words, parse_query, stem_of
 from models.chat.reading.marks import mark_matches
 from models.database import Database
 from models.prepared import Query
@@ -94,6 +94,24 @@ def test_threads_stem_at_the_same_time() -> None:
 )
 def test_words_of_a_text(text: str, words: list[str]) -> None:
     assert index_words(text) == words
+
+
+ASCII = "".join(map(chr, range(128)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ASCII,
+        "to be " * 8000,
+        "a" * 300 + " Walking",
+        "O'Brien's e-mail: a_b@c.d",
+        "x1\x00y\x1fz",
+        " ",
+    ],
+)
+def test_ascii_has_the_words_that_it_has_in_other_texts(text: str) -> None:
+    assert [*index_words(text), "ж"][:MOST_INDEXED] == index_words(f"{text} ж")
 
 
 @pytest.mark.parametrize(
