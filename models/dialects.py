@@ -11,7 +11,6 @@ from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
-    Connection,
     Dialect,
     FromClause,
     Insert,
@@ -32,13 +31,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.sql.operators import OperatorType
 from sqlalchemy.types import TypeEngine
 
 from models.json import Json
+from models.prepared import Change
+from models.reader import dialect_of
 
 T = TypeVar("T")
 
@@ -188,14 +189,19 @@ def _insert_of_lists(table: Table, names: tuple[str, ...]) -> Insert:
     return insert(table).from_select(names, select(*(listed.c[name] for name in names)))
 
 
-def insert_all(connection: Connection, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
+@cache
+def _insert_of_values(table: Table) -> Change:
+    return Change(insert(table))
+
+
+def insert_all(session: Session, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
     """Add many rows that name the same columns: on PostgreSQL by one statement."""
-    if connection.dialect.name == "sqlite":
-        connection.execute(insert(table), rows)
+    if dialect_of(session) == "sqlite":
+        _insert_of_values(table).run_all(session, rows)
         return
     names = tuple(rows[0])
     values = {name: [row[name] for row in rows] for name in names}
-    connection.execute(_insert_of_lists(table, names), values)
+    session.connection().execute(_insert_of_lists(table, names), values)
 
 
 class _IndexedBy(Alias[Any]):

@@ -6,7 +6,7 @@ a `Change` at the top of its module. Values and rows go through the types of the
 come out as SQLAlchemy's, and its event listeners are called for these statements too.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from sqlalchemy import (
@@ -87,6 +87,19 @@ class _Text:
             name: values[name] if bind is None else bind(values[name])
             for name, bind in self._places
         }
+
+    def bind_all(self, rows: Sequence[Values]) -> Parameters:
+        """The same of several rows with the same names, column by column."""
+        if not self._is_positional:
+            return [self.bind(row) for row in rows]
+        columns: list[Iterable[object]] = []
+        for name, bind in self._places:
+            if name in self._constants and name not in rows[0]:
+                columns.append([self._constants[name]] * len(rows))
+                continue
+            values = [row[name] for row in rows]
+            columns.append(values if bind is None else map(bind, values))
+        return list(zip(*columns, strict=True))
 
     def read(self, rows: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
         """The rows as the driver gives them, through their types."""
@@ -187,7 +200,7 @@ class Change(_Prepared):
             return
         connection = _connection_of(db)
         text = self._text(connection, rows[0])
-        count(connection, text.sql, [text.bind(row) for row in rows], many=True)
+        count(connection, text.sql, text.bind_all(rows), many=True)
         _expire(db, text.table)
 
 

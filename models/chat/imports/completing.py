@@ -1,6 +1,6 @@
 """What no archive has: keys and secrets are made anew, and other spellings of what is there."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import orjson
@@ -162,11 +162,13 @@ HELD: Mapping[str, Mapping[str, object]] = {
 """Columns that workers act on, and what they are until all is there."""
 
 
-def stars_of(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows of `StarredMessage`, and take the star from the flags of copies."""
-    stars = []
-    for row in rows:
-        if row["flags"] & STARRED:
-            row["flags"] &= ~STARRED
-            stars.append({"user_id": row["user_id"], "message_id": row["message_id"]})
-    return stars
+def stars_apart(copies: Sequence[Row]) -> tuple[Sequence[Row], list[Row]]:
+    """Return copies without the star among their flags, and the rows of `StarredMessage`."""
+    stars = [
+        {"user_id": row["user_id"], "message_id": row["message_id"]}
+        for row in copies
+        if row["flags"] & STARRED
+    ]
+    if not stars:
+        return copies, stars
+    return [{**row, "flags": row["flags"] & ~STARRED} for row in copies], stars

@@ -30,7 +30,7 @@ from sqlalchemy.sql import column
 from models.base import table_of
 from models.chat.common import audit
 from models.chat.common.hosts import check_host
-from models.chat.imports.completing import NEVER, hidden_host, stars_of
+from models.chat.imports.completing import NEVER, hidden_host, stars_apart
 from models.chat.imports.errors import NoSuchImport, UnfinishedImport
 from models.chat.imports.steps import DISCARDED, Removal, found_by
 from models.chat.imports.target import Row
@@ -190,15 +190,11 @@ def advance(session: Session, run: Import, *, step: int, done: int) -> None:
 
 def write_rows(session: Session, table: Table, rows: Sequence[Row]) -> None:
     """Add rows of one table, with what follows from them."""
-    connection = session.connection()
     if table is _COPY:
-        rows = [dict(row) for row in rows]
-        stars = stars_of(rows)
-        insert_all(connection, table, rows)
+        rows, stars = stars_apart(rows)
         if stars:
-            insert_all(connection, _STAR, stars)
-        return
-    insert_all(connection, table, rows)
+            insert_all(session, _STAR, stars)
+    insert_all(session, table, rows)
     if table is _MESSAGE:
         index_new_messages(
             session,
