@@ -8,9 +8,11 @@ import hashlib
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 
@@ -20,6 +22,8 @@ CHUNK = 1 << 16
 ENTRIES_MAX = 1_000_000
 MANIFEST_BYTES_MAX = 256 << 20  # about 200 for each of the files
 LINE_BYTES_MAX = 16 << 20
+ROWS_AT_ONCE = 2000
+BYTES_AT_ONCE = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How our archives are compressed; each other method has faults of its own."""
 _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
@@ -73,12 +77,46 @@ class ArchiveReader:
 
     def read_lines(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the objects of a file of lines. At its end, compare it with the manifest."""
+        for (rows,) in self.read_together([name]):
+            yield from rows
+
+    def read_together(
+        self, names: Sequence[str], *, after: int = 0, most: int = ROWS_AT_ONCE
+    ) -> Iterator[list[list[dict[str, Any]]]]:
+        """Yield the objects of files whose lines describe the same things, many at a time: a list
+        for each file, all of one length, at most `most`. The first `after` lines are skipped
+        without a look. At the end of each file, compare it with the manifest.
+        """
+        together = zip_longest(*map(self._lines, names))
+        deque(islice(together, after), maxlen=0)
+        number, size = after, 0
+        block: list[tuple[bytes, ...]] = []
+        for number, lines in enumerate(together, after + 1):
+            if None in lines:
+                _refuse_lengths(names, lines, number)
+            block.append(lines)
+            size += sum(map(len, lines))
+            if len(block) >= most or size >= BYTES_AT_ONCE:
+                yield self._parsed(names, block, number)
+                block, size = [], 0
+        if block:
+            yield self._parsed(names, block, number)
+
+    def _parsed(
+        self, names: Sequence[str], block: Sequence[tuple[bytes, ...]], last: int
+    ) -> list[list[dict[str, Any]]]:
+        first = last - len(block) + 1
+        return [
+            _parse_rows(lines, self.files[name], name, first)
+            for name, lines in zip(names, zip(*block, strict=True), strict=True)
+        ]
+
+    def _lines(self, name: str) -> Iterator[bytes]:
         facts, rows, rest = self.files[name], 0, b""
         for piece in self._read(name, facts):
             *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                rows += 1
-                yield _parse_row(line, facts, name, rows)
+            rows += len(lines)
+            yield from lines
             if len(rest) > LINE_BYTES_MAX:
                 raise ArchiveRefused("the line is too long", name, rows + 1)
         if rest:
@@ -171,6 +209,30 @@ def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> dict[str, zipfi
     if sum(entry.compress_size for entry in entries) > size:
         raise ArchiveRefused("has files that share their bytes")
     return checked
+
+
+def _refuse_lengths(names: Sequence[str], lines: Sequence[bytes | None], number: int) -> NoReturn:
+    """Refuse files of which not all have a line of this number."""
+    if lines[0] is None:
+        longer = next(name for name, line in zip(names, lines, strict=True) if line is not None)
+        raise ArchiveRefused("has more lines than there are rows", longer, number)
+    shorter = names[lines.index(None)]
+    raise ArchiveRefused("has fewer lines than there are rows", shorter)
+
+
+def _parse_rows(
+    lines: Sequence[bytes], facts: Mapping[str, Any], name: str, first: int
+) -> list[dict[str, Any]]:
+    """Return the objects of lines, of which the first has the number `first`."""
+    columns = facts.get("columns")
+    if max(map(len, lines)) <= LINE_BYTES_MAX:
+        try:
+            rows = [orjson.loads(line) for line in lines]
+        except orjson.JSONDecodeError:
+            rows = [None]
+        if all([type(row) is dict and list(row) == columns for row in rows]):
+            return rows
+    return [_parse_row(line, facts, name, number) for number, line in enumerate(lines, first)]
 
 
 def _parse_row(line: bytes, facts: Mapping[str, Any], name: str, number: int) -> dict[str, Any]:

@@ -48,8 +48,8 @@ from models.clock import Clock
 from models.database import Database, savepoint
 from models.json import Json
 
-BATCH_ROWS = 2000
-BATCH_CHARACTERS = 1_000_000
+BATCH_ROWS = 10_000
+"""Long rows, such as messages, are fewer: `archive_reader.BYTES_AT_ONCE`."""
 FILES_AT_ONCE = 20
 
 _REALM, _MESSAGE, _CONVERSATION = table_of(Realm), table_of(Message), table_of(Conversation)
@@ -238,16 +238,14 @@ class _Work:
             }.get(part.name)
             table = table_of(part.table).name
             number = 0
-            for number, line in enumerate(self._reader.read_lines(name), 1):
+            for (lines,) in self._reader.read_together([name]):
                 if is_first:
-                    try:
-                        self._ids.add(table, _whole(line["id"]))
-                    except ValueError as problem:
-                        raise ArchiveRefused(f"id {problem}", name, number) from None
+                    self._number_rows(table, name, number, lines)
                 if note is not None:
-                    note(line, name, number)
-                if number % 10_000 == 0:
-                    self._imports._listener("checked", number, 0, self._total)
+                    for at, line in enumerate(lines, number + 1):
+                        note(line, name, at)
+                number += len(lines)
+                self._imports._listener("checked", number, 0, self._total)
         if self._ids.counts[_REALM.name] != 1:
             raise ArchiveRefused("has not one line", f"{_REALM.name}.jsonl")
         for name in self._reader.uploads:
@@ -257,6 +255,13 @@ class _Work:
             size = sum(len(piece) for piece in self._reader.read_pieces(name))
             if stored.size is not None and size != stored.size:
                 raise ArchiveRefused("has another size than its row says", name)
+
+    def _number_rows(self, table: str, name: str, done: int, lines: Sequence[Line]) -> None:
+        for number, line in enumerate(lines, done + 1):
+            try:
+                self._ids.add(table, _whole(line["id"]))
+            except ValueError as problem:
+                raise ArchiveRefused(f"id {problem}", name, number) from None
 
     def _note_attachment(self, line: Line, file: str, number: int) -> None:
         handle, path_name, size = line["handle"], line["path_name"], line["size"]
@@ -298,8 +303,8 @@ class _Work:
             if table.name in counts
         }
         self._number(first_ids)
-        ((_, lines),) = self._lines(_REALM, 0)
-        realm = self._made(RowMaker(_REALM, self._target), 1, lines, ())
+        ((_, files),) = self._lines(_REALM, 0)
+        (realm,) = self._made(RowMaker(_REALM, self._target), 1, files, [()])
         now = self._imports._clock.now()
         try:
             return database.run(
@@ -322,39 +327,38 @@ class _Work:
         done = self._here.done
         maker = RowMaker(table, self._target)
         self._done += done
-        batch: list[tuple[int, Row]] = []
-        size = 0
-        beside = self._members() if table is _CONVERSATION else None
-        for number, lines in self._lines(table, 0 if beside else done):
-            users = beside(lines[0]["id"], number) if beside else ()
-            if number <= done:
-                continue
-            row = self._made(maker, number, lines, users)
-            batch.append((number, row))
-            size += sum([len(value) for value in row.values() if type(value) is str])
-            if len(batch) == BATCH_ROWS or size >= BATCH_CHARACTERS:
-                self._write_batch(table, batch)
-                batch, size = [], 0
-        if batch:
-            self._write_batch(table, batch)
+        users_of = self._members() if table is _CONVERSATION else None
+        for first, files in self._lines(table, 0 if users_of else done):
+            beside: Sequence[Sequence[int]] = [()] * len(files[0])
+            if users_of is not None:
+                beside = [users_of(line["id"]) for line in files[0]]
+            rows = self._made(maker, first, files, beside)
+            is_new = max(done - first + 1, 0)
+            if rows[is_new:]:
+                self._write_batch(table, first + is_new, rows[is_new:])
 
     def _made(
-        self, maker: RowMaker, number: int, lines: Sequence[Line], beside: Sequence[int]
-    ) -> Row:
-        """Return the row of the lines of one number, one of each file of its table."""
+        self,
+        maker: RowMaker,
+        first: int,
+        files: Sequence[Sequence[Line]],
+        beside: Sequence[Sequence[int]],
+    ) -> list[Row]:
+        """Return the rows of lines, from the number `first` on, of each file of their table."""
         parts = parts_of(maker.table)
-        row: Row = {}
+        rows: list[Row] = [{} for _ in files[0]]
         part = parts[0]
         try:
-            for part, line in zip(parts, lines, strict=True):
-                row |= maker.make(part.name, line)
-            return maker.complete(row, lines[0], beside)
+            for part, lines in zip(parts, files, strict=True):
+                for row, made in zip(rows, maker.make(part.name, lines), strict=True):
+                    row.update(made)
+            maker.complete(rows, files[0], beside)
         except RowRefused as refusal:
-            raise ArchiveRefused(str(refusal), f"{part.name}.jsonl", number) from None
+            raise ArchiveRefused(str(refusal), f"{part.name}.jsonl", first + refusal.at) from None
+        return rows
 
-    def _write_batch(self, table: Table, batch: list[tuple[int, Row]]) -> None:
-        rows = [row for _, row in batch]
-        run, last = self._here, batch[-1][0]
+    def _write_batch(self, table: Table, first: int, rows: list[Row]) -> None:
+        run, last = self._here, first + len(rows) - 1
 
         def write(session: Session) -> None:
             runs.advance(session, run, step=run.step, done=last)
@@ -363,19 +367,19 @@ class _Work:
         try:
             self._imports._database.run(write)
         except (IntegrityError, DataError) as problem:
-            self._blame(table, batch)
+            self._blame(table, first, rows)
             raise ArchiveRefused(_reason(problem), _file_of(table)) from problem
         self.run_ = replace(run, done=last)
-        self._done += len(batch)
+        self._done += len(rows)
         self._tell(table.name, last)
 
-    def _blame(self, table: Table, batch: list[tuple[int, Row]]) -> None:
+    def _blame(self, table: Table, first: int, rows: list[Row]) -> None:
         """Raise `ArchiveRefused` for the first row that the database does not take."""
         run = self._here
 
         def find(session: Session) -> None:
             runs.advance(session, run, step=run.step, done=run.done + 1)  # nobody else has
-            for number, row in batch:
+            for number, row in enumerate(rows, first):
                 try:
                     with savepoint(session):
                         runs.write_rows(session, table, [row])
@@ -386,22 +390,17 @@ class _Work:
 
     def _write_links(self, table: Table) -> None:
         maker = RowMaker(table, self._target)
-        batch: list[Row] = []
-        done = self._here.done
-        part = parts_of(table)[0]
-        number = 0
-        for number, lines in self._lines(table, done):
-            try:
-                references = maker.make_references(lines[0])
-            except RowRefused as refusal:
-                raise ArchiveRefused(str(refusal), f"{part.name}.jsonl", number) from None
-            if references is not None:
-                batch.append(references)
-            if len(batch) == BATCH_ROWS:
-                self._write_references(table, batch, number)
-                batch = []
-        if batch:
-            self._write_references(table, batch, number)
+        for first, files in self._lines(table, self._here.done):
+            batch: list[Row] = []
+            for number, line in enumerate(files[0], first):
+                try:
+                    references = maker.make_references(line)
+                except RowRefused as refusal:
+                    raise ArchiveRefused(str(refusal), _file_of(table), number) from None
+                if references is not None:
+                    batch.append(references)
+            if batch:
+                self._write_references(table, batch, first + len(files[0]) - 1)
 
     def _write_references(self, table: Table, batch: list[Row], done: int) -> None:
         run = self._here
@@ -501,46 +500,40 @@ class _Work:
         rows: list[Row] = []
         if not held:
             return rows
-        for _, lines in self._lines(table, 0):
-            if all(lines[0][name] == value for name, value in held.items()):
-                continue
-            row = maker.make(parts_of(table)[0].name, lines[0])
-            rows.append({"id_": row["id"], **{name: row[name] for name in held}})
+        for _, (lines, *_) in self._lines(table, 0):
+            others = [
+                line for line in lines if any(line[name] != value for name, value in held.items())
+            ]
+            if others:
+                made = maker.make(parts_of(table)[0].name, others)
+                rows += [{"id_": row["id"], **{name: row[name] for name in held}} for row in made]
         return rows
 
     # --- reading --------------------------------------------------------------------------------
 
-    def _lines(self, table: Table, done: int) -> Iterator[tuple[int, list[Line]]]:
-        """Yield the numbers and the lines of a table after the first `done`, one of each file."""
+    def _lines(self, table: Table, done: int) -> Iterator[tuple[int, Sequence[Sequence[Line]]]]:
+        """Yield the lines of a table after the first `done`, many at a time: the number of the
+        first, and a list for each file.
+        """
         parts = parts_of(table)
-        first, *others = parts
-        files = [self._reader.read_lines(f"{part.name}.jsonl") for part in parts]
-        number = 0
-        for number, line in enumerate(files[0], 1):
-            lines: list[Line] = [line]
-            for part, file in zip(others, files[1:], strict=True):
-                beside = next(file, None)
-                name = f"{part.name}.jsonl"
-                if beside is None:
-                    raise ArchiveRefused("has fewer lines than there are rows", name)
-                if any(beside[key] != line[key] for key in first.order):
-                    raise ArchiveRefused("is of another row", name, number)
-                lines.append(beside)
-            if number > done:
-                yield number, lines
-        for part, file in zip(others, files[1:], strict=True):
-            if next(file, None) is not None:
-                raise ArchiveRefused(
-                    "has more lines than there are rows", f"{part.name}.jsonl", number + 1
-                )
+        names = [f"{part.name}.jsonl" for part in parts]
+        keys = parts[0].order
+        number = done + 1
+        for files in self._reader.read_together(names, after=done, most=BATCH_ROWS):
+            for name, lines in zip(names[1:], files[1:], strict=True):
+                for at, (line, beside) in enumerate(zip(files[0], lines, strict=True), number):
+                    if any([beside[key] != line[key] for key in keys]):
+                        raise ArchiveRefused("is of another row", name, at)
+            yield number, files
+            number += len(files[0])
 
-    def _members(self) -> Callable[[int, int], list[int]]:
+    def _members(self) -> Callable[[int], list[int]]:
         """Return what finds the users of a conversation, for conversations in their order."""
         file = "conversation_member.jsonl"
         lines = enumerate(self._reader.read_lines(file), 1)
         ahead = next(lines, None)
 
-        def users_of(conversation_id: int, number: int) -> list[int]:
+        def users_of(conversation_id: int) -> list[int]:
             nonlocal ahead
             users: list[int] = []
             while ahead is not None and ahead[1]["conversation_id"] == conversation_id:

@@ -4,7 +4,7 @@ that follow one another.
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 NOBODY = 0
@@ -52,18 +52,24 @@ class Ids:
             return None
         return self._first[table] + place
 
-    def finder(self, table: str) -> Callable[[int], int]:
-        """Return what returns the new id of an old one, and raises ValueError for others."""
+    def finder(self, table: str) -> Callable[[Sequence[int]], Sequence[int]]:
+        """Return what returns the new ids of old ones, and raises ValueError for others."""
         known, first = self._old[table], self._first[table]
         end = len(known)
 
-        def find(old: int) -> int:
-            place = bisect_left(known, old)
-            if place == end or known[place] != old:
-                raise ValueError(f"refers to {table} {old}, which is not in the archive")
-            return first + place
+        def find_all(olds: Sequence[int]) -> Sequence[int]:
+            place, count = bisect_left(known, olds[0]), len(olds)
+            if known[place : place + count] == array("q", olds):
+                return range(first + place, first + place + count)
+            new = {}
+            for old in set(olds):
+                place = bisect_left(known, old)
+                if place == end or known[place] != old:
+                    raise ValueError(f"refers to {table} {old}, which is not in the archive")
+                new[old] = first + place
+            return [new[old] for old in olds]
 
-        return find
+        return find_all
 
     def find_or_nobody(self, table: str, old: int) -> int:
         found = self.find(table, old)

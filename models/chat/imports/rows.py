@@ -11,13 +11,17 @@ from models.chat.imports import references
 from models.chat.imports.completing import COMPLETE, HELD
 from models.chat.imports.target import Line, Row, Target
 from models.chat.imports.values import converter
+from models.json import Json
 
 
 class RowRefused(Exception):
-    """A row of an archive is wrong: its `column`, and why."""
+    """A row of an archive is wrong: its `column`, and why. `at`: its place among those that were
+    made together.
+    """
 
-    def __init__(self, column: str, problem: str) -> None:
+    def __init__(self, column: str, problem: str, at: int = 0) -> None:
         super().__init__(f"{column} {problem}" if column else problem)
+        self.at = at
 
 
 @cache
@@ -38,7 +42,10 @@ class RowMaker:
 
     def __init__(self, table: Table, target: Target) -> None:
         self.table, self._target = table, target
-        self._later = frozenset(references.referring_to_itself(table))
+        self._later = {
+            name: converter(table.c[name], target)
+            for name in sorted(references.referring_to_itself(table))
+        }
         self._converters = {
             part.name: [
                 (name, converter(table.c[name], target))
@@ -50,36 +57,50 @@ class RowMaker:
         self._held = HELD.get(table.name, {})
         self._complete = COMPLETE.get(table.name)
 
-    def make(self, part: str, line: Line) -> Row:
-        """Return the values of a line, without those that a later row may decide. Raise
-        `RowRefused`.
+    def make(self, part: str, lines: Sequence[Line]) -> list[Row]:
+        """Return the values of lines, at least one, without those that a later row may decide.
+        Raise `RowRefused` for the first line that is wrong.
         """
-        row: Row = {}
+        columns: dict[str, Sequence[Json]] = {}
         for name, convert in self._converters[part]:
             try:
-                row[name] = convert(line[name])
-            except ValueError as problem:
-                raise RowRefused(name, str(problem)) from None
-        return row
+                columns[name] = convert([line[name] for line in lines])
+            except ValueError:
+                self._refuse_one(part, lines)
+                raise
+        names = tuple(columns)
+        return [dict(zip(names, each)) for each in zip(*columns.values())]  # noqa: B905
 
-    def complete(self, row: Row, line: Line, beside: Sequence[int] = ()) -> Row:
-        """Return the row with what no archive has. Raise `RowRefused`."""
-        if self._complete is not None:
-            try:
-                row.update(self._complete(row, line, self._target, beside))
-            except ValueError as problem:
-                raise RowRefused("", str(problem)) from None
-        row.update(self._held)
-        return row
+    def _refuse_one(self, part: str, lines: Sequence[Line]) -> None:
+        for at, line in enumerate(lines):
+            for name, convert in self._converters[part]:
+                try:
+                    convert([line[name]])
+                except ValueError as problem:
+                    raise RowRefused(name, str(problem), at) from None
+
+    def complete(
+        self, rows: Sequence[Row], lines: Sequence[Line], beside: Sequence[Sequence[int]]
+    ) -> None:
+        """Add to the rows of lines what no archive has. Raise `RowRefused`."""
+        if self._complete is None and not self._held:
+            return
+        for at, (row, line, users) in enumerate(zip(rows, lines, beside, strict=True)):
+            if self._complete is not None:
+                try:
+                    row.update(self._complete(row, line, self._target, users))
+                except ValueError as problem:
+                    raise RowRefused("", str(problem), at) from None
+            row.update(self._held)
 
     def make_references(self, line: Line) -> Row | None:
         """Return the references to rows of the same table, with the row's `id_`; None: it has
         none. Raise `RowRefused`.
         """
         row: Row = {}
-        for name in sorted(self._later):
+        for name, convert in self._later.items():
             try:
-                row[name] = converter(self.table.c[name], self._target)(line[name])
+                (row[name],) = convert([line[name]])
             except ValueError as problem:
                 raise RowRefused(name, str(problem)) from None
         if not any(row.values()):
