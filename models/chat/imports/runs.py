@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 import orjson
 from sqlalchemy import (
@@ -194,6 +195,9 @@ def write_rows(session: Session, table: Table, rows: Sequence[Row]) -> None:
         rows, stars = stars_apart(rows)
         if stars:
             insert_all(session, _STAR, stars)
+        # An archive has them by people, so that each would be far from the last in the index by
+        # messages.
+        rows = sorted(rows, key=itemgetter("message_id"))
     insert_all(session, table, rows)
     if table is _MESSAGE:
         index_new_messages(
