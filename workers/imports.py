@@ -7,6 +7,8 @@ one batch of rows is in memory at a time, and the ids of all rows, eight bytes e
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -429,40 +431,37 @@ class _Work:
 
     def _write_files(self, table: Table) -> None:
         names = list(self._reader.uploads)
-        for start in range(self._here.done, len(names), FILES_AT_ONCE):
-            some = names[start : start + FILES_AT_ONCE]
-            for name in some:
-                self._store(name)
-            self._advance(step=self._here.step, done=start + len(some))
-            self._tell("files", start + len(some))
+        self._imports._arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
+            for start in range(self._here.done, len(names), FILES_AT_ONCE):
+                some = names[start : start + FILES_AT_ONCE]
+                with ExitStack() as stack:
+                    arrived = [file for name in some for file in self._unpacked(name, stack)]
+                    # A disk takes as long to keep several files as one.
+                    list(pool.map(self._imports._files.put, *zip(*arrived, strict=True)))
+                self._advance(step=self._here.step, done=start + len(some))
+                self._tell("files", start + len(some))
 
-    def _store(self, name: str) -> None:
+    def _unpacked(self, name: str, stack: ExitStack) -> Iterator[tuple[str, Path]]:
+        """Yield the key and the place of a file, and of what no archive has: the small form, if it
+        is a picture. The end of `stack` removes them.
+        """
         stored = self._stored[name]
         key = key_of(self._target.texts.realm_id, self._ids.handle(stored.handle))
-        arriving = self._imports._arriving
-        arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=arriving, prefix="import-", delete=False) as file:
+        with tempfile.NamedTemporaryFile(
+            dir=self._imports._arriving, prefix="import-", delete=False
+        ) as file:
             path = Path(file.name)
-            try:
-                for piece in self._reader.read_pieces(name):
-                    file.write(piece)
-                file.close()
-                if stored.is_picture:
-                    self._store_thumbnail(path, key)
-                self._imports._files.put(key + stored.suffix, path)
-            finally:
-                path.unlink(missing_ok=True)
-
-    def _store_thumbnail(self, path: Path, key: str) -> None:
-        """Store what no archive has: the small form of a picture, if it is one."""
-        small = path.with_name(f"{path.name}.small")
-        try:
-            make_small(path, small, *THUMBNAIL_SIZE, only_still=True)
-            self._imports._files.put(key + THUMBNAIL, small)
-        except NotAPicture:
-            pass
-        finally:
-            small.unlink(missing_ok=True)
+            stack.callback(path.unlink, missing_ok=True)
+            for piece in self._reader.read_pieces(name):
+                file.write(piece)
+        if stored.is_picture:
+            small = path.with_name(f"{path.name}.small")
+            stack.callback(small.unlink, missing_ok=True)
+            with suppress(NotAPicture):
+                make_small(path, small, *THUMBNAIL_SIZE, only_still=True)
+                yield key + THUMBNAIL, small
+        yield key + stored.suffix, path
 
     # --- the end --------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ KNOWN = {
     ("server/serving/streams.py", "Pool"): "answers that handlers stream, a piece at a time",
     ("handlers/chat/wire/pools.py", "Pool"): "hashes of passwords; pictures; files for the store",
     ("workers/webhook_posting.py", "to_thread"): "faults of test helpers, a look for each message",
+    ("workers/imports.py", "ThreadPoolExecutor"): "files of an import on their way to the store",
     ("adapters/webhooks/guarded_network.py", "ThreadPoolExecutor"): "names that are resolved",
 }
 """Place and kind -> what works there."""
