@@ -347,13 +347,12 @@ class _Work:
         beside: Sequence[Sequence[int]],
     ) -> list[Row]:
         """Return the rows of lines, from the number `first` on, of each file of their table."""
-        parts = parts_of(maker.table)
-        rows: list[Row] = [{} for _ in files[0]]
-        part = parts[0]
+        part, *others = parts_of(maker.table)
         try:
-            for part, lines in zip(parts, files, strict=True):
-                for row, made in zip(rows, maker.make(part.name, lines), strict=True):
-                    row.update(made)
+            rows = maker.make(part.name, files[0])
+            for part, lines in zip(others, files[1:], strict=True):
+                for row, more in zip(rows, maker.make(part.name, lines), strict=True):
+                    row.update(more)
             maker.complete(rows, files[0], beside)
         except RowRefused as refusal:
             raise ArchiveRefused(str(refusal), f"{part.name}.jsonl", first + refusal.at) from None
