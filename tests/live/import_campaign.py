@@ -1,22 +1,26 @@
-"""`scripts/import`: an organization of a million messages comes in, on both databases; exits 1 when
-anything is wrong. Speed and memory are printed beside their bounds; they need a quiet machine.
+"""`scripts/import`: an organization of a million messages comes in, on both databases, and again
+while the command is killed; exits 1 when anything is wrong. Speed and memory are printed beside
+their bounds; they need a quiet machine.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
 from benchmarks.chat.realm import LEAST_MESSAGES, RECENT
 from models import migrate
-from tests.live.importing import NEW_HOST, command, make_archive
+from tests.live.importing import NEW_HOST, command, differences, import_killed, make_archive
 from tests.support.postgres import running_server
 
 LEAST_SPEED = 5_000
 MOST_MEMORY_MIB = 64
+KILLED_AFTER_S = 2.0
+"""After the command has begun to write."""
 
 
 def measure(name: str, url: str, folder: Path, small: Path, large: Path, messages: int) -> bool:
@@ -34,6 +38,23 @@ def measure(name: str, url: str, folder: Path, small: Path, large: Path, message
     return before.status == ended.status == 0
 
 
+def kill(name: str, url: str, whole: str, folder: Path, small: Path, large: Path) -> bool:
+    """Import both archives into another database while the command is killed again and again."""
+    migrate.upgrade(url, "chat")
+    began = time.monotonic()
+    first = command(url, folder, str(small), "--host", "small.example")
+    grace_s = (KILLED_AFTER_S, KILLED_AFTER_S)
+    killed = import_killed(url, folder, large, grace_s=grace_s)
+    seconds = time.monotonic() - began
+    found = differences(whole, url)
+    print(
+        f"{name}, killed {KILLED_AFTER_S:g} s after each beginning: {killed} kills in"
+        f" {seconds:.0f} s; {', '.join(found) or 'the same organization'}",
+        flush=True,
+    )
+    return first.status == 0 and not found
+
+
 def main(argv: list[str]) -> int:
     messages, files = (int(text) for text in (argv + ["1000000", "10000"][len(argv) :])[:2])
     only = argv[2] if len(argv) > 2 else ""
@@ -46,16 +67,19 @@ def main(argv: list[str]) -> int:
         small = make_archive(url, folder / "small", messages=LEAST_MESSAGES, files=0, recent=0)
         print(f"archive: {large.stat().st_size / 1024 / 1024:.0f} MiB", flush=True)
         if only != "postgresql":
-            url = f"sqlite:///{folder}/target.db"
+            url, other = f"sqlite:///{folder}/target.db", f"sqlite:///{folder}/killed.db"
             held = measure("SQLite", url, folder / "to", small, large, messages)
+            held = kill("SQLite", other, url, folder / "killed", small, large) and held
         if only == "sqlite":
             return 0 if held else 1
         try:
             with running_server() as server:
-                name = server.create()
-                url = server.url_of(name)
+                names = server.create(), server.create()
+                url, other = map(server.url_of, names)
                 held = measure("PostgreSQL", url, folder / "too", small, large, messages) and held
-                server.drop(name)
+                held = kill("PostgreSQL", other, url, folder / "too", small, large) and held
+                for name in names:
+                    server.drop(name)
         except pytest.skip.Exception as missing:
             print(f"PostgreSQL: skipped, {missing}")
     return 0 if held else 1

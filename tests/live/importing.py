@@ -20,16 +20,25 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import zip_longest
 from pathlib import Path
 from unittest.mock import patch
 
-from sqlalchemy import insert, select
+from sqlalchemy import column, insert, select, table
 
 from adapters.file_store.directory import DirectoryStore
 from benchmarks.chat import realm as bench
 from models import migrate
 from models.base import table_of
-from models.chat.tables import Attachment, AttachmentMessage, ChatImport, Realm
+from models.chat.imports.rows import TABLES
+from models.chat.tables import (
+    Attachment,
+    AttachmentMessage,
+    ChatImport,
+    Realm,
+    StarredMessage,
+    Topic,
+)
 from models.chat.uploads.names import key_of
 from models.clock import SystemClock
 from models.database import Database
@@ -40,6 +49,11 @@ from workers.exports import Exports
 
 CLOCK = SystemClock()
 FILE_BYTES = 5_000
+MADE_ANEW = {
+    *("api_key_nonce", "api_key_sha256", "handle", "sealed_secret", "sealed_token", "token_sha256"),
+}
+SEARCH = {"sqlite": ("rowid", "topic", "content"), "postgresql": ("message_id", "vector")}
+"""The columns of the index."""
 NEW_HOST = "moved.example"
 POLL_S = 0.02
 
@@ -153,8 +167,16 @@ def _used_by_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def import_killed(url: str, folder: Path, archive: Path, *, kills: int, seed: int) -> int:
-    """Import an archive; each time that some of it is there, SIGKILL comes at a random moment after
+def import_killed(
+    url: str,
+    folder: Path,
+    archive: Path,
+    *,
+    kills: int = sys.maxsize,
+    grace_s: tuple[float, float] = (0, 0.3),
+    seed: int = 0,
+) -> int:
+    """Import an archive; each time that more of it is there, SIGKILL comes at a random moment after
     that. Return how many kills there were.
     """
     chance, killed = random.Random(seed), 0
@@ -167,18 +189,18 @@ def import_killed(url: str, folder: Path, archive: Path, *, kills: int, seed: in
             return [(row.step, row.done) for row in reader.execute(query)]
 
     def kill_after_progress() -> Callable[[], bool]:
-        before, grace_s = progress(), chance.uniform(0, 0.3)
+        before, wait_s = progress(), chance.uniform(*grace_s)
         moved_at: list[float] = []
 
         def kill() -> bool:
             if not moved_at and progress() != before:
                 moved_at.append(time.monotonic())
-            return bool(moved_at) and time.monotonic() - moved_at[0] >= grace_s
+            return bool(moved_at) and time.monotonic() - moved_at[0] >= wait_s
 
         return kill
 
     try:
-        for _ in range(kills):
+        while killed < kills:
             ended = command(url, folder, *words, kill_if=kill_after_progress())
             if ended.status == 0:
                 break
@@ -190,6 +212,36 @@ def import_killed(url: str, folder: Path, archive: Path, *, kills: int, seed: in
     assert ended.status == 0, ended.err
     assert json.loads(ended.out.splitlines()[-1])["host"] == NEW_HOST
     return killed
+
+
+def differences(one: str, other: str) -> list[str]:
+    """Tables of two databases, into which nobody but an import of the same archive has written,
+    whose rows differ, but for secrets and the times of the imports.
+    """
+    databases = Database(one), Database(other)
+    search = table("message_search", *map(column, SEARCH[databases[0].dialect]))
+    found = []
+    try:
+        for each in (*TABLES, table_of(StarredMessage), table_of(Topic), search):
+            columns = [its for its in each.c if its.name not in MADE_ANEW]
+            query = select(*columns).order_by(*(each.primary_key or columns))
+            if "kind" in each.c:
+                query = query.where(each.c.kind != "realm_imported")
+            with (
+                databases[0].snapshot(may_take_long=True) as first,
+                databases[1].snapshot(may_take_long=True) as second,
+            ):
+                streams = [
+                    db.execution_options(yield_per=5000).execute(query) for db in (first, second)
+                ]
+                pairs = enumerate(zip_longest(*streams), 1)
+                number = next((at for at, (a, b) in pairs if a != b), None)
+            if number is not None:
+                found.append(f"{each.name}, row {number}")
+    finally:
+        for database in databases:
+            database.dispose()
+    return found
 
 
 def compare(url: str, folder: Path, archive: Path, host: str = NEW_HOST) -> Comparison:

@@ -11,16 +11,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from benchmarks.chat import realm as bench
 from models import migrate
 from models.chat.organization.realms import create_realm
+from models.chat.tables import User
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.importing import (
     NEW_HOST,
     command,
     compare,
+    differences,
     environment,
     import_killed,
     make_archive,
@@ -65,6 +68,26 @@ def test_killed_at_random(empty_url: str, tmp_path: Path) -> None:
     refused = command(empty_url, target, "--host", NEW_HOST, "--discard")
     assert refused.status == 1
     assert refused.err == f"Error: No unfinished import is at {NEW_HOST}.\n"
+
+
+def test_the_comparison_of_the_campaign_sees_a_difference(tmp_path: Path) -> None:
+    """scripts/import compares two databases with it."""
+    urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other")]
+    migrate.upgrade(urls[0], "chat")
+    database = Database(urls[0])
+    database.run(
+        lambda session: create_realm(
+            session, KEYS, name="Acme", host="acme.example", owner_email="cordelia@acme.example",
+            owner_name="Cordelia", now=SystemClock().now(),
+        )
+    )  # fmt: skip
+    database.dispose()
+    shutil.copy(tmp_path / "one.db", tmp_path / "other.db")
+    assert differences(*urls) == []
+    other = Database(urls[1])
+    other.run(lambda session: session.execute(update(User).values(full_name="Regan")))
+    other.dispose()
+    assert differences(*urls) == ["user, row 1"]
 
 
 def blocks() -> list[str]:
