@@ -138,4 +138,4 @@ def test_a_random_organization(
             assert there == expected.pop((name, number)), (name, narrow)
             read += len(there)
     assert expected == {}
-    assert read > 20
+    assert read > 0  # a history may have deleted nearly all messages
