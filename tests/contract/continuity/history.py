@@ -81,6 +81,8 @@ class History:
         for operation_id in ("subscribe", "create_profile_field", "create_channel_folder"):
             for _ in range(3):
                 self.act(operation_id)
+        if not self.succeeded["subscribe"]:
+            self.insist("subscribe")
         for _ in range(8):
             self.act("send_message")
         self.enable_reports()
