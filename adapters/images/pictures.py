@@ -32,8 +32,9 @@ def make_small(
     animation the first frame. Raise `NotAPicture`, and then leave nothing of it.
     """
     still = target.with_name(target.name + ".still")
+    frames = "still" if only_still else "all"
     try:
-        result = json.loads(_run(source, target, width, height, "still" if only_still else "all"))
+        result = json.loads(_run(source, target, width, height, frames))
     except NotAPicture:
         target.unlink(missing_ok=True)
         still.unlink(missing_ok=True)
@@ -46,6 +47,17 @@ def make_small(
         result["height"],
         is_animated,
     )
+
+
+def make_square(source: Path, target: Path, side: int) -> None:
+    """Write the picture to `target` as PNG: what is in its middle, of so many pixels in width and
+    height; of an animation the first frame. Raise `NotAPicture`, and then leave nothing of it.
+    """
+    try:
+        _run(source, target, side, side, "square")
+    except NotAPicture:
+        target.unlink(missing_ok=True)
+        raise
 
 
 def _run(source: Path, target: Path, width: int, height: int, frames: str) -> bytes:

@@ -1,10 +1,12 @@
 """A program that makes one picture small, under limits that nothing in the picture can pass.
 
-    python shrinking.py SOURCE TARGET WIDTH HEIGHT (all | still)
+    python shrinking.py SOURCE TARGET WIDTH HEIGHT (all | still | square)
 
 The picture goes to TARGET as WebP. With `still` that is the first frame of an animation; otherwise
-the first frame goes to TARGET.still. One line of JSON has the width and height of the source, and
-whether it is animated. The exit status is 1 for what is no picture, or one that exceeds a limit.
+the first frame goes to TARGET.still. With `square` the first frame goes to TARGET as PNG, cut and
+scaled to exactly this width and height. One line of JSON has the width and height of the source,
+and whether it is animated. The exit status is 1 for what is no picture, or one that exceeds a
+limit.
 """
 
 import json
@@ -45,7 +47,7 @@ def main(source: Path, target: Path, width: int, height: int, frames: str) -> in
     warnings.simplefilter("ignore")
     try:
         with Image.open(source, formats=FORMATS) as image:
-            facts = _shrink(image, source, target, (width, height), only_still=frames == "still")
+            facts = _shrink(image, source, target, (width, height), frames)
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, MemoryError, EOFError):
         return REFUSED
     print(json.dumps(facts))
@@ -53,7 +55,7 @@ def main(source: Path, target: Path, width: int, height: int, frames: str) -> in
 
 
 def _shrink(
-    image: Image.Image, source: Path, target: Path, box: tuple[int, int], *, only_still: bool
+    image: Image.Image, source: Path, target: Path, box: tuple[int, int], wanted: str
 ) -> dict[str, object]:
     size = image.size
     if image.format == "JPEG":
@@ -65,8 +67,10 @@ def _shrink(
         raise ValueError("too many pixels")
     frames = min(getattr(image, "n_frames", 1), FRAMES)
     is_animated = frames > 1 and pixels * frames <= PIXELS_OF_FRAMES
-    still = _fitted(image, box)
-    if is_animated and not only_still:
+    still = _cut(image, box) if wanted == "square" else _fitted(image, box)
+    if wanted == "square":
+        still.save(target, "PNG")
+    elif is_animated and wanted == "all":
         still.save(target.with_name(target.name + ".still"), "WEBP")
         moving = []
         durations = []
@@ -88,6 +92,15 @@ def _fitted(image: Image.Image, box: tuple[int, int]) -> Image.Image:
     """Return the frame upright, in RGBA, no larger than the box; a smaller one keeps its size."""
     frame = image.convert("RGBA")
     frame.thumbnail(box)
+    return _upright(frame)
+
+
+def _cut(image: Image.Image, box: tuple[int, int]) -> Image.Image:
+    """Return the middle of the frame upright, in RGBA, of exactly the size of the box."""
+    return _upright(ImageOps.fit(image.convert("RGBA"), box))
+
+
+def _upright(frame: Image.Image) -> Image.Image:
     upright = ImageOps.exif_transpose(frame)
     upright.info.clear()
     return upright

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from adapters.images.pictures import NotAPicture, make_small
+from adapters.images.pictures import NotAPicture, make_small, make_square
 from adapters.images.shrinking import CPU_S
 from tests.support.pictures import SCRIPT, black_png, endless_jpeg, picture
 
@@ -30,6 +30,26 @@ def test_what_is_read(kind: str, tmp_path: Path) -> None:
 def test_a_small_picture_stays_as_large_as_it_is(tmp_path: Path) -> None:
     with Image.open(small(tmp_path, picture("PNG", 30, 20))) as made:
         assert made.size == (30, 20)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [(400, 200), (30, 90)])
+def test_squares(kind: str, size: tuple[int, int], tmp_path: Path) -> None:
+    """Of exactly the size that is wanted, smaller or larger."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(picture(kind, *size))
+    make_square(source, target, 100)
+    with Image.open(target) as made:
+        assert (made.format, made.size, made.info) == ("PNG", (100, 100), {})
+
+
+def test_no_square_of_what_is_no_picture(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for content in (b"", SCRIPT, picture("PNG", 300, 300)[:200], black_png(10_000, 10_000)):
+        source.write_bytes(content)
+        with pytest.raises(NotAPicture):
+            make_square(source, tmp_path / "target", 100)
+        assert [path.name for path in tmp_path.iterdir()] == ["source"]
 
 
 def test_a_hundred_megapixels(tmp_path: Path) -> None:
