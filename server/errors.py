@@ -61,8 +61,8 @@ class Violation:
     that keyword's values, for services that word their own messages (`{"limit": 60}`,
     `{"property": "topic"}`, `{"types": ["integer"]}`); of an `enum` also the `value`, if it is
     text; of `anyOf` and `oneOf` the `context`, the first violation of each branch. Where the schema
-    that failed names an error for the keyword (`x-errors: {enum: ...}`), `facts["error"]` is that
-    name.
+    that failed names an error for the keyword (`x-errors: {enum: ...}`), or a form one for a second
+    file of one field (`oneFile`), `facts["error"]` is that name.
     """
 
     path: str

@@ -18,7 +18,7 @@ from starlette.types import Receive
 from server.document.bodies import Disconnected, check_length
 from server.document.forms import Form
 from server.document.operation import Call, Operation
-from server.errors import BodyTooLarge, InvalidRequest, RequestTimeout, Violation
+from server.errors import BodyTooLarge, RequestTimeout
 from server.files import File, FileIntake
 from server.pools import Pool
 from server.wire.guard import decode_text, pointer_step
@@ -189,8 +189,8 @@ class FormArrival(Arrival):
         self._name = head.name if name is None else name
         if name is None:
             return
-        if name in self._with_files and not self._form.takes_many(name):
-            raise InvalidRequest((Violation(f"/body/{name}", "must be one file", "oneFile"),))
+        if name in self._with_files:
+            self._form.require_takes_many(name)
         self._with_files.add(name)
         self._begin_file(head.file_name or "", head.media_type)
 

@@ -20,7 +20,7 @@ from server.document.kinds import (
 )
 from server.document.media import MULTIPART, find_key, is_json, is_text
 from server.document.parameters import Parameters
-from server.document.schemas import Schemas
+from server.document.schemas import ERRORS, Schemas
 from server.document.styles import (
     MISSING,
     RawTexts,
@@ -42,6 +42,8 @@ from server.wire.queries import MAX_QUERY_FIELDS, parse_pairs, parse_raw_pairs
 
 Sent = Mapping[str, "list[Any] | JsonValue"]
 _STYLED = ("style", "explode", "allowReserved")
+SECOND_FILE = "oneFile"
+"""The rule that a field takes one file."""
 _UNTYPED = "application/octet-stream"
 """What a part is whose type its client does not know (RFC 7578, section 4.4)."""
 
@@ -116,6 +118,8 @@ class Form:
         """Whether a field is read like a parameter, by a style."""
         self.name_values({name: name for name in self.fields})
         self.binary = [name for name, field in self.fields.items() if field.binary]
+        second = schema.get(ERRORS, {}).get(SECOND_FILE)
+        self._facts_of_second = {} if second is None else {"error": second}
         self._has_part_rules = any(f.content_types or f.headers for f in self.fields.values())
         self._closed = additional_of(schema, schemas) is False
         self._validate = schemas.compile(self._checked(schema, schemas), place)
@@ -180,9 +184,11 @@ class Form:
         is_free = head.name not in self.names and len(self.binary) == 1
         return self.binary[0] if is_free else None
 
-    def takes_many(self, name: str) -> bool:
-        """Return whether a field takes several files."""
-        return self.fields[name].is_array
+    def require_takes_many(self, name: str) -> None:
+        """Raise `InvalidRequest` unless a field takes several files."""
+        if not self.fields[name].is_array:
+            path, facts = f"/body/{name}", self._facts_of_second
+            raise InvalidRequest((Violation(path, "must be one file", SECOND_FILE, facts),))
 
     def sent_as_json(self, value: Any) -> Sent:
         """Return the fields of a JSON object. Raise `InvalidRequest`."""

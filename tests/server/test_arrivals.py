@@ -8,9 +8,11 @@ import pytest
 
 from server.context import Context
 from server.errors import RateLimited
-from server.files import File
-from tests.server.arrivals import LIMIT, MULTIPART, a_file, make_thing, taking
+from server.files import File, FileIntake
+from server.response import Response
+from tests.server.arrivals import LIMIT, MEDIA, MULTIPART, TooLarge, a_file, make_thing, taking
 from tests.server.client import Answer, Client
+from tests.server.services import post, respond
 
 
 @pytest.fixture
@@ -61,6 +63,25 @@ def test_who_moves_a_file_keeps_it(folder: Path, tmp_path: Path) -> None:
 
 def test_a_file_of_any_field_is_the_file(client: Client) -> None:
     assert send(client, a_file(b"x", "/tmp/f.bin")).json["bytes"] == [120]
+
+
+@pytest.mark.parametrize("named", [None, "OnlyOne"])
+def test_a_second_file_has_the_error_that_the_form_names(folder: Path, named: str | None) -> None:
+    [(media_type, media)] = MEDIA.items()
+    more = {} if named is None else {"x-errors": {"oneFile": named}}
+    seen: list[Any] = []
+
+    def keep(error: Exception, request_id: str) -> Response:
+        seen.extend(getattr(error, "violations", ()))
+        return respond(error, request_id)
+
+    form = {media_type: {"schema": {**media["schema"], **more}}}
+    intake = FileIntake(folder, LIMIT, TooLarge)
+    client = post(form, make_thing, files=intake, respond=keep)
+    assert send(client, a_file(b"x"), a_file(b"y", "other")).status == 422
+    [violation] = seen
+    assert (violation.path, violation.rule) == ("/body/file", "oneFile")
+    assert violation.facts.get("error") == named
 
 
 def test_what_is_refused_leaves_nothing(client: Client, folder: Path) -> None:
