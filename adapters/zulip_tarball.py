@@ -39,7 +39,7 @@ _LISTS = re.compile(r"(?:uploads|emoji|avatars|realm_icons)/records\.json")
 _UNFINISHED = re.compile(r"messages-[0-9]+\.json\.(?:partial|locked)")
 _FACTS = frozenset(("import_source", "sort_by_date"))
 """What the realm's file has beside its tables."""
-_KEPT = ("uploads/", "emoji/")
+_KEPT = ("uploads/", "emoji/", "avatars/")
 """Folders whose files are taken."""
 _FAULTS = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
 _SPACE = re.compile(rb"[ \t\r\n]*")

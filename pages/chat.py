@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Flask, redirect
 from flask.typing import ResponseReturnValue
 
-from pages import emoji, exports, uploads
+from pages import avatars, emoji, exports, uploads
 from pages.clients import add_client
 from pages.served import Served
 
@@ -14,6 +14,7 @@ def install_for(app: Flask, service: Served) -> None:
     exports.install_for(app, service)
     uploads.install_for(app, service)
     emoji.install_for(app, service)
+    avatars.install_for(app, service)
     if service.settings.chat_page:
         add_chat(app)
 

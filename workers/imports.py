@@ -23,11 +23,12 @@ from sqlalchemy.orm import Session
 from adapters.archive_reader import ArchiveReader, ArchiveRefused
 from adapters.archives import MANIFEST
 from adapters.file_store.store import FileStore
-from adapters.images.pictures import NotAPicture, make_small
+from adapters.images.pictures import NotAPicture, make_small, make_square
 from models.base import table_of
+from models.chat.accounts.avatars import SIZE, SIZE_MEDIUM
 from models.chat.common.hosts import check_host
 from models.chat.common.vault import Vault
-from models.chat.exports.rows import FORMAT
+from models.chat.exports.rows import FORMAT, avatar_file
 from models.chat.exports.scope import FULL_WITHOUT_CONSENT
 from models.chat.exports.tables import PARTS
 from models.chat.identity.api_keys import KeyMaker
@@ -45,7 +46,7 @@ from models.chat.organization.realms import check_realm_name
 from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.retention import POLICY
 from models.chat.tables import Conversation, Message, Realm
-from models.chat.uploads.names import THUMBNAIL, key_of
+from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, THUMBNAIL, key_of
 from models.clock import Clock
 from models.database import Database, savepoint
 from models.json import Json
@@ -66,13 +67,14 @@ Listener = Callable[[str, int, int, int], None]
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A file as a row has it: the handle, and its size and whether it is a picture if it is known
-    (of uploads).
+    (of uploads). `is_avatar`: a user's picture.
     """
 
     handle: str
     suffix: str = ""
     size: int | None = None
     is_picture: bool = False
+    is_avatar: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class Imports:
             if not found:
                 break
             for _, _, handle in found:
-                for suffix in ("", STILL, THUMBNAIL):
+                for suffix in ("", STILL, THUMBNAIL, AVATAR, AVATAR_MEDIUM):
                     self._files.delete(key_of(run.realm_id, handle) + suffix)
             after = (found[-1][0], found[-1][1])
         for removal in removals(run.first_ids, run.counts):
@@ -237,6 +239,7 @@ class _Work:
                 "attachment": self._note_attachment,
                 "realm_emoji": self._note_emoji,
                 "profile_field": self._note_field,
+                "user": self._note_user,
             }.get(part.name)
             table = table_of(part.table).name
             number = 0
@@ -285,6 +288,17 @@ class _Work:
         self._note(f"emoji/{handle}.webp", Stored(handle), file, number)
         if line["still_url"] is not None:
             self._note(f"emoji/still/{handle}.webp", Stored(handle, STILL), file, number)
+
+    def _note_user(self, line: Line, file: str, number: int) -> None:
+        handle = line["avatar_handle"]
+        if handle is None:
+            return
+        if type(handle) is not str:
+            raise ArchiveRefused("does not describe a file", file, number)
+        name = avatar_file(handle)
+        self._note(name, Stored(handle, is_avatar=True), file, number)
+        if name in self._reader.uploads:
+            self._target.avatars.add(handle)
 
     def _note(self, name: str, stored: Stored, file: str, number: int) -> None:
         if name in self._stored:
@@ -454,6 +468,9 @@ class _Work:
             stack.callback(path.unlink, missing_ok=True)
             for piece in self._reader.read_pieces(name):
                 file.write(piece)
+        if stored.is_avatar:
+            yield from self._squares(path, key, name, stack)
+            return
         if stored.is_picture:
             small = path.with_name(f"{path.name}.small")
             stack.callback(small.unlink, missing_ok=True)
@@ -461,6 +478,21 @@ class _Work:
                 make_small(path, small, *THUMBNAIL_SIZE, only_still=True)
                 yield key + THUMBNAIL, small
         yield key + stored.suffix, path
+
+    def _squares(
+        self, path: Path, key: str, name: str, stack: ExitStack
+    ) -> Iterator[tuple[str, Path]]:
+        """Yield the key and the place of both forms of a user's picture. Raise `ArchiveRefused` if
+        it is none.
+        """
+        for suffix, side in ((AVATAR_MEDIUM, SIZE_MEDIUM), (AVATAR, SIZE)):
+            square = path.with_name(f"{path.name}.{side}")
+            stack.callback(square.unlink, missing_ok=True)
+            try:
+                make_square(path, square, side)
+            except NotAPicture:
+                raise ArchiveRefused("is no picture", name) from None
+            yield key + suffix, square
 
     # --- the end --------------------------------------------------------------------------------
 

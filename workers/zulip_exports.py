@@ -9,7 +9,9 @@ from typing import IO
 
 import orjson
 
-from adapters.archive_reader import ArchiveReader
+from adapters.archive_reader import ArchiveReader, ArchiveRefused
+from adapters.images.pictures import NotAPicture, make_square
+from models.chat.accounts.avatars import SIZE
 from models.chat.zulip_form.to_zulip import Row, ToZulip
 
 MESSAGES_IN_A_FILE = 1000
@@ -47,6 +49,9 @@ class _Rows:
     def lines(self, file: str) -> Iterator[Row]:
         return self._reader.read_lines(f"{file}.jsonl")
 
+    def has_file(self, name: str) -> bool:
+        return name in self._reader.uploads
+
     def edits_of(self, message_id: int) -> Sequence[Row]:
         edits = []
         for place in self._places.get(message_id, ()):
@@ -75,8 +80,8 @@ class _Tarball:
         messages = self._messages()
         self._files("uploads", form.upload_files())
         self._files("emoji", form.emoji_files())
-        for name in ("avatars", "realm_icons"):
-            self._add(f"{name}/records.json", b"[]")
+        self._avatars(form.avatar_files())
+        self._add("realm_icons/records.json", b"[]")
         self._add("migration_status.json", migration_status)
         return messages
 
@@ -122,14 +127,37 @@ class _Tarball:
         records = []
         for name, record in files:
             if name in self._reader.uploads:
-                path = self._folder / "file"
-                with path.open("wb") as out:
-                    for piece in self._reader.read_pieces(name):
-                        out.write(piece)
-                with path.open("rb") as source:
-                    self._entry(f"{folder}/{record['path']}", source, path.stat().st_size)
+                self._copy(self._unpacked(name), f"{folder}/{record['path']}")
                 records.append(record)
         self._add(f"{folder}/records.json", orjson.dumps(records))
+
+    def _avatars(self, files: Iterable[tuple[str, Row]]) -> None:
+        """Write each picture as the one that its user uploaded, and in its small form."""
+        records = []
+        small = self._folder / "small"
+        for name, record in files:
+            whole = self._unpacked(name)
+            try:
+                make_square(whole, small, SIZE)
+            except NotAPicture:
+                raise ArchiveRefused("is no picture", name) from None
+            for path, ending in ((whole, ".original"), (small, ".png")):
+                place = f"{record['path']}{ending}"
+                self._copy(path, f"avatars/{place}")
+                size = path.stat().st_size
+                records.append({**record, "path": place, "s3_path": place, "size": size})
+        self._add("avatars/records.json", orjson.dumps(records))
+
+    def _unpacked(self, name: str) -> Path:
+        path = self._folder / "file"
+        with path.open("wb") as out:
+            for piece in self._reader.read_pieces(name):
+                out.write(piece)
+        return path
+
+    def _copy(self, path: Path, name: str) -> None:
+        with path.open("rb") as source:
+            self._entry(name, source, path.stat().st_size)
 
     def _add(self, name: str, content: bytes) -> None:
         self._entry(name, io.BytesIO(content), len(content))

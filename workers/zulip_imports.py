@@ -16,11 +16,12 @@ import orjson
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.archives import ArchiveWriter
-from adapters.images.pictures import NotAPicture, Picture, make_small
+from adapters.images.pictures import NotAPicture, Picture, make_small, make_square
 from adapters.zulip_tarball import CHUNK, ZulipTarball
 from models.base import table_of
+from models.chat.accounts.avatars import SIZE_MEDIUM
 from models.chat.common.hosts import check_host
-from models.chat.exports.rows import BATCH, FORMAT
+from models.chat.exports.rows import BATCH, FORMAT, avatar_file
 from models.chat.exports.scope import FULL_WITHOUT_CONSENT
 from models.chat.exports.tables import PARTS, Part
 from models.chat.organization.emoji import SIZE
@@ -138,6 +139,8 @@ def _write(
             archive.write_file(f"emoji/{picture.handle}.webp", _pieces(small.small))
             if small.still is not None:
                 archive.write_file(f"emoji/still/{picture.handle}.webp", _pieces(small.still))
+        for handle, path in conversion.uploads.archive_avatars():
+            archive.write_file(avatar_file(handle), _pieces(files.avatars[path]))
         archive.finish(
             {
                 "format": FORMAT,
@@ -178,11 +181,12 @@ class _Lines:
 
 
 class _Files:
-    """The files of an export. Pictures of emoji become those that emoji have here."""
+    """The files of an export. Pictures of emoji and of people become those that they have here."""
 
     def __init__(self, export: ZulipTarball, folder: Path) -> None:
         self._files, self._folder = export.files, folder
         self.emoji: dict[str, Picture] = {}
+        self.avatars: dict[str, Path] = {}
 
     def size(self, path: str) -> int | None:
         source = self._files.get(path)
@@ -215,6 +219,20 @@ class _Files:
             self.emoji[path] = picture
             return True, picture.still is not None
         return False, False
+
+    def has_avatar(self, path: str) -> bool:
+        if path in self.avatars:
+            return True
+        source = self._files.get(path)
+        if source is None:
+            return False
+        target = self._folder / f"avatar-{len(self.avatars)}"
+        try:
+            make_square(source, target, SIZE_MEDIUM)
+        except NotAPicture:
+            return False
+        self.avatars[path] = target
+        return True
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

@@ -13,8 +13,7 @@ from models.chat.access.people import find_visible_user_ids
 from models.chat.common.quotas import CUSTOM_EMOJI, require_within
 from models.chat.organization import emoji
 from models.chat.organization.emoji import NewEmoji, find_custom_emoji
-from models.chat.organization.errors import BadImage, EmojiFileTooLarge
-from models.chat.uploads.errors import UploadStoreUnavailable
+from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
 from models.chat.uploads.names import key_of, make_handle
 from server.files import File
 from server.response import Response
@@ -35,7 +34,7 @@ async def create_custom_emoji(ctx: Context, *, emoji_name: str, file: File) -> R
     actor = ctx.actor
     await ctx.read(lambda db: emoji.require_may_add(db, actor, name))
     if file.size > emoji.FILE_MAX_MIB << 20:
-        raise EmojiFileTooLarge(limit_mib=emoji.FILE_MAX_MIB)
+        raise PictureTooLarge(limit_mib=emoji.FILE_MAX_MIB)
     handle = make_handle()
     key = key_of(actor.realm_id, handle)
     is_animated = await _store(ctx, file.path, key)

@@ -1,17 +1,20 @@
 """Operations of the tag users."""
 
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy.orm import Session
 
+from adapters.file_store.store import StoreUnavailable
+from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
-from handlers.chat.wire.pools import run_hashing
+from handlers.chat.wire.pools import STORES, make_squares, run_hashing
 from models.chat.access import naming as principals
 from models.chat.access.people import UserRow, find_visible_user_ids
+from models.chat.accounts import avatars, deactivation, new_users
 from models.chat.accounts import changes as user_changes
-from models.chat.accounts import deactivation, new_users
 from models.chat.accounts.changes import UserChanges
 from models.chat.accounts.deactivation import Removal
 from models.chat.accounts.key_renewal import renew_key
@@ -25,6 +28,9 @@ from models.chat.profiles import profiles
 from models.chat.profiles import values as profile_values
 from models.chat.profiles.values import LONGEST_RENDERED
 from models.chat.rendering.texts import render_texts
+from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
+from models.chat.uploads.names import make_handle
+from server.files import File
 from server.phases import prepared_by
 from server.response import Response
 
@@ -218,6 +224,21 @@ def regenerate_own_api_key(ctx: Context) -> Response:
     return envelope.success(ctx, api_key=api_key)
 
 
+async def upload_own_avatar(ctx: Context, *, file: File) -> Response:
+    """Upload a picture of yourself."""
+    avatars.require_may_change(ctx.actor)
+    if file.size > avatars.FILE_MAX_MIB << 20:
+        raise PictureTooLarge(limit_mib=avatars.FILE_MAX_MIB)
+    handle = make_handle()
+    await _store_avatar(ctx, file.path, handle)
+    return await _change_avatar(ctx, handle)
+
+
+async def delete_own_avatar(ctx: Context) -> Response:
+    """Delete the picture of yourself."""
+    return await _change_avatar(ctx, None)
+
+
 @prepared_by(_prepare_own_profile)
 def update_own_profile_data(
     ctx: Context, html: dict[str, str], *, data: list[dict[str, Any]]
@@ -279,6 +300,38 @@ def update_user_status(
         ctx.session, ctx.actor, user_id, status_text=text, emoji=emoji, now=ctx.now
     )
     return envelope.success(ctx)
+
+
+async def _store_avatar(ctx: Context, source: Path, handle: str) -> None:
+    """Store both forms of a picture. Raise `BadImage`, `UploadStoreUnavailable`."""
+    key, key_of_medium = avatars.keys_of(ctx.actor.realm_id, handle)
+    medium = source.with_name(f"{source.name}.medium")
+    small = source.with_name(f"{source.name}.small")
+    try:
+        sides = {medium: avatars.SIZE_MEDIUM, small: avatars.SIZE}
+        await make_squares(ctx.actor.id, source, sides)
+        await STORES.run(ctx.adapters.files.put, key_of_medium, medium)
+        await STORES.run(ctx.adapters.files.put, key, small)
+    except NotAPicture:
+        raise BadImage() from None
+    except StoreUnavailable as error:
+        raise UploadStoreUnavailable() from error
+    finally:
+        medium.unlink(missing_ok=True)
+        small.unlink(missing_ok=True)
+
+
+async def _change_avatar(ctx: Context, handle: str | None) -> Response:
+    url, replaced = await ctx.write(
+        lambda session: avatars.change_avatar(session, ctx.actor, handle, now=ctx.now)
+    )
+    if replaced is not None:
+        try:
+            for key in avatars.keys_of(ctx.actor.realm_id, replaced):
+                await STORES.run(ctx.adapters.files.delete, key)
+        except StoreUnavailable:
+            pass  # the worker sweeps what no user refers to
+    return envelope.success(ctx, avatar_url=url)
 
 
 def _one(ctx: Context, row: UserRow, client_extavatar: bool, with_profile: bool) -> Response:

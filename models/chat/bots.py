@@ -78,6 +78,7 @@ _OWN = (
         User.delivery_email,
         User.full_name,
         User.avatar_version,
+        User.avatar_handle,
         User.api_key_nonce,
         User.api_key_sha256,
     )
@@ -96,7 +97,7 @@ def find_own_bots(db: Db, keys: KeyMaker, vault: Vault, actor: Actor) -> list[di
             "username": bot.delivery_email,
             "full_name": bot.full_name,
             "api_key": keys.find_key(bot.api_key_nonce, bot.api_key_sha256),
-            "avatar_url": avatar_url(bot.delivery_email, bot.avatar_version),
+            "avatar_url": avatar_url(bot, actor.realm_id, bot.delivery_email),
             **UNSET,
             "services": services.get(bot.id, []),
         }

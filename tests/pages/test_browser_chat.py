@@ -26,7 +26,7 @@ from models.chat.people.users import create_user
 from models.chat.tables import EventQueue, Realm, User
 from models.clock import SystemClock
 from models.database import Database
-from pages import emoji, uploads
+from pages import avatars, emoji, uploads
 from pages.app import build_pages
 from pages.chat import add_chat
 from server.service import Service
@@ -75,7 +75,7 @@ def service(place: Path) -> Service:
 @pytest.fixture(scope="module")
 def base(service: Service) -> Iterator[str]:
     documents = {"chat": "/api/v1/openapi"}
-    shared = [partial(each.install_for, service=service) for each in (emoji, uploads)]
+    shared = [partial(each.install_for, service=service) for each in (avatars, emoji, uploads)]
     pages = build_pages(documents=documents, own=[add_chat, *shared])
     service.database.notifier.follow(lambda _logs: None)  # its thread stays as long as the service
     with running(build_app([service], pages=pages)) as address:
@@ -630,6 +630,33 @@ def test_messages_are_searched(hamlet: Person) -> None:
     hamlet.browser.find("#search").clear()
     hamlet.browser.find("#search").send_keys("no such beast", Keys.ENTER)
     hamlet.see("#none", "No message has these words.")
+
+
+def test_uploaded_pictures_are_beside_messages(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    """Of others there is an initial, because the page shows nothing of other sites; so there is of
+    one that has been deleted since.
+    """
+    auth, path = (HAMLET, keys[HAMLET]), f"{base}/api/v1/users/me/avatar"
+    file = {"file": ("me.png", picture("PNG", 40, 40), "image/png")}
+    uploaded = httpx.post(path, auth=auth, files=file)
+    assert uploaded.status_code == 200, uploaded.text
+    for email in (HAMLET, OTHELLO):
+        said = {"type": "channel", "to": "stage", "topic": "masks", "content": f"I am {email}"}
+        httpx.post(f"{base}/api/v1/messages", auth=(email, keys[email]), data=said)
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.see(".message .content", f"I am {OTHELLO}")
+    has_width = "return document.querySelector('.avatar img')?.naturalWidth === 100"
+    hamlet.browser.wait(lambda: bool(hamlet.browser.run(has_width)), "the picture")
+    [address] = [each.get_attribute("src") for each in hamlet.browser.find_all(".avatar img")]
+    assert uploaded.json()["avatar_url"] in str(address)
+    initials = [each.text for each in hamlet.browser.find_all(".avatar")]
+    assert initials.count("O") == 1
+    hamlet.browser.run("document.querySelector('.avatar img').src = '/user_avatars/1/gone.png'")
+    shown = "return [...document.querySelectorAll('.avatar')].every((each) => each.textContent)"
+    hamlet.browser.wait(lambda: bool(hamlet.browser.run(shown)), "the initial")
 
 
 def test_files_are_attached_and_opened(hamlet: Person, tmp_path: Path) -> None:

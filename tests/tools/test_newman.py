@@ -27,7 +27,7 @@ PATHS = {
     "payment-events": "/v1/payment-events.yaml",
     "chat": "/api/v1/openapi.yaml",
 }
-SENT = {"payment": 5, "payment-events": 13, "chat": 172}
+SENT = {"payment": 5, "payment-events": 13, "chat": 174}
 """Document -> how many requests its collection has."""
 EXCEPTIONS = {
     "payment-events": {
@@ -38,6 +38,7 @@ EXCEPTIONS = {
         "Send what a product posts to an incoming webhook": "the same",
         "Add a custom emoji": "a picture has to be chosen by hand",
         "Deactivate a custom emoji": "there is none without a picture",
+        "Upload a picture of yourself": "a picture has to be chosen by hand",
         "Get a temporary address of a file": "the name of a file is the server's to give",
         "Authorize this server at the video-call vendor": "Postman invents a link",
         "Complete the authorization after the vendor's consent page": "the code is the vendor's",

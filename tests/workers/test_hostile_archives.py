@@ -14,11 +14,12 @@ from models.base import ChatBase
 from models.chat.imports.errors import NoSuchImport
 from models.database import Database
 from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.forging import Rows, forge, forge_manifest
+from tests.support.chat.forging import Rows, forge, forge_file, forge_manifest
 from tests.support.chat.importing import Installation, store_of
 from tests.support.chat.moved import make_everything
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
+from tests.support.pictures import PIXEL, SCRIPT, black_png
 
 HOST = "moved.example"
 LONG = "x" * 100_000
@@ -95,6 +96,8 @@ VALUES: tuple[tuple[str, str, object, str], ...] = (
     ("attachment", "size", 1, "another size than its row"),
     ("attachment", "size", "1", "does not describe a file"),
     ("realm_emoji", "handle", "A" * 32, "no row"),
+    ("user", "avatar_handle", "a" * 32, "no row"),
+    ("user", "avatar_handle", 1, "does not describe a file"),
     ("linkifier", "pattern", "(", "is no linkifier that works"),
     ("linkifier", "alternative_url_templates", "[1]", "is no list of texts"),
     ("alert_word", "word", "", "word is empty"),
@@ -199,6 +202,13 @@ def test_rows(archive: Path, here: Installation, tmp_path: Path) -> None:
         said = str(refused(here, forge(archive, tmp_path / "forged.zip", part, change)))
         assert told in said, (part, said)
     here.bring(archive, HOST)
+
+
+def test_pictures_of_people(archive: Path, here: Installation, tmp_path: Path) -> None:
+    for content in (b"", SCRIPT, PIXEL[:40], black_png(10_000, 10_000)):
+        forged = forge_file(archive, tmp_path / "forged.zip", "avatars", content)
+        assert "is no picture" in str(refused(here, forged))
+    here.bring(forge_file(archive, tmp_path / "honest.zip", "avatars", PIXEL), HOST)
 
 
 def test_manifests(archive: Path, here: Installation, tmp_path: Path) -> None:

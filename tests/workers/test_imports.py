@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
 from collections.abc import Iterator
@@ -12,12 +13,14 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from PIL import Image
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.directory import DirectoryStore
 from models.base import ChatBase
+from models.chat.accounts.avatars import keys_of
 from models.chat.common import audit
 from models.chat.imports import runs
 from models.chat.imports.completing import hidden_host
@@ -30,10 +33,12 @@ from models.chat.uploads import names
 from models.database import Database
 from tests.contract.round_trips.comparing import Comparison
 from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.forging import forge_file
 from tests.support.chat.importing import Installation, member_at, store_of
 from tests.support.chat.moved import HOUR, Everything, make_everything
 from tests.support.chat.people import KEYS, Cast
 from tests.support.frozen_clock import FrozenClock
+from tests.support.pictures import picture
 from workers import imports
 from workers.scheduled_delivery import ScheduledDelivery
 
@@ -174,6 +179,35 @@ def test_people_read_and_write_on(
     assert view == f"narrow/dm/{othello.id}-Othello"
     (draft,) = hamlet.get("/drafts")["drafts"]
     assert draft["to"] == [othello.id]
+
+
+def test_pictures_of_people_follow(
+    archive: Path, here: Installation, as_nobody: ChatClient, cast: Cast, tmp_path: Path
+) -> None:
+    """Made anew, so that nothing but a picture of ours is in the store; one that is missing is not
+    looked for.
+    """
+    before = as_nobody.acting_as(cast.hamlet).get("/users/me")["avatar_url"]
+    forged = [
+        forge_file(archive, tmp_path / f"{number}.zip", "avatars", content)
+        for number, content in enumerate((picture("JPEG", 30, 40), None))
+    ]
+    for source in (archive, *forged):
+        host = f"{source.stem}.example"
+        run = here.bring(source, host).run
+        hamlet = as_nobody.acting_as(member_at(here.database, host, cast.hamlet))
+        own = hamlet.get("/users/me")
+        assert own["avatar_version"] == 2
+        if source == forged[1]:
+            assert own["avatar_url"].startswith("https://")
+            continue
+        place, _, version = own["avatar_url"].partition(".png?version=")
+        handle = place.removeprefix(f"/user_avatars/{run.realm_id}/")
+        assert (len(handle), version) == (32, "2")
+        assert handle not in before
+        for key, side in zip(keys_of(run.realm_id, handle), (100, 500), strict=True):
+            with Image.open(io.BytesIO(b"".join(here.files.read(key)))) as made:
+                assert (made.format, made.size, made.info) == ("PNG", (side, side), {})
 
 
 def test_nobody_reaches_an_unfinished_one(

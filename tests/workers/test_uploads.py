@@ -141,6 +141,29 @@ def test_what_no_message_shows_goes_in_time(
     assert len(rows(chat_database)) == 2
 
 
+def test_pictures_of_people_are_kept_and_those_of_nobody_swept(
+    chat: ChatClient, as_othello: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock,
+    cast: Cast, as_iago: ChatClient,
+) -> None:  # fmt: skip
+    def upload_picture(client: ChatClient) -> list[Path]:
+        file = SentFile("me.png", picture("PNG"), "image/png")
+        handle = client.post("/users/me/avatar", file=file)["avatar_url"].split("/")[-1][:32]
+        paths = sorted((folder / "files" / str(cast.realm_id) / handle[:2]).glob(f"{handle}.*"))
+        assert len(paths) == 2
+        for path in paths:
+            os.utime(path, (clock.now().timestamp() - DAY_S,) * 2)
+        return paths
+
+    mine, theirs = upload_picture(chat), upload_picture(as_othello)
+    assert worker.sweep() == 0
+    path, actions = f"/users/{cast.othello.id}", {"delete_profile": True}
+    assert as_iago.delete(path, actions=actions)["result"] == "success"
+    assert worker.sweep() == 2
+    assert [path.exists() for path in (*mine, *theirs)] == [True, True, False, False]
+    assert chat.delete("/users/me/avatar")["result"] == "success"
+    assert worker.sweep() == 0
+
+
 def test_what_no_row_names_is_swept(
     chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock
 ) -> None:

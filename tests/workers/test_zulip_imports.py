@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from PIL import Image
 from sqlalchemy import func, select
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.directory import DirectoryStore
 from models.base import ChatBase
+from models.chat.accounts.avatars import keys_of
 from models.chat.imports import runs
 from models.chat.tables import (
     AlertWord,
@@ -200,6 +203,12 @@ def test_texts_and_files_follow(
         for each in custom.values()
     } == {("yorick", False, False), ("ghost", True, True)}
     assert str(realm_id) in next(iter(custom.values()))["source_url"]
+    avatar = ada.get("/users/me")["avatar_url"]
+    handle = avatar.removeprefix(f"/user_avatars/{realm_id}/").partition(".png")[0]
+    for key, side in zip(keys_of(realm_id, handle), (100, 500), strict=True):
+        with Image.open(io.BytesIO(b"".join(store.read(key)))) as made:
+            assert (made.format, made.size) == ("PNG", (side, side))
+    assert as_person(CARLA).get("/users/me")["avatar_url"].startswith("https://")
     assert realm_id != REALM
 
 
@@ -413,7 +422,7 @@ def test_losses_are_listed(bring: Callable[..., Any]) -> None:
     _, losses = bring(export)
     found = {(each.table, each.what): each.count for each in losses}
     assert found["zerver_useractivity", "which requests each client has made"] == 1
-    assert found["avatars/records.json", "pictures of people are not stored here"] == 1
+    assert found["avatars/records.json", "a picture is missing in the export"] == 1
     assert found["zerver_realm", "a_new_setting is not known here"] == 1
     assert found["zerver_realmfilter", "a linkifier does not work here"] == 1
     assert found["zerver_subscription", "a color is none"] == 1

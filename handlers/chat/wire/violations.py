@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from models.chat.accounts.errors import NotOneAvatar
 from models.chat.channels.errors import InvalidColor, UnknownSubscriptionProperty
 from models.chat.common.errors import (
     ConfusingParameters,
@@ -76,7 +77,13 @@ class NullBytes(ChatError):
 
 NAMED: dict[str, type[ChatError]] = {
     kind.__name__: kind
-    for kind in (InvalidChoice, InvalidColor, NoFileGiven, UnknownSubscriptionProperty)
+    for kind in (
+        InvalidChoice,
+        InvalidColor,
+        NoFileGiven,
+        NotOneAvatar,
+        UnknownSubscriptionProperty,
+    )
 }
 """The errors that the document names in `x-errors`, beside the keyword that fails."""
 
@@ -112,10 +119,10 @@ def error_of(violation: Violation) -> ChatError:
     where = violation.path.split("/")[1:2]
     if where == ["header"] or (not steps and rule not in ("required", "additionalProperties")):
         return InvalidEncoding(problem=violation.message)
-    if rule == "oneFile":
-        return SeveralFilesGiven()
     if "error" in facts:
         return NAMED[facts["error"]](name=_name(steps), value=facts.get("value"))
+    if rule == "oneFile":
+        return SeveralFilesGiven()
     if rule == "alias":
         first, second = facts["names"]
         return ConfusingParameters(var_name1=first, var_name2=second)

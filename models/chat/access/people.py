@@ -17,6 +17,7 @@ from models.chat.tables import ConversationMember, Subscription, User
 from models.reader import Db
 from models.rows import columns_of
 
+_UPLOADED = "/user_avatars/"
 DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)
 
 
@@ -33,11 +34,18 @@ class EmailOwner(Protocol):
     def email_address_visibility(self) -> int: ...
 
 
-class Pictured(EmailOwner, Protocol):
-    """The part of a user that decides the picture."""
+class HasAvatar(Protocol):
+    """The part of a user that names the picture. Every row of a user has it."""
 
     @property
     def avatar_version(self) -> int: ...
+    @property
+    def avatar_handle(self) -> str | None: ...
+
+
+class Pictured(EmailOwner, HasAvatar, Protocol):
+    """The part of a user that decides which picture a viewer gets."""
+
     @property
     def is_deleted(self) -> bool: ...
 
@@ -55,6 +63,7 @@ class UserRow(NamedTuple):
     date_joined: datetime
     timezone: str
     avatar_version: int
+    avatar_handle: str | None
     email_address_visibility: int
     email_key: str
 
@@ -182,15 +191,31 @@ def email_and_picture(
     it from the real email. A deleted user has a picture of the dummy address.
     """
     real = visible_email(viewer, user)
-    email = real or dummy_email(user.id, viewer.realm.host)
-    if user.is_deleted:
-        return email, avatar_url(dummy_email(user.id, viewer.realm.host), user.avatar_version)
-    if client_makes_it and real is not None:
+    dummy = dummy_email(user.id, viewer.realm.host)
+    email = real or dummy
+    if client_makes_it and real is not None and user.avatar_handle is None and not user.is_deleted:
         return email, None
-    return email, avatar_url(email, user.avatar_version)
+    return email, avatar_url(user, viewer.realm_id, dummy if user.is_deleted else email)
 
 
-def avatar_url(email: str, version: int) -> str:
-    """Return the user's picture at the external provider for the address that the viewer sees."""
+def avatar_url(user: HasAvatar, realm_id: int, email: str, *, is_medium: bool = False) -> str:
+    """Return the address of the picture that the user uploaded, or else of the one at the external
+    provider for the email that the viewer sees.
+    """
+    version = f"version={user.avatar_version}"
+    if user.avatar_handle is not None:
+        size = "-medium" if is_medium else ""
+        return f"{_UPLOADED}{realm_id}/{user.avatar_handle}{size}.png?{version}"
     digest = md5(email.strip().lower().encode("utf-8"), usedforsecurity=False).hexdigest()
-    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&version={version}"
+    size = "&s=500" if is_medium else ""
+    return f"https://secure.gravatar.com/avatar/{digest}?d=identicon&{version}{size}"
+
+
+def is_uploaded(avatar: str) -> bool:
+    """Return whether the address is that of a picture that a user uploaded."""
+    return avatar.startswith(_UPLOADED)
+
+
+def avatar_source(user: HasAvatar) -> str:
+    """Return U for a picture that the user uploaded, G for one at the external provider."""
+    return "G" if user.avatar_handle is None else "U"

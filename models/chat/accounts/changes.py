@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.access.errors import InsufficientPermission, MustBeOwner
 from models.chat.access.membership import sync_system_groups
-from models.chat.access.people import avatar_url
+from models.chat.access.people import avatar_source, avatar_url
 from models.chat.accounts.administering import Administered, access_administered, await_writes_of
 from models.chat.accounts.channel_visibility import find_visible_channels, notify_of_access
 from models.chat.accounts.errors import EmailChangeNotAllowed
@@ -128,7 +128,7 @@ def change_full_name(
 
 
 def change_email(session: Session, actor: Actor, user: User, email: str, *, now: datetime) -> None:
-    """Give the user another real email, and so another picture at the external provider.
+    """Give the user another real email, and so another picture if it is at the external provider.
 
     Raise `InvalidEmail`, what `check_email_allowed` raises, `EmailInUse`.
     """
@@ -137,7 +137,9 @@ def change_email(session: Session, actor: Actor, user: User, email: str, *, now:
     if email.casefold() != user.email_key:
         require_email_is_free(session, actor.realm_id, email)
     user.delivery_email, user.email_key = email, email.casefold()
-    user.avatar_version += 1
+    has_new_picture = user.avatar_handle is None
+    if has_new_picture:
+        user.avatar_version += 1
     session.flush()
     audit.record(
         session, actor.realm_id, "user_email_changed", actor_id=actor.id, user_id=user.id, now=now
@@ -149,7 +151,8 @@ def change_email(session: Session, actor: Actor, user: User, email: str, *, now:
     if user.bot_type is not None or user.email_address_visibility == EmailVisibility.EVERYONE:
         notify_of_user(session, actor.realm, user.id, {"new_email": email}, now=now)
         notify_of_bot(session, user, {"email": email}, now=now)
-        notify_of_picture(session, actor.realm, user, email, now=now)
+        if has_new_picture:
+            notify_of_picture(session, actor.realm, user, email, now=now)
 
 
 def notify_of_picture(
@@ -161,14 +164,14 @@ def notify_of_picture(
     now: datetime,
     user_ids: Iterable[int] | None = None,
 ) -> None:
-    """Append the events with the user's new picture, which follows from the email that `user_ids`
-    (None: everybody) see.
+    """Append the events with the user's new picture. One at the external provider follows from the
+    email that `user_ids` (None: everybody) see.
     """
-    url = avatar_url(email, user.avatar_version)
+    url = avatar_url(user, realm.id, email)
     picture: PersonChange = {
-        "avatar_source": "G",
+        "avatar_source": avatar_source(user),
         "avatar_url": url,
-        "avatar_url_medium": f"{url}&s=500",
+        "avatar_url_medium": avatar_url(user, realm.id, email, is_medium=True),
         "avatar_version": user.avatar_version,
     }
     notify_of_user(session, realm, user.id, picture, now=now, user_ids=user_ids)

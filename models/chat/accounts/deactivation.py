@@ -214,6 +214,7 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
     user.full_name = DELETED_NAME
     user.is_deleted = True
     user.avatar_version += 1
+    user.avatar_handle = None
     session.flush()
     connection = session.connection()
     for table in _PERSONAL:

@@ -17,6 +17,20 @@ class EmailChangeNotAllowed(ChatError):
     advice = "Ask the operator of the server to grant the right with `specd chat grant`."
 
 
+class AvatarChangesDisabled(ChatError):
+    """Only administrators may change their pictures in the organization."""
+
+    sentence = "Avatar changes are disabled in this organization."
+    advice = "Ask an administrator to change the setting `avatar_changes_disabled`."
+
+
+class NotOneAvatar(ChatError):
+    """The request contains no file, or more than one."""
+
+    sentence = "You must upload exactly one avatar."
+    advice = "Send one file as a part of a `multipart/form-data` body, with a file name."
+
+
 class BadNameOrUsername(ChatError):
     """The email of the new user is not an email address."""
 

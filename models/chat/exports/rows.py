@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select, text
 from models.chat.exports.scope import FULL_WITH_CONSENT, Scope
 from models.chat.exports.tables import PARTS, Part
 from models.chat.organization.emoji import STILL
-from models.chat.tables import Attachment, Realm, RealmEmoji
-from models.chat.uploads.names import key_of
+from models.chat.tables import Attachment, Realm, RealmEmoji, User
+from models.chat.uploads.names import AVATAR_MEDIUM, key_of
 
 BATCH = 200
 FORMAT = 1
@@ -43,7 +43,7 @@ class ExportedFile:
 
 
 def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
-    """Yield the files of the exported attachments and of custom emoji."""
+    """Yield the files of the exported attachments, of custom emoji and of users' pictures."""
     attachments = (
         select(Attachment.realm_id, Attachment.handle, Attachment.path_name)
         .where(scope.is_attachment())
@@ -61,6 +61,17 @@ def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
         yield ExportedFile(key, f"emoji/{picture.handle}.webp")
         if picture.still_url is not None:
             yield ExportedFile(key + STILL, f"emoji/still/{picture.handle}.webp")
+    avatars = select(User.avatar_handle).where(
+        User.realm_id == scope.realm_id, User.avatar_handle.is_not(None)
+    )
+    for avatar in snapshot.execute(avatars.order_by(User.id)).scalars().all():
+        key = key_of(scope.realm_id, str(avatar))
+        yield ExportedFile(key + AVATAR_MEDIUM, avatar_file(str(avatar)))
+
+
+def avatar_file(handle: str) -> str:
+    """Return the name in the archive of a user's picture, which is there in its larger form."""
+    return f"avatars/{handle}.png"
 
 
 def describe(snapshot: Connection, scope: Scope) -> dict[str, Any]:

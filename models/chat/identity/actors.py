@@ -51,6 +51,7 @@ class RealmView(NamedTuple):
     require_unique_names: bool
     name_changes_disabled: bool
     email_changes_disabled: bool
+    avatar_changes_disabled: bool
     enable_read_receipts: bool
     enable_spectator_access: bool
     topics_policy: str
@@ -136,6 +137,7 @@ class Actor:
     timezone: str
     default_language: str
     avatar_version: int
+    avatar_handle: str | None
     email_address_visibility: int
     presence_enabled: bool
     automatically_follow_topics_policy: int

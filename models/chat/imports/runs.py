@@ -48,6 +48,7 @@ from models.chat.tables import (
     ScheduledMessage,
     StarredMessage,
     Topic,
+    User,
     UserMessage,
 )
 from models.dialects import insert_all
@@ -58,6 +59,7 @@ _REALM, _SCHEDULED, _MESSAGE = (
     table_of(Realm), table_of(ScheduledMessage), table_of(Message),
 )  # fmt: skip
 _COPY, _STAR, _TOPIC = table_of(UserMessage), table_of(StarredMessage), table_of(Topic)
+_ATTACHMENT, _EMOJI, _USER = table_of(Attachment), table_of(RealmEmoji), table_of(User)
 _SQLITE_NUMBERS = named_table("sqlite_sequence", column("name"), column("seq"))
 
 
@@ -303,15 +305,16 @@ def find_handles(
 ) -> list[tuple[str, int, str]]:
     """Return (table, id, handle) of some files whose rows are there, after a table and an id."""
     found: list[tuple[str, int, str]] = []
-    for table in (table_of(Attachment), table_of(RealmEmoji)):
+    for handle in (_ATTACHMENT.c.handle, _EMOJI.c.handle, _USER.c.avatar_handle):
+        table = handle.table
         if (table.name, 0) < (after[0], 0):
             continue
         least = after[1] if table.name == after[0] else 0
-        query = select(table.c.id, table.c.handle).where(
-            table.c.realm_id == run.realm_id, table.c.handle.is_not(None), table.c.id > least
+        query = select(table.c.id, handle).where(
+            table.c.realm_id == run.realm_id, handle.is_not(None), table.c.id > least
         )
         rows = db.execute(query.order_by(table.c.id).limit(limit - len(found))).all()
-        found += [(table.name, row.id, row.handle) for row in rows]
+        found += [(table.name, *row) for row in rows]
         if len(found) == limit:
             break
     return found

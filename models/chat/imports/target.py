@@ -26,5 +26,7 @@ class Target:
     name: str | None = None
     field_types: dict[int, int] = field(default_factory=dict)
     """The types of custom profile fields, by their old ids."""
+    avatars: set[str] = field(default_factory=set)
+    """The old handles of users' pictures whose files the archive has."""
     password_hashes: Mapping[int, str] = field(default_factory=dict)
     """Hashes that came beside the archive, by the old ids of users."""

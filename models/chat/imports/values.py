@@ -211,6 +211,12 @@ def _handle(old: str, target: Target) -> str:
     return target.ids.handle(old)
 
 
+def _avatar(old: str, target: Target) -> str | None:
+    """Of a picture that is missing in the archive, nothing is left."""
+    new = _handle(old, target)
+    return new if old in target.avatars else None
+
+
 def _same(check: Callable[[str], str]) -> Callable[[str, Target], str]:
     def unchanged(value: str, target: Target) -> str:
         if check(value) != value:
@@ -244,4 +250,5 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Any, Target], Any]] = {
     ("realm_emoji", "handle"): _handle,
     ("submessage", "content"): lambda value, target: references.new_widget(target.ids, value),
     ("subscription", "color"): _color,
+    ("user", "avatar_handle"): _avatar,
 }

@@ -57,6 +57,7 @@ class MessageRow(NamedTuple):
     bot_type: int | None
     email_address_visibility: int
     avatar_version: int
+    avatar_handle: str | None
     is_deleted: bool = False
     edited_ms: int | None = None
     moved_ms: int | None = None
@@ -80,6 +81,7 @@ _ROWS = Query(
         User.bot_type,
         User.email_address_visibility,
         User.avatar_version,
+        User.avatar_handle,
         raw(User.is_deleted),
         raw(Message.last_edit_at),
         raw(Message.last_moved_at),
@@ -162,6 +164,7 @@ def _shown_sender(row: MessageRow, viewer: Actor, options: ViewOptions) -> _Show
         row.delivery_email,
         row.email_address_visibility,
         row.avatar_version,
+        row.avatar_handle,
         row.is_deleted,
     )
     return email_and_picture(viewer, sender, client_makes_it=options.client_gravatar)
@@ -235,4 +238,5 @@ class _Person(NamedTuple):
     delivery_email: str
     email_address_visibility: int
     avatar_version: int
+    avatar_handle: str | None
     is_deleted: bool

@@ -106,6 +106,7 @@ SETTINGS: dict[str, RealmSetting] = {
     "require_unique_names": RealmSetting(_boolean),
     "name_changes_disabled": RealmSetting(_boolean),
     "email_changes_disabled": RealmSetting(_boolean),
+    "avatar_changes_disabled": RealmSetting(_boolean),
     "enable_read_receipts": RealmSetting(_boolean),
     "enable_spectator_access": RealmSetting(_boolean),
     "topics_policy": RealmSetting(_choice("allow_empty_topic", "disable_empty_topic")),

@@ -80,11 +80,11 @@ def describe_bot(
 
 
 def picture_of_bot(bot: UserRow | User, realm: RealmView) -> str:
-    """Return the URL of the bot's picture. It is derived from the bot's email, which everybody may
-    see until the bot is deleted.
+    """Return the URL of the bot's picture. Without a picture of its own it is derived from the
+    bot's email, which everybody may see until the bot is deleted.
     """
     email = dummy_email(bot.id, realm.host) if bot.is_deleted else bot.delivery_email
-    return avatar_url(email, bot.avatar_version)
+    return avatar_url(bot, realm.id, email)
 
 
 def find_managers(db: Db, realm_id: int, *owner_ids: int | None) -> list[int]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from models.chat.access.people import (
     UserRow,
+    avatar_source,
     avatar_url,
     dummy_email,
     email_and_picture,
@@ -27,7 +28,7 @@ def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
         delivery_email=email if is_open else None,
         email=email,
         bot_owner_id=user.bot_owner_id,
-        picture=avatar_url(email, user.avatar_version),
+        picture=avatar_url(user, realm.id, email),
     )
     return person if user.bot_type is not None else {**person, "profile_data": {}}
 
@@ -75,7 +76,7 @@ def describe_own_user(
 ) -> dict[str, Any]:
     """Return the fields of get-own-user."""
     body = {
-        "avatar_url": avatar_url(actor.delivery_email, actor.avatar_version),
+        "avatar_url": avatar_url(actor, actor.realm_id, actor.delivery_email),
         "avatar_version": actor.avatar_version,
         "email": actor.delivery_email,
         "full_name": actor.full_name,
@@ -95,6 +96,15 @@ def describe_own_user(
     if not actor.is_bot:
         body["profile_data"] = profile_data or {}
     return body
+
+
+def describe_own_avatar(actor: Actor) -> dict[str, Any]:
+    """Return what a snapshot has of the actor's picture beside get-own-user."""
+    email = actor.delivery_email
+    return {
+        "avatar_source": avatar_source(actor),
+        "avatar_url_medium": avatar_url(actor, actor.realm_id, email, is_medium=True),
+    }
 
 
 def describe_user(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from models.chat.access.people import dummy_email, email_by_fact
+from models.chat.access.people import dummy_email, email_by_fact, is_uploaded
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.queues.entries import MOST_ENTRIES, Entry
@@ -99,8 +99,10 @@ def _message(viewer: Viewer, entry: Entry, body: Body) -> Iterable[Body]:
     if not options.apply_markdown and "_markdown" in payload:
         message["content"] = payload["_markdown"]
         message["content_type"] = "text/x-markdown"
-    if options.client_gravatar and message["sender_email"] != dummy_email(
-        message["sender_id"], viewer.actor.realm.host
+    if (
+        options.client_gravatar
+        and not is_uploaded(message["avatar_url"])
+        and message["sender_email"] != dummy_email(message["sender_id"], viewer.actor.realm.host)
     ):
         message["avatar_url"] = None
     if message["type"] == "stream":

@@ -265,6 +265,7 @@ def message_as_sent(
         bot_type=sender.bot_type,
         email_address_visibility=sender.email_address_visibility,
         avatar_version=sender.avatar_version,
+        avatar_handle=sender.avatar_handle,
     )
     return message_object(
         row, sender, ViewOptions(client_gravatar=False, allow_empty_topic_name=True), people

@@ -7,7 +7,7 @@ from models.chat.access.people import UserRow
 from models.chat.people.emoji import clients_kind
 from models.chat.people.statuses import find_statuses
 from models.chat.people.users import find_system_bots, find_users
-from models.chat.people.view import describe_own_user, describe_user
+from models.chat.people.view import describe_own_avatar, describe_own_user, describe_user
 from models.chat.presence.presences import find_presences
 from models.chat.profiles.fields import find_profile_fields
 from models.chat.profiles.profiles import find_profiles
@@ -46,6 +46,7 @@ def find_realm_users(view: Viewing) -> dict[str, Any]:
             for row in find_system_bots(view.db, actor.realm_id)
         ],
         **{name: own[name] for name in (*OWN, *OWN_NAMES)},
+        **describe_own_avatar(actor),
         "is_moderator": actor.is_moderator,
     }
 

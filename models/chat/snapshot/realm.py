@@ -10,6 +10,7 @@ from models.chat.access.group_settings import (
     describe_group_settings,
     find_group_values,
 )
+from models.chat.accounts import avatars
 from models.chat.channels import channels, folders
 from models.chat.identity import passwords
 from models.chat.organization.emoji import find_custom_emoji
@@ -41,6 +42,7 @@ LIMITS: Mapping[str, int] = {
     "max_channel_folder_name_length": folders.NAME_MAX,
     "max_channel_folder_description_length": channels.DESCRIPTION_MAX,
     "max_reminder_note_length": reminders.NOTE_MAX,
+    "max_avatar_file_size_mib": avatars.FILE_MAX_MIB,
     "password_min_length": passwords.LENGTH_MIN,
     "password_max_length": passwords.LENGTH_MAX,
     "password_min_guesses": passwords.GUESSES_MIN,
@@ -60,7 +62,7 @@ WITHOUT: Mapping[str, Any] = {
     "realm_signup_announcements_stream_id": NO_CHANNEL,
     "realm_waiting_period_threshold": 0,
     "realm_zulip_update_announcements_stream_id": NO_CHANNEL,
-    "server_avatar_changes_disabled": True,
+    "server_avatar_changes_disabled": False,
     "server_name_changes_disabled": False,
     "server_needs_upgrade": False,
     "server_thumbnail_formats": [

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import ChatBase
@@ -42,6 +42,7 @@ class Realm(ChatBase):
     require_unique_names: Mapped[bool] = mapped_column(default=False)
     name_changes_disabled: Mapped[bool] = mapped_column(default=False)
     email_changes_disabled: Mapped[bool] = mapped_column(default=False)
+    avatar_changes_disabled: Mapped[bool] = mapped_column(default=False, server_default=false())
     # The operator alone grants it: administrators may export everybody's private data.
     owner_full_content_access: Mapped[bool] = mapped_column(default=False)
     enable_spectator_access: Mapped[bool] = mapped_column(default=False)

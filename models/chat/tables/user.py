@@ -60,6 +60,8 @@ class User(ChatBase):
     timezone: Mapped[str] = mapped_column(String(40), default="")
     default_language: Mapped[str] = mapped_column(String(50), default="en")
     avatar_version: Mapped[int] = mapped_column(default=1)
+    # Finds the picture that the user uploaded in the store (models/chat/uploads/names.py).
+    avatar_handle: Mapped[str | None] = mapped_column(String(32), index=True)
     email_address_visibility: Mapped[int] = mapped_column(default=1)
     presence_enabled: Mapped[bool] = mapped_column(default=True)
     automatically_follow_topics_policy: Mapped[int] = mapped_column(default=3)

@@ -26,6 +26,21 @@ class UploadTooLarge(ChatError):
     )
 
 
+class PictureTooLarge(ChatError):
+    """The picture is too large a file. Facts: `limit_mib`."""
+
+    sentence = "Uploaded file is larger than the allowed limit of {limit_mib} MiB"
+    advice = "Send a smaller picture."
+
+
+class BadImage(ChatError):
+    """The file is not a picture that the server reads, or has too many pixels."""
+
+    code = "BAD_IMAGE"
+    sentence = "Could not decode image; did you upload an image file?"
+    advice = "Send a picture as PNG, GIF, JPEG or WebP."
+
+
 class UploadQuotaExceeded(ChatError):
     """The files of the organization would exceed its quota."""
 

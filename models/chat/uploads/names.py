@@ -14,6 +14,8 @@ NAME_MAX = 200
 PATH_NAME_MAX = 100
 THUMBNAIL = ".thumbnail"
 """What follows the key of a picture in the key of its thumbnail."""
+AVATAR, AVATAR_MEDIUM = ".avatar", ".avatar-medium"
+"""What follows the key of a handle in the keys of a user's picture and of its larger form."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 _UNFIT = re.compile(r"[^\w.+-]+")

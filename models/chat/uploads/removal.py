@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.tables import RealmEmoji, SavedSnippet, ScheduledMessage, StoredDraft
+from models.chat.tables import RealmEmoji, SavedSnippet, ScheduledMessage, StoredDraft, User
 from models.chat.uploads.attachments import ATTACHMENTS, LINKS, notify_removed
 from models.chat.uploads.names import key_of
 from models.reader import Db
@@ -67,10 +67,11 @@ def forget_deleted(session: Session, deleted: DeletedFile) -> None:
 
 
 def find_used_handles(db: Db, handles: Collection[str]) -> set[str]:
-    """Return those of the handles that a file or a custom emoji has."""
+    """Return those of the handles that a file, a custom emoji or a user's picture has."""
     files = select(ATTACHMENTS.c.handle).where(ATTACHMENTS.c.handle.in_(handles))
     emoji = select(RealmEmoji.handle).where(RealmEmoji.handle.in_(handles))
-    return set(db.execute(files.union(emoji)).scalars())
+    avatars = select(User.avatar_handle).where(User.avatar_handle.in_(handles))
+    return set(db.execute(files.union(emoji, avatars)).scalars())
 
 
 def _is_named() -> ColumnElement[bool]:

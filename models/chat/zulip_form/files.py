@@ -15,6 +15,9 @@ from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
 from models.json import Json
 
 ATTACHMENTS, EMOJI = "zerver_attachment", "zerver_realmemoji"
+AVATARS = "avatars/records.json"
+_BEST_AVATARS = (".original", "-medium.png")
+"""How the paths of pictures of people end, the best first; others are small."""
 _ADDRESS = re.compile(
     r"(?P<uploads>user_uploads/(?:thumbnail/)?)(?P<path>[0-9]+(?:/[^/\s\"'<>()\[\]?#]+){1,6})"
     r"|user_avatars/(?P<emoji>[0-9]+/emoji/images/(?:still/)?[^/\s\"'<>()\[\]?#]+)"
@@ -45,6 +48,9 @@ class Files(Protocol):
 
     def has_emoji(self, path: str) -> tuple[bool, bool]:
         """Return whether there is a picture that can be an emoji, and whether it moves."""
+
+    def has_avatar(self, path: str) -> bool:
+        """Return whether there is a picture that can be a user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class Picture:
 
 
 class Uploads:
-    """All uploaded files by their paths, and all emoji by their ids."""
+    """All uploaded files by their paths, all emoji by their ids, and the pictures of people."""
 
     def __init__(
         self, source: Source, changes: Changes, people: People, files: Files, realm_id: int
@@ -96,6 +102,10 @@ class Uploads:
             self.by_path[path] = self._upload(row, path)
         for row in rows_of(source, EMOJI):
             self._add_emoji(row)
+        self.avatars: dict[int, str] = {}
+        """The handles of people's pictures, by the ids of users."""
+        self._paths_of_avatars: dict[str, str] = {}
+        self._add_avatars()
 
     def rewrite(self, text: str) -> str:
         """Return a text with the addresses that files have here."""
@@ -176,6 +186,10 @@ class Uploads:
             if picture.handle is not None:
                 yield picture, f"emoji/{path}"
 
+    def archive_avatars(self) -> Iterator[tuple[str, str]]:
+        """Yield the handle of each user's picture, and its path in the export."""
+        yield from self._paths_of_avatars.items()
+
     # --- one file ---------------------------------------------------------------------------------
 
     def _upload(self, row: ZulipRow, path: str) -> Upload:
@@ -206,6 +220,23 @@ class Uploads:
             self._changes.note(EMOJI, "a picture is missing in the export")
         self.pictures[row.integer("id")] = picture
 
+    def _add_avatars(self) -> None:
+        paths: dict[int, list[str]] = {user_id: [] for user_id in self._people.with_avatar}
+        for row in rows_of(self._source, AVATARS):
+            user_id = row.integer("user_profile_id")
+            if user_id in paths:
+                paths[user_id].append(row.text("path"))
+        for user_id, names in paths.items():
+            names.sort(key=_rank_of_avatar)
+            found = (name for name in names if self._files.has_avatar(f"avatars/{name}"))
+            path = next(found, None)
+            if path is None:
+                self._changes.note(AVATARS, "a picture is missing in the export")
+                continue
+            handle = _handle(f"avatars/{user_id}/{path}")
+            self.avatars[user_id] = handle
+            self._paths_of_avatars[handle] = f"avatars/{path}"
+
     # --- addresses --------------------------------------------------------------------------------
 
     def _new(self, match: re.Match[str]) -> str:
@@ -232,6 +263,12 @@ class Uploads:
         if picture is None or picture.handle is None:
             return None
         return picture.address(self._realm_id, still=is_still and picture.is_animated)[1:]
+
+
+def _rank_of_avatar(path: str) -> int:
+    """Return how good the picture at a path is, the least for the best."""
+    endings = enumerate(_BEST_AVATARS)
+    return next((rank for rank, end in endings if path.endswith(end)), len(_BEST_AVATARS))
 
 
 def _handle(path: str) -> str:

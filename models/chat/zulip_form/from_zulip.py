@@ -49,7 +49,7 @@ class Conversion:
             "realm_emoji": self.uploads.emoji,
             "linkifier": self._organization.linkifiers,
             "playground": self._organization.playgrounds,
-            "user": partial(self._people.users, realm_id, founded),
+            "user": partial(self._people.users, realm_id, founded, self.uploads.avatars),
             "user_settings": self._people.settings,
             "user_status": self._people.statuses,
             "profile_field": partial(self._people.profile_fields, realm_id),

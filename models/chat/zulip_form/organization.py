@@ -65,6 +65,7 @@ class Organization:
                     ("require_unique_names", False),
                     ("name_changes_disabled", False),
                     ("email_changes_disabled", False),
+                    ("avatar_changes_disabled", False),
                     ("enable_spectator_access", False),
                     ("enable_read_receipts", True),
                     ("allow_message_editing", True),

@@ -22,6 +22,8 @@ USERS, STUBS, CROSS_REALM = (
 )  # fmt: skip
 NOTIFICATION_EMAIL = "notification-bot@zulip.com"
 """Of the one of Zulip's bots of all organizations whose id our own bot gets."""
+UPLOADED = "U"
+"""The source of a picture that its user uploaded."""
 _ROLES = frozenset(Role)
 _BOT_TYPES = frozenset(BotType)
 _HIGHEST = 1 << 62
@@ -44,12 +46,16 @@ class People:
         self.password_hashes: dict[int, str] = {}
         self.recipients: dict[int, int] = {}
         """The recipients of their direct messages -> the users."""
+        self.with_avatar: list[int] = []
+        """The ids of those who have a picture of their own."""
         for row in self._rows():
             user_id = self._id(row)
             if user_id in self.by_id:
                 raise row.refuse("the id is another user's")
             role = row.integer("role", Role.MEMBER)
             self.by_id[user_id] = Person(row.text("full_name"), role, row.flag("is_active"))
+            if row.text("avatar_source", "") == UPLOADED and not row.flag("is_deleted", False):
+                self.with_avatar.append(user_id)
             if row.has("recipient"):
                 self.recipients[row.integer("recipient")] = user_id
             self._take_password(user_id, row)
@@ -101,8 +107,10 @@ class People:
 
     # --- rows of the archive ----------------------------------------------------------------------
 
-    def users(self, realm_id: int, founded: str) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `user`."""
+    def users(
+        self, realm_id: int, founded: str, avatars: Mapping[int, str]
+    ) -> Iterator[Mapping[str, Json]]:
+        """Yield the rows of `user`. `avatars`: the handles of pictures, by the ids of users."""
         bot: Mapping[str, Json] = {
             "id": self.bot_id,
             "realm_id": realm_id,
@@ -117,11 +125,15 @@ class People:
             "is_system_bot": True,
             "date_joined": founded,
             "avatar_version": 1,
+            "avatar_handle": None,
             "can_create_users": False,
             "can_change_user_emails": False,
             "awaits_first_sign_in": False,
         }
-        own = (self._user(row, realm_id) for row in self._rows())
+        own = (
+            {**self._user(row, realm_id), "avatar_handle": avatars.get(row.integer("id"))}
+            for row in self._rows()
+        )
         yield from heapq.merge(own, [bot], key=_id_of)
 
     def settings(self) -> Iterator[Mapping[str, Json]]:

@@ -13,13 +13,14 @@ from typing import Protocol
 import orjson
 
 from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS, USER_GROUP_GROUPS
+from models.chat.exports.rows import avatar_file
 from models.chat.people.defaults import CHANGEABLE
 from models.chat.people.emoji import clients_kind
 from models.chat.tables.setting_table import SETTINGS
 from models.chat.zulip_form.channels import SUBSCRIBED, TOPICS_POLICY
 from models.chat.zulip_form.conversations import CHANNEL, GROUP, PERSONAL
 from models.chat.zulip_form.organization import EDIT_HISTORY
-from models.chat.zulip_form.people import NOTIFICATION_EMAIL
+from models.chat.zulip_form.people import NOTIFICATION_EMAIL, UPLOADED
 from models.chat.zulip_form.settings import given_settings
 from models.json import Json
 
@@ -45,6 +46,9 @@ class Archive(Protocol):
 
     def edits_of(self, message_id: int) -> Sequence[Row]:
         """Return the edits of a message, oldest first."""
+
+    def has_file(self, name: str) -> bool:
+        """Return whether it has a file that somebody uploaded."""
 
 
 def _seconds(value: Json) -> float | None:
@@ -237,6 +241,19 @@ class ToZulip:
                     "name": row["name"], "deactivated": row["is_deactivated"],
                 }  # fmt: skip
 
+    def avatar_files(self) -> Iterator[tuple[str, Row]]:
+        """Yield the name in our archive of each user's picture, and the record of what Zulip makes
+        its own forms of, but for the ending of its path.
+        """
+        for row in self._archive.lines("user"):
+            if self._has_avatar(row) and row["id"] not in self._bots:
+                path = f"{self.realm_id}/{row['avatar_handle']}"
+                yield avatar_file(row["avatar_handle"]), {
+                    "path": path, "s3_path": path, "realm_id": self.realm_id,
+                    "user_profile_id": row["id"], "user_profile_email": row["delivery_email"],
+                    "avatar_version": row["avatar_version"], "content_type": None,
+                }  # fmt: skip
+
     # --- the organization -------------------------------------------------------------------------
 
     def _realms(self) -> Iterator[Row]:
@@ -244,7 +261,8 @@ class ToZulip:
         same = (
             "id", "name", "description", "default_language", "emails_restricted_to_domains",
             "disallow_disposable_email_addresses", "require_unique_names", "name_changes_disabled",
-            "email_changes_disabled", "enable_spectator_access", "enable_read_receipts",
+            "email_changes_disabled", "avatar_changes_disabled", "enable_spectator_access",
+            "enable_read_receipts",
             "welcome_message_custom_text", "message_retention_days", "allow_message_editing",
             "message_content_edit_limit_seconds", "message_content_delete_limit_seconds",
             "move_messages_within_stream_limit_seconds",
@@ -326,6 +344,7 @@ class ToZulip:
                 **given_settings({name: chosen[name] for name in SETTINGS}),
                 **{name: row[name] for name in same},
                 "email": row["delivery_email"],
+                "avatar_source": UPLOADED if self._has_avatar(row) else "G",
                 "realm": self.realm_id,
                 "date_joined": _seconds(row["date_joined"]),
                 "is_bot": row["bot_type"] is not None,
@@ -340,6 +359,10 @@ class ToZulip:
                 "user_permissions": [],
                 "groups": [],
             }
+
+    def _has_avatar(self, user: Row) -> bool:
+        handle = user["avatar_handle"]
+        return handle is not None and self._archive.has_file(avatar_file(handle))
 
     def _cross_realm(self) -> Iterator[Row]:
         for user_id in self._bots:

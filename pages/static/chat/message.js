@@ -41,8 +41,6 @@ export function draw(app, message) {
 
 function drawWhole(app, message) {
   const name = app.state.users.get(message.sender_id)?.full_name ?? message.sender_full_name;
-  const avatar = h("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]);
-  avatar.style.setProperty("--hue", (message.sender_id * 67) % 360);
   const time = h(
     "time",
     { datetime: writeIso(message.timestamp * 1000), title: writeWhole(message.timestamp) },
@@ -53,12 +51,25 @@ function drawWhole(app, message) {
   return h(
     "li",
     { class: "message", id: `message-${message.id}`, "data-mine": message.sender_id === app.state.me },
-    avatar,
+    drawAvatar(app, message, name),
     h("div", { class: "meta" }, h("strong", { class: "sender" }, name), time, edited(message)),
     content,
     drawReactions(app, message),
     menu(app, message),
   );
+}
+
+/** The picture that the sender has uploaded, or else an initial: the page shows nothing of other sites. */
+function drawAvatar(app, message, name) {
+  const initial = [...name][0];
+  const avatar = h("span", { class: "avatar", "aria-hidden": "true" }, initial);
+  avatar.style.setProperty("--hue", (message.sender_id * 67) % 360);
+  const address = (app.state.users.get(message.sender_id) ?? message).avatar_url;
+  if (address?.startsWith("/user_avatars/")) {
+    const showInitial = () => avatar.replaceChildren(initial);
+    avatar.replaceChildren(h("img", { src: address, alt: "", onerror: showInitial }));
+  }
+  return avatar;
 }
 
 /** Draw the reactions of a message again; the focus stays on the same emoji. */

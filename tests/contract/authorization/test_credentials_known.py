@@ -29,6 +29,7 @@ PRODUCT = ("models", "handlers", "pages", "server", "workers", "cli")
 HOLDS_SECRETS = ("sha256", "nonce", "sealed", "hash", "token", "secret", "fingerprint")
 MAKES_SECRETS = {"token_hex", "token_urlsafe", "token_bytes", "seal", "make_link"}
 NONE = "no credential: "
+AVATAR = NONE + "whoever knows the address of a user's picture sees it"
 EMOJI = NONE + "whoever knows the address of a custom emoji sees it"
 
 COLUMNS = {
@@ -145,6 +146,7 @@ PAGES = {
     "/user_uploads/thumbnail/<realm>/<filename>/<form>": "API key",
     "/user_avatars/<int:realm_id>/emoji/images/<handle>.webp": EMOJI,
     "/user_avatars/<int:realm_id>/emoji/images/still/<handle>.webp": EMOJI,
+    "/user_avatars/<int:realm_id>/<name>.png": AVATAR,
 }
 """Pages of something that is not everybody's, and what they take."""
 

@@ -68,6 +68,7 @@ MADE_BY_CHANCE = {
     "regenerate_own_api_key": ("api_key",),
     "register_queue": ("queue_id",),
     "upload_file": ("url", "uri"),
+    "upload_own_avatar": ("avatar_url",),
 }
 """Operation -> what is another one in every answer."""
 

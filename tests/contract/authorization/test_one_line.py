@@ -88,6 +88,7 @@ NOT_FREE = {
     "update_user_defaults": {"notification_sound"},
     "update_user_status": {"emoji_code", "emoji_name"},
     "upload_file": {"file"},
+    "upload_own_avatar": {"file"},
 }
 """Operation -> fields that refuse any text but one that the server knows, or a number."""
 DOCUMENT = specs.load("chat")

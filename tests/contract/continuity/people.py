@@ -7,8 +7,9 @@ from typing import Any
 from tests.contract.continuity.store import Event, Store, applies
 
 OWNER, ADMINISTRATOR, MODERATOR, GUEST = 100, 200, 300, 600
-NOT_KEPT = ("avatar_source", "avatar_url_medium")
-OWN = ("full_name", "delivery_email", "avatar_url")
+ONLY_OWN = ("avatar_source", "avatar_url_medium")
+"""What a client keeps of its own user, and of no other."""
+OWN = ("full_name", "delivery_email", "avatar_url", *ONLY_OWN)
 
 
 def roles(role: int) -> dict[str, bool]:
@@ -53,8 +54,9 @@ def _update(store: Store, user: dict[str, Any], person: dict[str, Any]) -> None:
             _set_active(store, user, value)
         elif name == "is_deleted" and not value:
             user.pop(name, None)  # there only when it is true
-        elif name not in NOT_KEPT:
-            user[name] = value
+        else:
+            if name not in ONLY_OWN:
+                user[name] = value
             if name in OWN:
                 own[name] = value
     if "role" in person:

@@ -78,9 +78,10 @@ class Comparison:
         if before and "id" in before[0]:
             known = self._maps.setdefault(name, {})
             known.update((a["id"], b["id"]) for a, b in zip(before, after, strict=False))
-            if "handle" in before[0]:
-                pairs = zip(before, after, strict=False)
-                self._handles |= {a["handle"]: b["handle"] for a, b in pairs}
+            for column in ("handle", "avatar_handle"):
+                if column in before[0]:
+                    pairs = zip(before, after, strict=False)
+                    self._handles |= {a[column]: b[column] for a, b in pairs}
 
     def _compare(self, name: str, model: Any) -> None:
         before, after = self._before[name], self._after[name]

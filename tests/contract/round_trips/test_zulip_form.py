@@ -40,6 +40,7 @@ KEYS = {
     "subgroup": ("group_id", "subgroup_id"),
     "message_edit": ("message_id", "id"),
 }
+HANDLES = {"attachment": "handle", "realm_emoji": "handle", "user": "avatar_handle"}
 _HANDLE = re.compile("[0-9a-f]{32}")
 
 
@@ -111,11 +112,11 @@ def comparable(rows: Rows, handles: dict[str, str]) -> dict[str, list[dict[str, 
 def differences(before: Rows, after: Rows) -> tuple[list[str], int]:
     """What is not the same, and how many values are."""
     handles: dict[str, str] = {}
-    for name in ("attachment", "realm_emoji"):
-        new = {row["id"]: row["handle"] for row in after[name]}
+    for name, column in HANDLES.items():
+        new = {row["id"]: row[column] for row in after[name]}
         for row in before[name]:
-            if row["id"] in new and row["handle"] is not None:
-                handles[row["handle"]] = new[row["id"]]
+            if row["id"] in new and row[column] is not None:
+                handles[row[column]] = new[row["id"]]
     old, now = comparable(before, handles), comparable(after, {})
     found, compared = [], 0
     for name in old:
@@ -157,6 +158,7 @@ def test_everything(
     assert len(before["message"]) > 4
     assert before["attachment_message"] != []
     assert any(row["handle"] for row in after["realm_emoji"])
+    assert sum(row["avatar_handle"] is not None for row in after["user"]) == 1
     folder = tmp_path / "unpacked"
     folder.mkdir()
     tarball = ZulipTarball(tmp_path / "zulip.tar.gz", folder)

@@ -49,6 +49,7 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     },
     ("upload_file", "note"): {"file": "$file"},
     ("create_custom_emoji", "picture"): {"file": "$picture"},
+    ("upload_own_avatar", "picture"): {"file": "$picture"},
     ("delete_queue", "stop"): {"queue_id": "$own_queue"},
     ("update_settings", "others"): {
         "target_users": {"group_ids": ["$audience"], "skip_if_already_edited": True}

@@ -71,6 +71,8 @@ STORIES: dict[tuple[str, str], Story] = {
         {"emoji_name": "yorick", "file": "$picture"}
     ),
     ("upload_file", "stored"): Story({"file": "$file"}),
+    ("upload_own_avatar", "uploaded"): Story({"file": "$picture"}),
+    ("delete_own_avatar", "deleted"): Story(before=(("upload_own_avatar", {"file": "$picture"}),)),
     ("get_temporary_url", "skull"): Story(
         {"realm_id_str": "$realm_id", "filename": "$own_filename"}
     ),

@@ -22,7 +22,7 @@ from server.document.schemas import Schemas
 from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")
-WITH_FILES = frozenset(("create_custom_emoji", "upload_file"))
+WITH_FILES = frozenset(("create_custom_emoji", "upload_file", "upload_own_avatar"))
 """Operations whose body is a file, for which JSON and urlencoded forms have no notation."""
 resolve = partial(resolved, DOCUMENT)
 SCHEMAS = DOCUMENT["components"]["schemas"]

@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from models.chat.access.people import avatar_url
 from models.chat.deletion import removals as message_removals
 from models.chat.tables import Channel, Message, MessageArchive, Outbox, Topic, User, UserMessage
 from models.database import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
-from tests.support.chat.people import KEYS, Cast
+from tests.support.chat.people import KEYS, Cast, gravatar
 from tests.support.chat.rows import audited, change_user, events_of, make_fields, user_row
 from tests.support.frozen_clock import FrozenClock
 
@@ -358,7 +357,8 @@ class TestActions:
         as_iago.post(f"{path_of(cast.hamlet)}/reactivate")
         told = [event["person"] for event in events_of(chat_database, "realm_user")]
         assert told[-2] == {"user_id": cast.hamlet.id, "is_deleted": False}
-        known_as = avatar_url(cast.hamlet.email, told[-1]["avatar_version"])
+        version = told[-1]["avatar_version"]
+        known_as = gravatar(cast.hamlet.email).replace("version=1", f"version={version}")
         assert told[-1]["user_id"] == cast.hamlet.id
         assert told[-1]["avatar_url"] == known_as, "the picture by the address is there again"
 

@@ -58,6 +58,7 @@ class TestUpdateRealm:
             ("require_unique_names", True, True),
             ("name_changes_disabled", True, True),
             ("email_changes_disabled", True, True),
+            ("avatar_changes_disabled", True, True),
             ("topics_policy", "disable_empty_topic", "disable_empty_topic"),
             ("topics_policy", "allow_empty_topic", "allow_empty_topic"),
             ("empty_topic_display_name", "misc", "misc"),

@@ -235,6 +235,7 @@ class TestPeople:
     def test_everybody(self, chat: ChatClient, cast: Cast) -> None:
         members = chat.get("/users", include_custom_profile_fields=True)["members"]
         (bot,) = fetch(chat, "realm_user")["cross_realm_bots"]
+        avatar = chat.get("/users/me")["avatar_url"]
         assert fetch(chat, "realm_user") == {
             "realm_users": [member for member in members if member["is_active"]],
             "realm_non_active_users": [member for member in members if not member["is_active"]],
@@ -243,7 +244,9 @@ class TestPeople:
             "email": cast.hamlet.email,
             "delivery_email": cast.hamlet.email,
             "full_name": "Hamlet",
-            "avatar_url": chat.get("/users/me")["avatar_url"],
+            "avatar_source": "G",
+            "avatar_url": avatar,
+            "avatar_url_medium": f"{avatar}&s=500",
             "is_owner": False,
             "is_admin": False,
             "is_moderator": False,

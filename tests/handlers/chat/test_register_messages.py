@@ -306,6 +306,7 @@ class TestOrganization:
             "max_channel_folder_name_length": 60,
             "max_channel_folder_description_length": 1024,
             "max_reminder_note_length": 500,
+            "max_avatar_file_size_mib": 5,
             "max_file_upload_size_mib": 25,
             "realm_upload_quota_mib": 5120,
             "password_min_length": 8,
@@ -316,7 +317,7 @@ class TestOrganization:
             "server_typing_started_expiry_period_milliseconds": 15_000,
             "server_typing_stopped_wait_period_milliseconds": 5000,
             "server_typing_started_wait_period_milliseconds": 10_000,
-            "server_avatar_changes_disabled": True,
+            "server_avatar_changes_disabled": False,
             "server_name_changes_disabled": False,
             "server_needs_upgrade": False,
             "server_thumbnail_formats": [

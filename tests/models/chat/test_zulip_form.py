@@ -111,6 +111,9 @@ class SomeFiles:
     def has_emoji(self, path: str) -> tuple[bool, bool]:
         return True, False
 
+    def has_avatar(self, path: str) -> bool:
+        return True
+
 
 def test_what_is_taken_is_asked_for_and_nothing_that_is_dropped(tmp_path: Path) -> None:
     asked: dict[str, set[str]] = defaultdict(set)

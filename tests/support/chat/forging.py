@@ -42,6 +42,21 @@ def forge_manifest(
     return write(target, entries, manifest)
 
 
+def forge_file(archive: Path, target: Path, folder: str, content: bytes | None) -> Path:
+    """A copy with other content of the only file in a folder; None: the file was missing."""
+
+    def change(manifest: dict[str, Any], entries: dict[str, bytes]) -> None:
+        (facts,) = [each for each in manifest["uploads"] if each["name"].startswith(f"{folder}/")]
+        if content is None:
+            del entries[facts["name"]]
+            facts["missing"] = True
+            return
+        entries[facts["name"]] = content
+        facts.update(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+    return forge_manifest(archive, target, change)
+
+
 def write(target: Path, entries: dict[str, bytes], manifest: dict[str, Any]) -> Path:
     entries[MANIFEST] = orjson.dumps(manifest)
     with zipfile.ZipFile(target, "w") as forged:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.chat.app import ChatClient, SentFile
 from tests.support.chat.people import Cast
-from tests.support.pictures import PIXEL
+from tests.support.pictures import PIXEL, picture
 
 HOUR = 3600
 
@@ -56,10 +56,12 @@ def make_everything(nobody: ChatClient, cast: Cast, *, now: int) -> Everything:
     done(group)
     done(owner.post("/realm/emoji/yorick", file=SentFile("skull.png", PIXEL, "image/png")))
     (emoji_id,) = done(owner.get("/realm/emoji"))["emoji"]
+    face = SentFile("me.jpg", picture("JPEG", 40, 30), "image/jpeg")
+    done(hamlet.post("/users/me/avatar", file=face))
     file = done(hamlet.post("/user_uploads", file=SentFile("notes.txt")))["url"]
-    picture = done(hamlet.post("/user_uploads", file=SentFile("p.png", PIXEL, "image/png")))["url"]
+    shown = done(hamlet.post("/user_uploads", file=SentFile("p.png", PIXEL, "image/png")))["url"]
     first = say(hamlet, "Who is there?", channel_id)
-    say(othello, f"[notes]({file}) and [p.png]({picture}) :yorick:", channel_id)
+    say(othello, f"[notes]({file}) and [p.png]({shown}) :yorick:", channel_id)
     done(hamlet.post(f"/messages/{first}/reactions", emoji_name="yorick"))
     done(othello.post(f"/messages/{first}/reactions", emoji_name="heart"))
     done(hamlet.patch(f"/messages/{first}", content="Who is here?"))
@@ -132,6 +134,6 @@ def make_everything(nobody: ChatClient, cast: Cast, *, now: int) -> Everything:
         group_id=group["group_id"],
         emoji_id=emoji_id,
         file=file,
-        picture=picture,
+        picture=shown,
         scheduled_id=scheduled["scheduled_message_id"],
     )

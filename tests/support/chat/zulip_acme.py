@@ -109,7 +109,7 @@ def _people(export: ZulipExport, passwords: bool) -> None:
         web_home_view="recent_topics",
     )
     person(BORIS, "Boris", role=100, is_active=False, long_term_idle=True)
-    person(CARLA, "Carla", email_address_visibility=4, default_language="de",
+    person(CARLA, "Carla", email_address_visibility=4, default_language="de", avatar_source="U",
            emojiset="twitter", notification_sound="unheard of")  # fmt: skip
     person(DMITRI, "Dmitri", role=600)
     person(ROBOT, "Robot", is_bot=True, bot_type=1, bot_owner=CARLA,
@@ -348,8 +348,14 @@ def _files(export: ZulipExport) -> None:
         path = f"{REALM}/emoji/images/{file_name}"
         for ending in ("", ".original") if export.release >= 10 else ("",):
             record("emoji", path + ending, content, **more)
-    record("avatars", f"{REALM}/abc.png", skull, size=len(skull), user_profile_id=ADA,
-           user_profile_email=EMAILS[ADA])  # fmt: skip
+    for user_id, ending, content in (
+        (ADA, ".png", picture("PNG", 100, 100)),
+        (ADA, ".original", picture("JPEG", 300, 600)),
+        (CARLA, ".png", b"no picture"),
+        (WELCOME, ".original", skull),
+    ):
+        record("avatars", f"{REALM}/{user_id:040x}{ending}", content, size=len(content),
+               user_profile_id=user_id, user_profile_email=EMAILS.get(user_id, ""))  # fmt: skip
     record("realm_icons", f"{REALM}/icon.png", skull)
 
 

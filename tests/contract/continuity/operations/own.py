@@ -12,6 +12,7 @@ from tests.contract.continuity.operations.table import operation
 from tests.contract.continuity.world import WORDS, Call, World, call
 from tests.support.chat.app import SentFile
 from tests.support.chat.people import VAULT, Member
+from tests.support.pictures import PIXEL
 
 LANGUAGES, TIMEZONES = ("en", "de"), ("Europe/Copenhagen", "America/New_York")
 NUMBERS = (12, 14, 18)
@@ -91,6 +92,22 @@ def create_saved_snippet(world: World) -> Call:
 def upload_file(world: World) -> Call:
     """What a file's owner is told is in no snapshot; nobody must be told else."""
     return call(world.person(), "POST", "/user_uploads", file=SentFile(f"{world.number()}.txt"))
+
+
+@operation
+def upload_own_avatar(world: World) -> Call:
+    """Of people and of bots."""
+    members = [*world.members.values()]
+    file = SentFile(f"{world.number()}.png", PIXEL, "image/png")
+    return call(world.pick(*members), "POST", "/users/me/avatar", file=file)
+
+
+@operation
+def delete_own_avatar(world: World) -> Call:
+    row = world.row(
+        'SELECT id FROM "user" WHERE avatar_handle IS NOT NULL AND is_active ORDER BY id'
+    )
+    return call(world.member(row.id), "DELETE", "/users/me/avatar")
 
 
 @operation
