@@ -24,7 +24,7 @@ from models.chat.invitations import joining, permissions, records, sending
 from models.chat.invitations.errors import InvitationNotFound, SomeNotInvited
 from models.chat.invitations.invitees import Problem, check_invitees, failure_of, read_addresses
 from models.chat.invitations.joining import Offer
-from models.chat.invitations.records import Terms
+from models.chat.invitations.records import NewTerms, Terms
 from models.chat.invitations.sending import Post
 from server.response import Response
 
@@ -123,6 +123,30 @@ def create_invitation_link(ctx: Context, **offered: Any) -> Response:
     link = sending.make_link(ctx.session, ctx.actor, _post(ctx), terms, now=ctx.now)
     require_within(ctx.session, ctx.settings, INVITATIONS, ctx.actor.id)
     return envelope.success(ctx, invite_link=link)
+
+
+def edit_invitation_link(
+    ctx: Context,
+    *,
+    invite_id: int,
+    invite_as: int | None = None,
+    stream_ids: Sequence[int] | None = None,
+    group_ids: Sequence[int] | None = None,
+    include_realm_default_subscriptions: bool | None = None,
+) -> Response:
+    """Change what a reusable invitation link gives."""
+    session, actor = ctx.session, ctx.actor
+    role = Role.MEMBER if invite_as is None else invite_as
+    permissions.require_may_invite(session, actor, role, by_link=True)
+    check_channels, check_groups = permissions.check_channels, permissions.check_groups
+    terms = NewTerms(
+        role=invite_as,
+        channel_ids=None if stream_ids is None else check_channels(session, actor, stream_ids),
+        group_ids=None if group_ids is None else check_groups(session, actor, group_ids),
+        joins_default_channels=include_realm_default_subscriptions,
+    )
+    sending.edit_link(session, actor, invite_id, terms, now=ctx.now)
+    return envelope.success(ctx)
 
 
 def revoke_invitation(ctx: Context, *, invite_id: int) -> Response:

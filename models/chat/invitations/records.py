@@ -35,6 +35,16 @@ class Terms:
     lifetime: timedelta | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTerms:
+    """Checked terms that replace those of a link; None: they stay."""
+
+    role: int | None = None
+    channel_ids: Sequence[int] | None = None
+    group_ids: Sequence[int] | None = None
+    joins_default_channels: bool | None = None
+
+
 def digest_of(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -68,6 +78,9 @@ class _Row(NamedTuple):
     inviter_id: int
     email: str | None
     role: int
+    channel_ids: str
+    group_ids: str
+    joins_default_channels: bool
     tells_inviter: bool
     token_sha256: str
     sealed_token: str | None
@@ -103,6 +116,9 @@ def _describe(row: _Row, vault: Vault, base_url: str) -> dict[str, Any]:
         "expiry_date": None if row.expires_at is None else int(row.expires_at.timestamp()),
         "invited_as": row.role,
         "is_multiuse": row.email is None,
+        "stream_ids": orjson.loads(row.channel_ids),
+        "group_ids": orjson.loads(row.group_ids),
+        "include_realm_default_subscriptions": row.joins_default_channels,
     }
     if row.email is not None:
         return {**shown, "email": row.email, "notify_referrer_on_join": row.tells_inviter}

@@ -4,20 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import orjson
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from models.chat.access.membership import require
 from models.chat.accounts.resealing import invitation_purpose
 from models.chat.common import audit
 from models.chat.common.outbox import NewMail, enqueue_mails
 from models.chat.common.vault import Vault
 from models.chat.identity import attempts
-from models.chat.identity.actors import Actor
+from models.chat.identity.actors import Actor, find_actor
 from models.chat.identity.attempts import Allowance, AttemptsUsedUp, Seal
 from models.chat.invitations.errors import NoSuchInvitation, TooManyInvitations
 from models.chat.invitations.invitees import Invitees, failure_of
-from models.chat.invitations.permissions import require_may_give
+from models.chat.invitations.permissions import may_give, require_may_give
 from models.chat.invitations.records import (
+    NewTerms,
     Terms,
     address_of,
     digest_of,
@@ -113,6 +116,29 @@ def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: 
     _record(session, actor, "invitation_link_created", facts, now)
     notify_changed(session, actor.realm_id, actor.id, now=now)
     return address_of(post.base_url, token)
+
+
+def edit_link(
+    session: Session, actor: Actor, invitation_id: int, terms: NewTerms, *, now: datetime
+) -> None:
+    """Change the terms of a link. Raise what `_access` raises, and `InsufficientPermission` for a
+    role that the link's creator cannot give, because then nobody could join by it.
+    """
+    row = _access(session, actor, invitation_id, is_link=True, now=now)
+    if terms.role is not None:
+        inviter = actor if row.inviter_id == actor.id else find_actor(session, row.inviter_id)
+        require(inviter is not None and may_give(inviter, terms.role))
+        row.role = int(terms.role)
+    if terms.channel_ids is not None:
+        row.channel_ids = orjson.dumps(list(terms.channel_ids)).decode()
+    if terms.group_ids is not None:
+        row.group_ids = orjson.dumps(list(terms.group_ids)).decode()
+    if terms.joins_default_channels is not None:
+        row.joins_default_channels = terms.joins_default_channels
+    session.flush()
+    facts = {"role": row.role, "invitation_id": row.id, "inviter_id": row.inviter_id}
+    _record(session, actor, "invitation_link_edited", facts, now)
+    notify_changed(session, actor.realm_id, row.inviter_id, now=now)
 
 
 def revoke(

@@ -26,6 +26,9 @@ FRIEND = "rosencrantz@acme.example"
 PASSWORD = "the rest is silence"
 LINK = "http://acme.example/api/v1/accounts/join/"
 DAY_S = 86_400
+NOTHING_TO_JOIN = {
+    "stream_ids": [], "group_ids": [], "include_realm_default_subscriptions": False,
+}  # fmt: skip
 
 
 def failed(msg: str, *errors: list[Any], sent: bool = False, limit: bool = False) -> dict[str, Any]:
@@ -99,6 +102,7 @@ class TestSendInvitations:
         about = {
             "invited_by_user_id": cast.hamlet.id, "invited": now, "expiry_date": now + 10 * DAY_S,
             "invited_as": 400, "is_multiuse": False, "notify_referrer_on_join": True,
+            **NOTHING_TO_JOIN,
         }  # fmt: skip
         first, second = invites(chat)
         assert [first, second] == [
@@ -285,7 +289,7 @@ class TestListInvitations:
         assert link == {
             "id": link["id"], "invited_by_user_id": cast.iago.id,
             "invited": int(clock.now().timestamp()), "expiry_date": None, "invited_as": 600,
-            "is_multiuse": True, "link_url": LINK + token,
+            "is_multiuse": True, "link_url": LINK + token, **NOTHING_TO_JOIN,
         }  # fmt: skip
         assert invites(as_hank) == []
         clock.advance(seconds=60)
@@ -314,6 +318,68 @@ class TestCreateInvitationLink:
         assert chat.post("/invites/multiuse", invite_as=300) == ADMINISTRATOR
         refusal = bad("Invalid channel ID 999999. No invites were sent.")
         assert chat.post("/invites/multiuse", stream_ids=[999999]) == refusal
+
+
+class TestEditInvitationLink:
+    def test_what_is_absent_stays(
+        self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, queues: Queues,
+        chat_database: Database,
+    ) -> None:  # fmt: skip
+        channel = chat_database.run(lambda session: make_channel(session, cast, "Elsinore"))
+        group = as_cordelia.post("/user_groups/create", name="guards", description="", members=[])
+        token = make_link(as_cordelia, invite_as=600, stream_ids=[channel])
+        [before] = invites(as_cordelia)
+        path, place = f"/invites/multiuse/{before['id']}", queues.open(as_cordelia)
+        changes: list[dict[str, Any]] = [
+            {"invite_as": 400},
+            {"include_realm_default_subscriptions": True},
+            {"group_ids": [group["group_id"]]},
+            {"stream_ids": []},
+            {},
+        ]
+        for change in changes:
+            assert as_cordelia.patch(path, **change) == DONE
+            shown_as = {"invite_as": "invited_as"}
+            wanted = {shown_as.get(name, name): value for name, value in change.items()}
+            [after] = invites(as_cordelia)
+            assert after == {**before, **wanted}
+            assert told(place) == ["invites_changed"]
+            before = after
+        assert audited(chat_database)[1:] == ["invitation_link_edited"] * len(changes)
+        asked = chat.acting_as(None).post(f"/accounts/join/{token}", email=FRIEND)
+        assert asked["result"] == "success"
+        accept(chat, token_of(chat_database))
+        with chat_database.reading() as reader:
+            joined = select(User.role).where(User.delivery_email == FRIEND)
+            assert reader.execute(joined).scalar_one() == 400
+
+    def test_as_whoever_may_create_and_revoke_it(
+        self, chat: ChatClient, as_iago: ChatClient, as_cordelia: ChatClient, as_hank: ChatClient,
+        cast: Cast, chat_database: Database,
+    ) -> None:  # fmt: skip
+        make_link(as_iago)
+        [link] = invites(as_iago)
+        path = f"/invites/multiuse/{link['id']}"
+        refuse_outsiders(chat, cast, "PATCH", path)
+        assert chat.patch(path) == FORBIDDEN
+        members = ids_of(chat)["role:members"]
+        assert as_cordelia.patch("/realm", create_multiuse_invite_group=members) == DONE
+        assert chat.patch(path) == as_iago.patch("/invites/multiuse/999999") == ABSENT
+        assert as_hank.patch(path) in (ABSENT, FORBIDDEN)
+        assert as_iago.patch(path, invite_as=100) == OWNER
+        # An administrator cannot invite owners, so this link would lead nowhere.
+        assert as_cordelia.patch(path, invite_as=100) == FORBIDDEN
+        refusal = bad("Invalid channel ID 999999. No invites were sent.")
+        assert as_cordelia.patch(path, stream_ids=[999999], invite_as=600) == refusal
+        assert invites(as_iago) == [link]
+        assert as_cordelia.patch(path, invite_as=200) == DONE
+        invite(as_cordelia)
+        mailed = next(each for each in invites(as_cordelia) if not each["is_multiuse"])
+        assert as_cordelia.patch(f"/invites/multiuse/{mailed['id']}") == ABSENT
+        make_link(as_cordelia, invite_as=100)
+        owners = next(each for each in invites(as_cordelia) if each["invited_as"] == 100)
+        assert as_iago.patch(f"/invites/multiuse/{owners['id']}", invite_as=600) == OWNER
+        assert audited(chat_database).count("invitation_link_edited") == 1
 
 
 class TestRevokeInvitation:

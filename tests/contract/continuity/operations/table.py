@@ -21,6 +21,7 @@ LEFT_OUT = {
     "delete_export": "exports are in no snapshot",
     "delete_queue": "ends a queue",
     "dev_fetch_api_key": "signs in",
+    "edit_invitation_link": "invitations are in no snapshot",
     "end_session": "sessions of browsers are in no snapshot",
     "fetch_api_key": "signs in",
     "jwt_fetch_api_key": "signs in",
