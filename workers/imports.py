@@ -212,6 +212,7 @@ class _Work:
             raise ArchiveRefused("is not the archive of the unfinished import", MANIFEST)
         self._number(self.run_.first_ids)
         self.has_begun = True
+        self._imports._database.run(runs.prepare)
         for number, (kind, table) in enumerate(STEPS):
             if number < self.run_.step:
                 if kind == ROWS:

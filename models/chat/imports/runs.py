@@ -53,6 +53,7 @@ from models.chat.tables import (
 )
 from models.dialects import insert_all
 from models.reader import Db, dialect_of
+from models.sqlite import write_much
 
 IMPORTS = table_of(ChatImport)
 _REALM, _SCHEDULED, _MESSAGE = (
@@ -177,6 +178,12 @@ def begin(
     found = find_import(session, check_host(host))
     assert found is not None
     return found
+
+
+def prepare(session: Session) -> None:
+    """Prepare the connection of units of work for many rows."""
+    if dialect_of(session) == "sqlite":
+        write_much(session.connection())
 
 
 def advance(session: Session, run: Import, *, step: int, done: int) -> None:
