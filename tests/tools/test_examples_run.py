@@ -26,7 +26,7 @@ EXCEPTIONS = {
     }
 }
 """Document -> the examples that a fresh demo refuses, with the reason."""
-LEAST = {"payment": 7, "payment-events": 17, "chat": 214}
+LEAST = {"payment": 7, "payment-events": 17, "chat": 215}
 """Document -> how many examples are answered with 2xx at least."""
 BASES = {"payment": "", "payment-events": "", "chat": "/api/v1"}
 

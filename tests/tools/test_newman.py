@@ -27,7 +27,7 @@ PATHS = {
     "payment-events": "/v1/payment-events.yaml",
     "chat": "/api/v1/openapi.yaml",
 }
-SENT = {"payment": 5, "payment-events": 13, "chat": 174}
+SENT = {"payment": 5, "payment-events": 13, "chat": 175}
 """Document -> how many requests its collection has."""
 EXCEPTIONS = {
     "payment-events": {
