@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, Protocol
 
 import structlog
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from adapters import archives
@@ -20,13 +22,7 @@ from adapters.file_store.store import FileMissing, FileStore
 from models.chat.common.hosts import published_url
 from models.chat.exports import requests as exports
 from models.chat.exports import runs as export_runs
-from models.chat.exports.rows import (
-    ExportedFile,
-    count_rows,
-    describe,
-    find_files,
-    read_lines,
-)
+from models.chat.exports.rows import count_rows, describe, find_files, read_lines
 from models.chat.exports.runs import LeaseLost, Run, Written
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import PARTS
@@ -44,6 +40,37 @@ Listener = Callable[[int, int], None]
 
 class Stopped(Exception):
     """The process is about to end."""
+
+
+class Passed(Protocol):
+    """Sees what goes into an archive: the lines, and the pieces of files."""
+
+    def over(self, batches: Iterator[list[bytes]]) -> Iterator[list[bytes]]: ...
+    def beside(self, pieces: Iterator[bytes]) -> Iterator[bytes]: ...
+
+
+def fill_archive(
+    archive: ArchiveWriter, snapshot: Connection, files: FileStore, scope: Scope, passed: Passed
+) -> dict[str, Any]:
+    """Write all rows and files into an archive. Return what its manifest says of the organization
+    and the schema.
+    """
+    manifest = describe(snapshot, scope)
+    for part in PARTS:
+        archive.write_lines(
+            f"{part.name}.jsonl",
+            passed.over(read_lines(snapshot, part, scope)),
+            table=part.table.__tablename__,
+            columns=part.columns,
+        )
+    for file in find_files(snapshot, scope):
+        try:
+            pieces = files.read(file.key)
+        except FileMissing:
+            archive.note_missing(file.name)  # deleted since the moment that the archive shows
+            continue
+        archive.write_file(file.name, passed.beside(pieces))
+    return manifest
 
 
 class Exports:
@@ -166,18 +193,9 @@ class Exports:
             self._database.snapshot(may_take_long=True) as snapshot,
             ArchiveWriter(self._folder, run.archive) as archive,
         ):
-            manifest = describe(snapshot, scope)
             taken_at = self._clock.now()
             progress = _Progress(self, run, count_rows(snapshot, scope))
-            for part in PARTS:
-                archive.write_lines(
-                    f"{part.name}.jsonl",
-                    progress.over(read_lines(snapshot, part, scope)),
-                    table=part.table.__tablename__,
-                    columns=part.columns,
-                )
-            for file in find_files(snapshot, scope):
-                self._copy(file, archive, progress)
+            manifest = fill_archive(archive, snapshot, self._files, scope, progress)
             size, digest = archive.finish(
                 {
                     **manifest,
@@ -188,14 +206,6 @@ class Exports:
                 }
             )
         return Written(size, digest, progress.done)
-
-    def _copy(self, file: ExportedFile, archive: ArchiveWriter, progress: "_Progress") -> None:
-        try:
-            pieces = self._files.read(file.key)
-        except FileMissing:
-            archive.note_missing(file.name)  # deleted since the moment that the archive shows
-            return
-        archive.write_file(file.name, progress.beside(pieces))
 
     def report(self, run: Run, done: int, total: int) -> None:
         """Renew the lease, and record the progress. Raise `LeaseLost`, `Stopped`."""
