@@ -88,7 +88,7 @@ def import_archive(
     if source is None and (zulip_host is not None or passwords is not None):
         raise click.UsageError("--zulip-host and --passwords need --from zulip.")
     settings = Settings.from_env()
-    progress = _Progress()
+    progress = ImportProgress()
     with open_with_secret("chat", settings) as database:
         imports = Imports(
             database,
@@ -136,7 +136,7 @@ def _opened(
     source: str | None,
     zulip_host: str | None,
     passwords: Path | None,
-    progress: "_Progress",
+    progress: "ImportProgress",
 ) -> Iterator[_Opened]:
     if source is None:
         yield _Opened(archive, NO_HASHES)
@@ -198,7 +198,7 @@ def _answer(imported: Imported, opened: _Opened, *, as_json: bool) -> None:
     answer(facts, as_json=as_json, text=text)
 
 
-class _Progress:
+class ImportProgress:
     """Says on standard error how far an import is, where somebody watches."""
 
     def __init__(self) -> None:

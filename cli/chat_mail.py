@@ -17,6 +17,7 @@ from cli.output import answer, json_option
 from cli.shared_secrets import key_maker, open_with_secret
 from models.chat.common import outbox
 from models.chat.errors import ChatError
+from models.chat.identity.errors import RealmMoving
 from models.chat.incoming_mail import (
     AutomaticMail,
     Mail,
@@ -104,10 +105,10 @@ def receive_mail(address: str) -> None:
         _refuse(str(problem), os.EX_DATAERR)
     except NoSuchMailbox as problem:
         _refuse(str(problem), os.EX_NOUSER)
+    except (RealmMoving, DatabaseUnavailable, click.ClickException) as problem:
+        _refuse(str(problem), os.EX_TEMPFAIL)
     except ChatError as problem:
         _refuse(str(problem), os.EX_NOPERM)
-    except (DatabaseUnavailable, click.ClickException) as problem:
-        _refuse(str(problem), os.EX_TEMPFAIL)
     else:
         click.echo(f"Message {sent} sent.")
 

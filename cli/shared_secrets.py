@@ -64,6 +64,11 @@ def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
         yield database
 
 
+def has_same_secret(database: Database, settings: Settings) -> bool:
+    """Return whether the secrets of this machine open what another chat database has sealed."""
+    return secret_checks.is_shared(database, CHECKS["chat"], chat_vault(settings))
+
+
 def require_databases(settings: Settings, *only: str | None) -> None:
     """Raise ClickException unless the databases of `only` (default: all services) are migrated,
     were written under the secrets of this machine, and keep the time limits of connections. The

@@ -10,12 +10,14 @@ from sqlalchemy import (
     Alias,
     BigInteger,
     BindParameter,
+    Column,
     ColumnElement,
     Dialect,
     FromClause,
     Insert,
     Integer,
     LargeBinary,
+    Select,
     SQLColumnExpression,
     String,
     Table,
@@ -27,6 +29,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    tuple_,
     type_coerce,
 )
 from sqlalchemy.dialects import postgresql
@@ -169,6 +172,36 @@ def gathered_ids(ids_column: IdColumn) -> ColumnElement[list[int]]:
         ByDialect(sqlite=func.json_group_array(ids_column), postgresql=func.array_agg(ids_column)),
         _Gathered(),
     )
+
+
+def key_in(
+    columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | str]]
+) -> ColumnElement[bool]:
+    """Return the condition that some columns have one of these values together. Numbers and texts
+    have columns of their own.
+    """
+    if len(columns) == 1:
+        return id_in(columns[0], [key[0] for key in keys])
+    return ByDialect(
+        sqlite=tuple_(*columns).in_(_json_keys(columns, keys)),
+        postgresql=tuple_(*columns).in_(_array_keys(columns, keys)),
+    )
+
+
+def _json_keys(columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | str]]) -> Select[Any]:
+    listed = bindparam(None, [list(key) for key in keys], type_=_Json(), unique=True)
+    each = _each(listed)
+    return select(*(func.json_extract(each.c.value, f"$[{n}]") for n in range(len(columns))))
+
+
+def _array_keys(columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | str]]) -> Select[Any]:
+    lists = [
+        bindparam(None, [key[n] for key in keys], type_=postgresql.ARRAY(its.type), unique=True)
+        for n, its in enumerate(columns)
+    ]
+    names = [column(f"key{n}") for n in range(len(columns))]
+    listed = func.unnest(*lists).table_valued(*names, name="listed").render_derived()
+    return select(*listed.c)
 
 
 # --- tables -------------------------------------------------------------------------------------

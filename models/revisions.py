@@ -46,6 +46,12 @@ def has_usable_schema(database: Database, service: str) -> bool:
         return applied[0] == newest or _oldest_for(connection, applied[0]) <= newest
 
 
+def find_revision(database: Database) -> str:
+    """Return the number of the last migration that a database has had."""
+    with database.reading_apart() as connection:
+        return str(connection.execute(text(f"SELECT version_num FROM {_APPLIED}")).scalar_one())
+
+
 def _oldest_for(connection: Connection, revision: str) -> str:
     """Return the oldest release that can use the schema of a revision; unnamed: its own alone."""
     if not inspect(connection).has_table(COMPATIBILITY.name):

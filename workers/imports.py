@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from adapters.archive_reader import ArchiveReader, ArchiveRefused
 from adapters.archives import MANIFEST
-from adapters.file_store.store import FileStore
+from adapters.file_store.store import FileMissing, FileStore
 from adapters.images.pictures import NotAPicture, make_small, make_square
 from models.base import table_of
 from models.chat.accounts.avatars import SIZE, SIZE_MEDIUM
@@ -35,10 +35,11 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.imports import runs
 from models.chat.imports.completing import HELD
 from models.chat.imports.ids import Ids
+from models.chat.imports.kept import KEPT_WITH_IDS
 from models.chat.imports.references import referring_to_itself
 from models.chat.imports.rows import TABLES, WITH_IDS, RowMaker, RowRefused, parts_of
 from models.chat.imports.runs import Import
-from models.chat.imports.steps import FILES, LINKS, ROWS, STEPS, TOPICS, removals
+from models.chat.imports.steps import COPIED, FILES, LINKS, ROWS, STEPS, TOPICS, removals
 from models.chat.imports.target import Line, Row, Target
 from models.chat.imports.texts import Texts
 from models.chat.organization.emoji import STILL
@@ -85,6 +86,15 @@ class Imported:
     rows: int
     files: int
     waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """An organization that is there, and still hidden; `rows`: of its archive."""
+
+    run: Import
+    target: Target
+    rows: int
 
 
 class Imports:
@@ -143,6 +153,41 @@ class Imports:
                     self.discard(host)
                 raise
 
+    def copy(self, archive: Path, *, host: str, above: Mapping[str, int]) -> Copied:
+        """Import an archive, or carry its import on, and leave the organization hidden, because
+        more rows follow. `above`: table -> an id that all new ones are larger than.
+
+        Raise what `run` raises.
+        """
+        with ArchiveReader(archive) as reader:
+            digest = hashlib.sha256(orjson.dumps(reader.manifest)).hexdigest()
+            with self._database.reading() as connection:
+                found = runs.access_import(connection, host, digest)
+            work = _Work(self, reader, check_host(host), None, digest, found, NO_HASHES, above)
+            try:
+                return work.copy()
+            except ArchiveRefused:
+                if work.run_ is not None and work.has_begun:
+                    self.discard(host)
+                raise
+
+    def move_file(self, source: FileStore, before: str, after: str) -> None:
+        """Store here what another store has under a key, if it has."""
+        self._arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            dir=self._arriving, prefix="import-", delete=False
+        ) as file:
+            path = Path(file.name)
+            try:
+                for piece in source.read(before):
+                    file.write(piece)
+                file.close()
+                self._files.put(after, path)
+            except FileMissing:
+                pass
+            finally:
+                path.unlink(missing_ok=True)
+
     def discard(self, host: str) -> None:
         """Remove the unfinished import at a host, with its files. Raise `NoSuchImport`."""
         with self._database.reading() as connection:
@@ -158,7 +203,9 @@ class Imports:
                 for suffix in ("", STILL, THUMBNAIL, AVATAR, AVATAR_MEDIUM):
                     self._files.delete(key_of(run.realm_id, handle) + suffix)
             after = (found[-1][0], found[-1][1])
-        for removal in removals(run.first_ids, run.counts):
+        with self._database.reading() as connection:
+            ranges = runs.find_ranges(connection, run)
+        for removal in removals(ranges):
             links = referring_to_itself(removal.table)
             self._database.run(partial(runs.remove_rows, removal=removal, links=links))
         self._database.run(lambda session: runs.end_removal(session, run))
@@ -185,15 +232,17 @@ class _Work:
         digest: str,
         found: Import | None,
         password_hashes: Mapping[int, str],
+        above: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self._imports, self._reader = imports, reader
+        self._above = above
         self._host, self._digest = host, digest
         self.run_ = found
         self.has_begun = False
         """Whether this run has written rows."""
         realm = _check_manifest(reader)
         salt = runs.make_salt() if found is None else found.salt
-        self._ids = Ids(WITH_IDS, salt)
+        self._ids = Ids(WITH_IDS, salt, KEPT_WITH_IDS)
         texts = Texts(self._ids, realm["host"], host, 0)
         self._target = Target(
             self._ids, texts, imports._keys, imports._vault, name, password_hashes=password_hashes
@@ -205,6 +254,22 @@ class _Work:
         self._done = 0
 
     def work(self, *, sends_overdue: bool) -> Imported:
+        self._fill()
+        self._check_counts()
+        return self._finish(sends_overdue)
+
+    def copy(self) -> Copied:
+        self._fill()
+        if self._here.step < COPIED:
+            self._check_counts()
+            self._advance(step=COPIED, done=0)
+        with self._imports._database.reading() as connection:
+            for name, new_ids in runs.find_moved(connection, self._here).items():
+                self._ids.add_later(name, new_ids)
+        return Copied(self._here, self._target, self._total)
+
+    def _fill(self) -> None:
+        """Write everything that the archive has."""
         self._scan()
         if self.run_ is None:
             self.run_ = self._begin()
@@ -226,8 +291,6 @@ class _Work:
             }[kind]
             perform(table)
             self._advance(step=number + 1, done=0)
-        self._check_counts()
-        return self._finish(sends_overdue)
 
     # --- the first time -------------------------------------------------------------------------
 
@@ -314,7 +377,12 @@ class _Work:
         counts = self._ids.counts
         first_ids = {
             str(table.name): database.run(
-                partial(runs.reserve, table=table, count=counts[table.name])
+                partial(
+                    runs.reserve,
+                    table=table,
+                    count=counts[table.name],
+                    after=self._above.get(table.name, 0),
+                )
             )
             for table in TABLES
             if table.name in counts

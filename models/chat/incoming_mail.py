@@ -178,7 +178,9 @@ def make_address(
 
 
 def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
-    """Return where mail to an address goes now. Raise `NoSuchMailbox`, `NotAuthorizedToSend`."""
+    """Return where mail to an address goes now. Raise `NoSuchMailbox`, `RealmMoving`,
+    `NotAuthorizedToSend`.
+    """
     try:
         token = address.partition("@")[0].rpartition(".")[2]
         raw = b32decode(token.upper())
@@ -194,6 +196,7 @@ def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
     owner, sender = find_actor(db, owner_id), find_actor(db, sender_id)
     if owner is None or sender is None or owner.realm.is_deactivated:
         raise NoSuchMailbox()
+    owner.realm.require_running()
     if not _may_send_as(owner, sender):
         raise NoSuchMailbox()
     channel = access_channel(db, owner, channel_id, content=False)

@@ -95,6 +95,14 @@ def blocks() -> list[str]:
     return re.findall(r"^```bash\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 
+def _replaced(block: str, *changes: tuple[str, str]) -> str:
+    """The block with what is elsewhere where it is here."""
+    for there, here in changes:
+        assert there in block
+        block = block.replace(there, here)
+    return block
+
+
 def test_the_guide(tmp_path: Path) -> None:
     """Its commands, pasted in their order: on one installation, then on the other, but for those
     on the server of Zulip's.
@@ -120,7 +128,9 @@ def test_the_guide(tmp_path: Path) -> None:
             timeout=120,
         )  # fmt: skip
 
-    exported, checked, imported, discarded, *_, from_zulip, to_zulip = blocks()
+    exported, checked, imported, discarded, settings, moved, given_up, *_, from_zulip, to_zulip = (
+        blocks()
+    )
     done = paste(exported, urls[0])
     assert done.returncode == 0, done.stderr
     (archive,) = re.findall(r"^/.*\.zip$", done.stdout, re.MULTILINE)
@@ -133,6 +143,19 @@ def test_the_guide(tmp_path: Path) -> None:
     done = paste(discarded, urls[1])
     assert done.returncode == 1
     assert "No unfinished import" in done.stderr
+
+    urls.append(f"sqlite:///{tmp_path}/two.db")
+    migrate.upgrade(urls[2], "chat")
+    old = ("postgresql+psycopg://specd:PASSWORD@10.0.1.5/specd_chat", urls[0])
+    assert paste(_replaced(settings, old, ("/mnt/one", f"{tmp_path}/old")), urls[2]).returncode == 0
+    done = paste(_replaced(moved, (" | socat - /run/haproxy/admin.sock", " > switched")), urls[2])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Organization 1 is at acme.example. ")
+    switched = (tmp_path / "switched").read_text()
+    assert switched == "set map /etc/haproxy/hosts.map acme.example two\n"
+    done = paste(given_up, urls[2])
+    assert done.returncode == 1
+    assert "has moved; nothing is left to discard" in done.stderr
 
     make_acme(12, passwords=False).write(tmp_path / "acme.tar.gz")
     (tmp_path / "passwords.csv").write_text("desdemona@zulip.example,!\n")

@@ -51,6 +51,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     ChatError: Answer(),
     identity.Unauthorized: Answer(401, headers=(("WWW-Authenticate", REALM),)),
     identity.NonexistentSubdomain: Answer(404),
+    identity.RealmMoving: Answer(503, headers=(("Retry-After", "1"),)),
     identity.AuthenticationFailed: Answer(401),
     identity.SignInDeactivated: Answer(401),
     identity.SignInRealmDeactivated: Answer(401),

@@ -16,7 +16,7 @@ from models.chat.access.channels import access_channel
 from models.chat.access.errors import InvalidChannelId
 from models.chat.common import audit
 from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
-from models.chat.identity.actors import Actor
+from models.chat.identity.actors import Actor, is_running
 from models.chat.tables import Channel, Message, MessageRemoval, UserMessage
 from models.chat.topics.names import key_of, normalise_topic
 from models.reader import Db
@@ -90,7 +90,8 @@ def remove_some(session: Session, now: datetime, *, removal_id: int | None = Non
     no other transaction has locked. The audit log gets what a removal deleted after its request
     when the removal ends.
     """
-    removals = select(MessageRemoval).order_by(MessageRemoval.id).limit(1)
+    removals = select(MessageRemoval).where(is_running(MessageRemoval.realm_id))
+    removals = removals.order_by(MessageRemoval.id).limit(1)
     if removal_id is not None:
         removals = removals.where(MessageRemoval.id == removal_id)
     removal = session.scalars(removals.with_for_update(skip_locked=True)).first()

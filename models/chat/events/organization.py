@@ -100,3 +100,9 @@ class RealmExportConsentEvent(ClientEvent, type="realm_export_consent"):
 
     user_id: int
     consented: bool
+
+
+class HeartbeatEvent(ClientEvent, type="heartbeat"):
+    """Every client is to poll again, whatever it wants to be told. Sent to everybody when the
+    organization is stopped; a poll without any event ends with one too.
+    """

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import ColumnElement, bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.identity.errors import (
@@ -16,12 +16,13 @@ from models.chat.identity.errors import (
     NonexistentSubdomain,
     NotForWebhookBots,
     RealmDeactivated,
+    RealmMoving,
     WrongSubdomain,
 )
 from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
-from models.dialects import id_in
+from models.dialects import IdColumn, id_in
 from models.prepared import Query
 from models.reader import Db
 from models.rows import RowQuery, columns_of
@@ -36,6 +37,7 @@ class RealmView(NamedTuple):
     description: str
     date_created: datetime
     is_deactivated: bool
+    stopped_at: datetime | None
     internet_group_id: int
     everyone_group_id: int
     members_group_id: int
@@ -87,6 +89,11 @@ class RealmView(NamedTuple):
     create_multiuse_invite_group: int
     direct_message_initiator_group: int
     direct_message_permission_group: int
+
+    def require_running(self) -> None:
+        """Raise `RealmMoving` for an organization that is stopped."""
+        if self.stopped_at is not None:
+            raise RealmMoving()
 
     def system_groups_of(self, role: int) -> frozenset[int]:
         """Return the ids of the system groups that users of a role are in, directly or not."""
@@ -217,8 +224,8 @@ def authenticate(
     locked against whatever would end their rights (`administering.await_writes_of`), until the unit
     ends. `for_webhooks`: incoming webhook bots are accepted, too.
 
-    Raise `NonexistentSubdomain` and subclasses of `Unauthorized`: the realm's state before the
-    user's, and both before a wrong host.
+    Raise `NonexistentSubdomain`, `RealmMoving` and subclasses of `Unauthorized`: the realm's state
+    before the user's, and both before a wrong host.
     """
     actor = _find_by_key(db, host, api_key.strip(), email.strip())
     if actor.bot_type == BotType.INCOMING_WEBHOOK and not for_webhooks:
@@ -258,6 +265,7 @@ def _require_usable(actor: Actor, email: str | None) -> None:
         or key == actor.dummy_email.casefold()
     ):
         raise InvalidApiKey()
+    actor.realm.require_running()
     if actor.realm.is_deactivated:
         raise RealmDeactivated()
     if not actor.is_active:
@@ -275,9 +283,10 @@ def find_writer(session: Session, user_id: int) -> Actor | None:
 
 
 def access_realm(db: Db, host: str) -> RealmView:
-    """Return the realm at a host. Raise `NonexistentSubdomain`."""
+    """Return the realm at a host. Raise `NonexistentSubdomain`, `RealmMoving`."""
     if (realm := find_realm_at(db, host)) is None:
         raise NonexistentSubdomain()
+    realm.require_running()
     return realm
 
 
@@ -287,6 +296,11 @@ def find_realm_at(db: Db, host: str) -> RealmView | None:
 
 def find_realm(db: Db, realm_id: int) -> RealmView | None:
     return _REALM_BY_ID.first(db, {"realm_id": realm_id})
+
+
+def is_running(realm_id: IdColumn) -> ColumnElement[bool]:
+    """Return the condition that the realm of a row is not stopped."""
+    return realm_id.not_in(select(Realm.id).where(Realm.stopped_at.is_not(None)))
 
 
 def _actor(row: _Row | None) -> Actor | None:

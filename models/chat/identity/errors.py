@@ -11,6 +11,19 @@ class NonexistentSubdomain(ChatError):
     advice = "Check the address. The `Host` header selects the organization."
 
 
+class RealmMoving(ChatError):
+    """The organization moves to another installation. The request changed nothing, so a retry is
+    safe.
+    """
+
+    code = "REALM_MOVING"
+    sentence = "This organization is moving to another server; try again in a moment"
+    advice = (
+        "Wait the number of seconds in `Retry-After`, then send the same request again. Register a"
+        " new event queue afterwards, because all ids are new."
+    )
+
+
 class Unauthorized(ChatError):
     """The credentials are missing, malformed, unknown or no longer valid."""
 

@@ -88,6 +88,7 @@ def reveal_key(
     current = Account(user.id, user.delivery_email, user.is_active, user.password_hash)
     if writer is None or current != replace(account, is_active=user.is_active):
         raise AuthenticationFailed()
+    writer.realm.require_running()
     require_usable(writer.realm, current)
     if new_hash is not None:
         user.password_hash = new_hash

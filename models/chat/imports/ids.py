@@ -1,10 +1,10 @@
 """The ids of an archive and the new ones: the rows of a table keep their order, and get numbers
-that follow one another.
+that follow one another. Rows that a move adds later have numbers of their own.
 """
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 
 NOBODY = 0
@@ -15,11 +15,19 @@ class Ids:
     """Old and new ids of each table. Eight bytes a row, so that a million of messages are cheap.
 
     `salt` is the import's own: with it the handles of files are as hard to guess as before.
+    `later_tables`: those of which no archive has rows.
     """
 
-    def __init__(self, tables: Iterable[str], salt: str) -> None:
-        self._old = {name: array("q") for name in tables}
+    def __init__(
+        self, tables: Collection[str], salt: str, later_tables: Collection[str] = ()
+    ) -> None:
+        self._tables = tuple(tables)
+        every = (*tables, *later_tables)
+        self._old = {name: array("q") for name in every}
         self._first: Mapping[str, int] = {}
+        self._later: dict[str, dict[int, int]] = {name: {} for name in every}
+        self._later_order: dict[str, array[int]] = {name: array("q") for name in every}
+        """The old ids of `_later`, ascending."""
         self._salt = salt
 
     def add(self, table: str, old: int) -> None:
@@ -35,10 +43,15 @@ class Ids:
         """Number the rows of each table from its first new id."""
         self._first = first
 
+    def add_later(self, table: str, new_ids: Mapping[int, int]) -> None:
+        """Add rows that came after the first numbering, as old id -> new id."""
+        self._later[table].update(new_ids)
+        self._later_order[table] = array("q", sorted(self._later[table]))
+
     @property
     def counts(self) -> dict[str, int]:
-        """The rows of each table."""
-        return {name: len(known) for name, known in self._old.items()}
+        """The rows of each table, without those that came later."""
+        return {name: len(self._old[name]) for name in self._tables}
 
     def new_range(self, table: str) -> range:
         first = self._first[table]
@@ -49,12 +62,12 @@ class Ids:
         known = self._old[table]
         place = bisect_left(known, old)
         if place == len(known) or known[place] != old:
-            return None
+            return self._later[table].get(old)
         return self._first[table] + place
 
     def finder(self, table: str) -> Callable[[Sequence[int]], Sequence[int]]:
         """Return what returns the new ids of old ones, and raises ValueError for others."""
-        known, first = self._old[table], self._first[table]
+        known, first, later = self._old[table], self._first.get(table, 0), self._later[table]
         end = len(known)
 
         def find_all(olds: Sequence[int]) -> Sequence[int]:
@@ -64,9 +77,12 @@ class Ids:
             new = {}
             for old in set(olds):
                 place = bisect_left(known, old)
-                if place == end or known[place] != old:
+                if place != end and known[place] == old:
+                    new[old] = first + place
+                elif old in later:
+                    new[old] = later[old]
+                else:
                     raise ValueError(f"refers to {table} {old}, which is not in the archive")
-                new[old] = first + place
             return [new[old] for old in olds]
 
         return find_all
@@ -77,8 +93,10 @@ class Ids:
 
     def nearest(self, table: str, old: int) -> int:
         """Return the new id of that row, or of the last one before it."""
-        known = self._old[table]
-        place = bisect_right(known, old)
+        known, later = self._old[table], self._later_order[table]
+        place, later_place = bisect_right(known, old), bisect_right(later, old)
+        if later_place and (not place or later[later_place - 1] > known[place - 1]):
+            return self._later[table][later[later_place - 1]]
         return self._first[table] + place - 1 if place else NOBODY
 
     def handle(self, old: str) -> str:

@@ -103,16 +103,16 @@ def _new_fact(ids: Ids, kind: str, key: str, facts: Mapping[str, Json]) -> Json:
     value = facts[key]
     if key in OLD_AND_NEW:
         if kind == "bot_owner_changed":
-            return _new_value(ids, "user", value)
+            return new_value(ids, "user", value)
         if isinstance(value, dict) and "property" not in facts:
-            return {name: _new_value(ids, table_named(name), value[name]) for name in value}
-        return _new_value(ids, table_named(str(facts.get("property", ""))), value)
+            return {name: new_value(ids, table_named(name), value[name]) for name in value}
+        return new_value(ids, table_named(str(facts.get("property", ""))), value)
     if key == "order":
-        return _new_value(ids, BY_NAME.get(kind.partition("s_")[0].rpartition("_")[2]), value)
-    return _new_value(ids, table_named(key), value)
+        return new_value(ids, BY_NAME.get(kind.partition("s_")[0].rpartition("_")[2]), value)
+    return new_value(ids, table_named(key), value)
 
 
-def _new_value(ids: Ids, table: str | None, value: Json) -> Json:
+def new_value(ids: Ids, table: str | None, value: Json) -> Json:
     """Return an id, a list of ids or the value of a group setting with the new ids."""
     if table is None:
         return value
@@ -120,10 +120,10 @@ def _new_value(ids: Ids, table: str | None, value: Json) -> Json:
         # A setting may hold -1 for none.
         return ids.find_or_nobody(table, value) if value > 0 else value
     if isinstance(value, list):
-        return [_new_value(ids, table, each) for each in value]
+        return [new_value(ids, table, each) for each in value]
     if isinstance(value, dict):
         tables = {"direct_members": "user", "direct_subgroups": "user_group"}
-        return {name: _new_value(ids, tables.get(name), value[name]) for name in value}
+        return {name: new_value(ids, tables.get(name), value[name]) for name in value}
     return value
 
 

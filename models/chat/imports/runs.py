@@ -19,7 +19,6 @@ from sqlalchemy import (
     delete,
     func,
     insert,
-    or_,
     select,
     text,
     update,
@@ -43,6 +42,7 @@ from models.chat.tables import (
     Attachment,
     ChatImport,
     Message,
+    MovedRow,
     Realm,
     RealmEmoji,
     ScheduledMessage,
@@ -61,6 +61,7 @@ _REALM, _SCHEDULED, _MESSAGE = (
 )  # fmt: skip
 _COPY, _STAR, _TOPIC = table_of(UserMessage), table_of(StarredMessage), table_of(Topic)
 _ATTACHMENT, _EMOJI, _USER = table_of(Attachment), table_of(RealmEmoji), table_of(User)
+_MOVED = table_of(MovedRow)
 _SQLITE_NUMBERS = named_table("sqlite_sequence", column("name"), column("seq"))
 
 
@@ -126,23 +127,27 @@ def make_salt() -> str:
     return secrets.token_hex(16)
 
 
-def reserve(session: Session, table: Table, count: int) -> int:
-    """Return the first of so many ids that follow one another and that nobody else gets."""
+def reserve(session: Session, table: Table, count: int, after: int = 0) -> int:
+    """Return the first of so many ids that follow one another and that nobody else gets. They are
+    larger than `after`.
+    """
     if dialect_of(session) == "postgresql":
         # Whoever adds a row takes its number under a lock that this one excludes.
         session.execute(text(f'LOCK TABLE "{table.name}" IN SHARE ROW EXCLUSIVE MODE'))
         numbers = func.pg_get_serial_sequence(f'"{table.name}"', "id")
         first: int = session.execute(select(func.nextval(numbers))).scalar_one()
+        first = max(first, after + 1)
         session.execute(select(func.setval(numbers, first + max(count - 1, 0))))
         return first
     name, last = _SQLITE_NUMBERS.c.name, _SQLITE_NUMBERS.c.seq
     before = session.execute(select(last).where(name == table.name)).scalar()
+    last_before = max(int(before or 0), after)
     if before is None:
-        session.execute(insert(_SQLITE_NUMBERS).values(name=table.name, seq=count))
-        return 1
-    moved = update(_SQLITE_NUMBERS).where(name == table.name)
-    session.execute(moved.values(seq=before + count))
-    return int(before) + 1
+        session.execute(insert(_SQLITE_NUMBERS).values(name=table.name, seq=last_before + count))
+    else:
+        moved = update(_SQLITE_NUMBERS).where(name == table.name)
+        session.execute(moved.values(seq=last_before + count))
+    return last_before + 1
 
 
 def begin(
@@ -250,10 +255,12 @@ def finish(
     *,
     released: Mapping[str, Sequence[Row]],
     sends_overdue: bool,
+    goes_on: bool = False,
     now: datetime,
 ) -> None:
     """Show the organization. `released`: the values of columns that were held, by tables; each row
-    has its id as `id_`. Raise `ImportTaken`, `HostInUse`.
+    has its id as `id_`. `goes_on`: scheduled messages have their time as before, also those that
+    are due. Raise `ImportTaken`, `HostInUse`.
     """
     if session.execute(select(_REALM.c.id).where(_REALM.c.host == run.host)).first() is not None:
         raise HostInUse(host=run.host)
@@ -269,8 +276,10 @@ def finish(
     shown = update(_REALM).where(_REALM.c.id == run.realm_id)
     connection.execute(shown.values(host=run.host))
     is_mine = _SCHEDULED.c.realm_id == run.realm_id
-    is_next = or_(_SCHEDULED.c.state != PENDING, _SCHEDULED.c.scheduled_at > now)
-    planned = update(_SCHEDULED).where(is_mine, is_next)
+    planned = update(_SCHEDULED).where(is_mine)
+    if not goes_on:
+        is_late = _SCHEDULED.c.scheduled_at <= now
+        planned = planned.where(~((_SCHEDULED.c.state == PENDING) & is_late))
     connection.execute(planned.values(next_try_at=_SCHEDULED.c.scheduled_at))
     if sends_overdue:
         send_overdue(session, run, now=now)
@@ -295,6 +304,49 @@ def _overdue(run: Import) -> tuple[ColumnElement[bool], ...]:
         _SCHEDULED.c.state == PENDING,
         _SCHEDULED.c.next_try_at == NEVER,
     )
+
+
+# --- what a move adds later ----------------------------------------------------------------------
+
+
+def add_moved(session: Session, run: Import, table: Table, new_ids: Mapping[int, int]) -> None:
+    """Note the new ids of rows, as old id -> new id."""
+    rows = [
+        {"import_id": run.id, "table_name": table.name, "old_id": old, "new_id": new}
+        for old, new in new_ids.items()
+    ]
+    insert_all(session, _MOVED, rows)
+
+
+def find_moved(db: Db, run: Import) -> dict[str, dict[int, int]]:
+    """Return table -> old id -> new id of the rows that were added later."""
+    found: dict[str, dict[int, int]] = {}
+    rows = select(_MOVED.c.table_name, _MOVED.c.old_id, _MOVED.c.new_id)
+    for name, old, new in db.execute(rows.where(_MOVED.c.import_id == run.id)):
+        found.setdefault(name, {})[old] = new
+    return found
+
+
+def forget_moved(session: Session, run: Import) -> None:
+    """Forget which rows were added later."""
+    session.connection().execute(delete(_MOVED).where(_MOVED.c.import_id == run.id))
+
+
+def find_ranges(db: Db, run: Import) -> dict[str, list[range]]:
+    """Return table -> the new ids of its rows, as ascending ranges."""
+    ranges = {
+        name: [range(run.first_ids[name], run.first_ids[name] + count)]
+        for name, count in run.counts.items()
+        if name in run.first_ids
+    }
+    for name, new_ids in find_moved(db, run).items():
+        known = ranges.setdefault(name, [])
+        for new in sorted(new_ids.values()):
+            if known and known[-1].stop == new:
+                known[-1] = range(known[-1].start, new + 1)
+            else:
+                known.append(range(new, new + 1))
+    return ranges
 
 
 # --- removal --------------------------------------------------------------------------------------
@@ -342,6 +394,7 @@ def remove_rows(session: Session, removal: Removal, links: Iterable[str]) -> Non
 def end_removal(session: Session, run: Import) -> None:
     """Remove the hidden organization's own row, after all others."""
     connection = session.connection()
+    forget_moved(session, run)
     connection.execute(delete(IMPORTS).where(IMPORTS.c.id == run.id))
     connection.execute(
         delete(_REALM).where(_REALM.c.id == run.realm_id, _REALM.c.host == hidden_host(run.host))

@@ -1,14 +1,15 @@
 """The steps of an import, in their order, and the tables that rows are removed from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Column, Table
 
 from models.base import table_of
+from models.chat.imports.kept import KEPT_TABLES
 from models.chat.imports.references import referring_to_itself
 from models.chat.imports.rows import TABLES
-from models.chat.tables import Channel, StarredMessage, Topic
+from models.chat.tables import Channel, StarredMessage
 
 ROWS, LINKS, TOPICS, FILES = "rows", "links", "topics", "files"
 DISCARDED = -1
@@ -29,6 +30,8 @@ STEPS: tuple[Step, ...] = (
     Step(TOPICS, table_of(Channel)),
     Step(FILES, table_of(Channel)),
 )
+COPIED = len(STEPS) + 1
+"""The number of the step in which a move follows what changes at its source."""
 AT_ONCE = {"message": 1000, "user_message": 1000, "attachment_message": 1000}
 """Rows of a table that are removed in one unit of work, by the ids that the rows are found by."""
 
@@ -43,18 +46,20 @@ class Removal(NamedTuple):
     last: int
 
 
-def removals(first_ids: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[Removal]:
-    """Yield what to remove, in an order in which nothing refers to what is gone."""
-    derived = (table_of(StarredMessage), table_of(Topic))
+def removals(ranges: Mapping[str, Sequence[range]]) -> Iterator[Removal]:
+    """Yield what to remove, in an order in which nothing refers to what is gone. `ranges`: the new
+    ids of each table, ascending.
+    """
+    derived = (table_of(StarredMessage), *KEPT_TABLES)
     for table in (*derived, *reversed(TABLES)):
         if table.name == "realm":
             continue
         column, of = found_by(table)
         width = AT_ONCE.get(of, 1000 if of == table.name else 10)
-        first, last = first_ids[of], first_ids[of] + counts[of] - 1
         # Later rows may refer to earlier ones.
-        for end in range(last, first - 1, -width):
-            yield Removal(table, column, of, max(first, end - width + 1), end)
+        for ids in reversed(ranges.get(of, ())):
+            for end in range(ids.stop - 1, ids.start - 1, -width):
+                yield Removal(table, column, of, max(ids.start, end - width + 1), end)
 
 
 def found_by(table: Table) -> tuple[Column[int], str]:

@@ -72,12 +72,14 @@ def prepare(db: Db, outcome: Outcome) -> Reply:
 def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -> None:
     """Send the bot's reply, or schedule another attempt, or give up and notify the owner.
 
-    Do nothing if another worker has claimed the message since.
+    Do nothing if another worker has claimed the message since, or the organization is stopped.
     """
     claim = outcome.claim
     if not queue.QUEUE.is_valid(session, claim):
         return
     bot = find_writer(session, claim.bot_id)
+    if bot is not None and bot.realm.stopped_at is not None:
+        return
     if bot is None or not bot.is_active or bot.realm.is_deactivated or outcome.message is None:
         queue.finish(session, claim)
         return

@@ -11,6 +11,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.identity.actors import is_running
 from models.chat.tables import OutgoingDelivery, OutgoingWebhook
 from models.rows import columns_of, read_rows
 from models.work_queue import WorkQueue
@@ -42,12 +43,13 @@ def claim_due(
     session: Session, *, excluded: Collection[int], limit: int, now: datetime
 ) -> Sequence[Claim]:
     """Claim the messages that have been due longest and that no other worker claims right now.
-    `excluded`: the ids of bots that are left out.
+    `excluded`: the ids of bots that are left out. Those of stopped organizations wait.
     """
     columns = (*columns_of(Claim, _DELIVERY), *columns_of(Claim, _HOOK))
     query = QUEUE.due(
         select(*columns).join_from(_DELIVERY, _HOOK, _HOOK.c.user_id == _DELIVERY.c.bot_id)
     )
+    query = query.where(is_running(_DELIVERY.c.realm_id))
     if excluded:
         query = query.where(_DELIVERY.c.bot_id.not_in(sorted(excluded)))
     due = read_rows(Claim, session.connection().execute(query.limit(limit), {"at": now}))

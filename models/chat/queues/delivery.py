@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from models.chat.access.people import dummy_email, email_by_fact, is_uploaded
+from models.chat.events.organization import HeartbeatEvent
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.queues.entries import MOST_ENTRIES, Entry
@@ -75,7 +76,7 @@ def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:
     ):
         return False
     types = options.event_types
-    if types is not None and entry.type not in types:
+    if types is not None and entry.type not in types and entry.type != HeartbeatEvent.type:
         return False
     newer = _LEGACY_OF.get(entry.type)
     if newer is not None and (types is None or newer in types):

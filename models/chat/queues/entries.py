@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from sqlalchemy import ColumnElement, bindparam, func, literal, or_, select
 
+from models.chat.events.organization import HeartbeatEvent
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
@@ -108,7 +109,8 @@ def find_entries_for(
         is_for_actor = or_(is_for_actor, Event.type == "message")
     conditions = [Event.id <= until, is_for_actor]
     if options.event_types is not None:
-        conditions.append(Event.type.in_(sorted(options.event_types)))
+        types = options.event_types | {HeartbeatEvent.type}
+        conditions.append(Event.type.in_(sorted(types)))
     entries, is_cut = find_entries(db, actor.realm_id, after, *conditions)
     events = [
         entry

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from models.chat.errors import ChatError
 from models.chat.events.log import ClientEvent
 from models.chat.events.messages import RemindersAddEvent, ScheduledMessagesUpdateEvent
-from models.chat.identity.actors import Actor, find_actor, find_writer
+from models.chat.identity.actors import Actor, find_actor, find_writer, is_running
 from models.chat.rendering.quotes import inert_line
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.scheduling.records import (
@@ -48,7 +48,8 @@ QUEUE = WorkQueue(SCHEDULED, PENDING)
 
 
 AT_ONCE = 20
-_DUE = QUEUE.listed(select(*SCHEDULED.c)).limit(AT_ONCE).offset(bindparam("skipped"))
+_DUE = QUEUE.listed(select(*SCHEDULED.c).where(is_running(SCHEDULED.c.realm_id)))
+_DUE = _DUE.limit(AT_ONCE).offset(bindparam("skipped"))
 
 
 def find_due(db: Db, *, now: datetime, skipped: int = 0) -> list[ScheduledRow]:
@@ -80,10 +81,12 @@ def deliver(
     late_window: timedelta,
 ) -> None:
     """Send the locked message, or record that it failed because it is late or no longer allowed. A
-    reminder is never too late.
+    reminder is never too late. Leave a message of a stopped organization to its new installation.
     """
     sender = find_writer(session, due.sender_id)
     assert sender is not None
+    if sender.realm.stopped_at is not None:
+        return
     if sender.realm.is_deactivated or not sender.is_active:
         reason = REALM_GONE if sender.realm.is_deactivated else SENDER_GONE
         change_row(session, due.id, {"state": FAILED, "failure": reason})

@@ -38,6 +38,8 @@ from models.chat.tables.message import StaleSearch as StaleSearch
 from models.chat.tables.message import StarredMessage as StarredMessage
 from models.chat.tables.message import Submessage as Submessage
 from models.chat.tables.message import UserMessage as UserMessage
+from models.chat.tables.moving import MovedRow as MovedRow
+from models.chat.tables.moving import RowChange as RowChange
 from models.chat.tables.outbox import Outbox as Outbox
 from models.chat.tables.personal import AlertWord as AlertWord
 from models.chat.tables.personal import ClientDevice as ClientDevice

@@ -22,6 +22,8 @@ class Realm(ChatBase):
     description: Mapped[str] = mapped_column(String(1000), default="")
     date_created: Mapped[datetime] = mapped_column(UtcMs)
     is_deactivated: Mapped[bool] = mapped_column(default=False)
+    stopped_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    """Since when nobody may use it, because it moves to another installation."""
 
     # The system groups, from the widest to the narrowest, so that a role's membership in them
     # follows without a query.

@@ -42,6 +42,8 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     "message": frozenset(("topic_key",)),
     # What signs the requests.
     "outgoing_webhook": frozenset(("sealed_secret",)),
+    # Whether this installation has given it away.
+    "realm": frozenset(("stopped_at",)),
     "scheduled_message": frozenset(("next_try_at", "attempts")),
     "user_group": frozenset(("name_key",)),
     "user_topic": frozenset(("topic_key",)),
@@ -62,9 +64,11 @@ LEFT_OUT: Mapping[str, str] = {
     "known_place": "digests of where people signed in",
     "message_archive": "messages that were deleted",
     "message_removal": "messages that are still to be deleted",
+    "moved_row": "new ids of rows while an organization moves here",
     "outbox": "mail on its way",
     "outgoing_delivery": "messages on their way to bots",
     "reaction_archive": "reactions to messages that were deleted",
+    "row_change": "what changes while an organization moves away",
     "secret_check": "a word that only the secret of the server opens",
     "stale_search": "messages that search has yet to follow",
     "presence": "when people were last there",

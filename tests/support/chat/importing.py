@@ -23,6 +23,7 @@ from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 from workers.imports import Imported, Imports
+from workers.moves import Moves, Place
 from workers.zulip_imports import NO_PASSWORDS, Loss, converted
 
 
@@ -61,6 +62,13 @@ class Installation:
         self, archive: Path, host: str = "acme.example", *, sends_overdue: bool = False
     ) -> Imported:
         return self.imports.run(archive, host=host, sends_overdue=sends_overdue)
+
+    def moves_from(self, other: Installation) -> Moves:
+        """Moves of organizations from another installation to this one."""
+        return Moves(
+            Place(other.database, other.files), Place(self.database, self.files), self.imports,
+            self.clock, self.folder / "moves", rest=lambda seconds: None,
+        )  # fmt: skip
 
     def bring_zulip(
         self,

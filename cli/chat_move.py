@@ -1,0 +1,157 @@
+"""`specd chat move`: an organization comes from another installation, while people use it."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from adapters.archive_reader import ArchiveRefused
+from adapters.file_store.wiring import ARRIVING, build_file_store
+from cli.chat_import import ImportProgress
+from cli.databases import open_database
+from cli.output import answer, json_option
+from cli.shared_secrets import chat_vault, has_same_secret, key_maker, open_with_secret
+from models.chat.common.hosts import check_host
+from models.chat.imports.runs import ImportTaken
+from models.chat.moves.rows import RowNotMoved
+from models.clock import SystemClock
+from models.database import Database
+from models.revisions import find_revision
+from settings import Settings
+from workers.imports import Imports
+from workers.moves import Moved, Moves, Place
+
+SWITCH_S = 60
+"""How long the command of the switch may take."""
+LEFT_BEHIND = """\
+What does not come along:
+- Event queues, presence and typing: clients register again by themselves.
+- Deleted messages that are kept for a while, and exports.
+- Mail that is on its way: the old installation sends it.
+- Addresses of channels for mail: people copy the new ones."""
+SWITCH = """\
+Now have the proxy send people here (docs/scale.md); until then they are told to try again."""
+
+
+@click.command("move")
+@click.option("--host", required=True, help="Host name of the organization, without port.")
+@click.option(
+    "--from-env",
+    "source_file",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the settings of the installation to move from: its chat database and uploads.",
+)
+@click.option(
+    "--switch-command",
+    help="Shell command that has the proxy send people here, run as soon as all is here.",
+)
+@click.option("--discard", is_flag=True, help="Give up a move that is not finished.")
+@json_option
+def move(
+    host: str, source_file: Path, switch_command: str | None, discard: bool, as_json: bool
+) -> None:
+    """Bring an organization from another installation to this one, while people use it.
+
+    Both need this release and the same SPECD_CHAT_SECRET, so that people keep their keys. People
+    are told to try again for the seconds at the end. A command that was killed goes on when it is
+    run again.
+    """
+    host = check_host(host)
+    settings, source_settings = Settings.from_env(), Settings.from_env(read_settings(source_file))
+    progress = ImportProgress()
+    with (
+        open_with_secret("chat", settings) as here,
+        _opened_source(settings, source_settings, here) as source,
+    ):
+        files = build_file_store(settings)
+        arriving = settings.chat_upload_dir / ARRIVING
+        imports = Imports(
+            here, SystemClock(), files, arriving, keys=key_maker(settings),
+            vault=chat_vault(settings), listener=progress.tell,
+        )  # fmt: skip
+        moves = Moves(
+            Place(source, build_file_store(source_settings)), Place(here, files), imports,
+            SystemClock(), settings.chat_export_dir / "moves", listener=progress.tell,
+        )  # fmt: skip
+        try:
+            if discard:
+                moves.discard(host)
+                text = "The move is given up; people use the organization where it was."
+                answer({"discarded": True}, as_json=as_json, text=text)
+                return
+            moved = moves.run(host, switch=_switch(switch_command))
+        except ArchiveRefused as refusal:
+            raise click.ClickException(f"The first copy is refused: {refusal}.") from None
+        except RowNotMoved as refusal:
+            raise click.ClickException(f"A row does not fit: {refusal}.") from None
+        except ImportTaken:
+            raise click.ClickException("Another process carries on this move.") from None
+    _answer(moved, is_switched=switch_command is not None, as_json=as_json)
+
+
+def read_settings(path: Path) -> dict[str, str]:
+    """Return the variables of a file of lines such as NAME=VALUE. Raise `ClickException`."""
+    values: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.ClickException(f"{path}, line {number}: is not NAME=VALUE.")
+        values[name.strip()] = value.strip().strip("\"'")
+    return values
+
+
+@contextmanager
+def _opened_source(settings: Settings, theirs: Settings, here: Database) -> Iterator[Database]:
+    if theirs.database_urls["chat"] == settings.database_urls["chat"]:
+        raise click.ClickException("Both installations have the same chat database.")
+    with open_database("chat", theirs) as source:
+        if not has_same_secret(source, settings):
+            raise click.ClickException(
+                "The installation to move from has another SPECD_CHAT_SECRET, under which people's"
+                " keys are made; give this one the same."
+            )
+        if find_revision(source) != find_revision(here):
+            raise click.ClickException("Both installations need the same release.")
+        yield source
+
+
+def _switch(command: str | None) -> Callable[[], None]:
+    def switch() -> None:
+        if command is None:
+            return
+        try:
+            subprocess.run(["/bin/sh", "-c", command], check=True, timeout=SWITCH_S)
+        except subprocess.SubprocessError as problem:
+            raise click.ClickException(
+                f"The organization is here, and the command of the switch failed ({problem}). Run"
+                " it by hand, then this command once more."
+            ) from None
+
+    return switch
+
+
+def _answer(moved: Moved, *, is_switched: bool, as_json: bool) -> None:
+    run = moved.run
+    facts = {
+        "realm_id": run.realm_id,
+        "host": run.host,
+        "rounds": moved.rounds,
+        "changes": moved.changes,
+        "stopped_s": None if moved.stopped_s is None else round(moved.stopped_s, 2),
+    }
+    text = f"Organization {run.realm_id} is at {run.host}."
+    if moved.stopped_s is not None:
+        text += (
+            f" {moved.changes} changes followed in {moved.rounds} rounds; it was stopped for"
+            f" {moved.stopped_s:.1f} s."
+        )
+    text += f"\n{LEFT_BEHIND}"
+    if not is_switched:
+        text += f"\n{SWITCH}"
+    answer(facts, as_json=as_json, text=text)

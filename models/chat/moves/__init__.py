@@ -1,0 +1,1 @@
+"""Organizations move from one installation to another while people use them."""

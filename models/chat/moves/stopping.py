@@ -1,0 +1,53 @@
+"""An organization is stopped, so that nothing changes in it any more, and may go on again."""
+
+from datetime import datetime
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from models.base import table_of
+from models.chat.events import log
+from models.chat.events.organization import HeartbeatEvent
+from models.chat.tables import MessageRemoval, OutgoingDelivery, Realm, User
+from models.reader import Db
+
+_REALM = table_of(Realm)
+
+
+def stop(session: Session, realm_id: int, *, now: datetime) -> None:
+    """Refuse all requests from now on with `RealmMoving`, and have all clients that poll ask again.
+
+    Scheduled messages, answers of bots and deletions of many messages wait.
+    """
+    stopped = update(_REALM).where(_REALM.c.id == realm_id, _REALM.c.stopped_at.is_(None))
+    if session.connection().execute(stopped.values(stopped_at=now)).rowcount:
+        log.append(session, realm_id, HeartbeatEvent(), now=now)
+
+
+def await_writes(session: Session, realm_id: int) -> None:
+    """Wait until what was being written when the organization was stopped has ended. Call it twice,
+    in two units: who waited for the first one may have read before the stop.
+    """
+    # Whoever writes has a shared lock of their own row (`actors.authenticate`).
+    users = select(User.id).where(User.realm_id == realm_id).order_by(User.id)
+    session.execute(users.with_for_update()).all()
+    removals = select(MessageRemoval.id).where(MessageRemoval.realm_id == realm_id)
+    session.execute(removals.order_by(MessageRemoval.id).with_for_update()).all()
+
+
+def is_stopped(db: Db, realm_id: int) -> bool:
+    stopped = select(_REALM.c.id).where(_REALM.c.id == realm_id, _REALM.c.stopped_at.is_not(None))
+    return db.execute(stopped).first() is not None
+
+
+def go_on(session: Session, realm_id: int) -> None:
+    """Let people use the organization again."""
+    running = update(_REALM).where(_REALM.c.id == realm_id).values(stopped_at=None)
+    session.connection().execute(running)
+
+
+def forget_work(session: Session, realm_id: int) -> None:
+    """Remove what workers would have to do, because the other installation does it now."""
+    for model in (OutgoingDelivery, MessageRemoval):
+        table = table_of(model)
+        session.connection().execute(delete(table).where(table.c.realm_id == realm_id))

@@ -1,0 +1,111 @@
+"""`specd chat move`: what it refuses before it begins, and a move."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from models import migrate
+from models.database import Database
+from tests.cli.runner import Specd
+
+HOST = "acme.example"
+
+
+@pytest.fixture
+def source(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings of an installation with an organization. This process has another one's."""
+    for name in ("one", "two"):
+        migrate.upgrade(f"sqlite:///{tmp_path}/{name}.db", "chat")
+    use(tmp_path, "one", monkeypatch)
+    specd.json(
+        "chat", "create-realm", "--name", "Acme", "--host", HOST, "--owner-email",
+        "ada@acme.example", "--owner-name", "Ada",
+    )  # fmt: skip
+    use(tmp_path, "two", monkeypatch)
+    file = tmp_path / "one.env"
+    file.write_text(
+        "# the installation before\n"
+        f"SPECD_CHAT_DATABASE_URL=sqlite:///{tmp_path}/one.db\n"
+        f'SPECD_CHAT_UPLOAD_DIR="{tmp_path}/one/chat"\n'
+    )
+    return file
+
+
+def use(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECD_DATA_DIR", str(folder / name))
+    monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", f"sqlite:///{folder}/{name}.db")
+    monkeypatch.setenv("SPECD_CHAT_UPLOAD_DIR", str(folder / name / "chat"))
+    monkeypatch.setenv("SPECD_CHAT_EXPORT_DIR", str(folder / name / "exports"))
+    monkeypatch.setenv("SPECD_CHAT_SECRET", "one secret of both, of 32 bytes and more")
+
+
+def words(source: Path, *more: str) -> tuple[str, ...]:
+    return ("chat", "move", "--host", HOST, "--from-env", str(source), *more)
+
+
+def test_moves_and_says_what_is_left(specd: Specd, source: Path, tmp_path: Path) -> None:
+    switched = tmp_path / "switched"
+    status, out, err = specd(*words(source, "--switch-command", f"touch {switched}"))
+    assert (status, err) == (0, "")
+    assert out.startswith("Organization 1 is at acme.example. ")
+    assert re.search(r"it was stopped for [0-9]\.[0-9] s\.", out)
+    assert "the proxy" not in out
+    assert switched.exists()
+    again = specd.json(*words(source))
+    assert (again["realm_id"], again["stopped_s"]) == (1, None)
+    assert specd.refusal(*words(source, "--discard")) == (
+        "The organization at acme.example has moved; nothing is left to discard."
+    )
+
+
+def test_a_switch_that_fails_may_be_repeated(specd: Specd, source: Path) -> None:
+    assert "the command of the switch failed" in specd.refusal(
+        *words(source, "--switch-command", "exit 3")
+    )
+    status, out, _ = specd(*words(source))
+    assert status == 0
+    assert "have the proxy send people here" in out
+
+
+def test_discards(specd: Specd, source: Path) -> None:
+    assert specd.json(*words(source, "--discard")) == {"discarded": True}
+
+
+def test_refuses_another_secret(
+    specd: Specd, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECD_CHAT_SECRET", "another secret, of 32 bytes and more as well")
+    assert "has another SPECD_CHAT_SECRET" in specd.refusal(*words(source))
+
+
+def test_refuses_itself(
+    specd: Specd, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(tmp_path, "one", monkeypatch)
+    assert specd.refusal(*words(source)) == "Both installations have the same chat database."
+
+
+def test_refuses_another_release(specd: Specd, source: Path, tmp_path: Path) -> None:
+    with closing(Database(f"sqlite:///{tmp_path}/one.db")) as database:
+        database.run(
+            lambda session: (
+                session.connection().exec_driver_sql(
+                    "UPDATE alembic_version SET version_num='9000'"
+                ),
+                session.connection().exec_driver_sql(
+                    "INSERT INTO schema_compatibility VALUES ('9000', '0001')"
+                ),
+            )
+        )
+    assert specd.refusal(*words(source)) == "Both installations need the same release."
+
+
+def test_refuses_a_file_that_is_no_settings(specd: Specd, source: Path) -> None:
+    source.write_text("SPECD_CHAT_DATABASE_URL\n")
+    assert specd.refusal(*words(source)).endswith("line 1: is not NAME=VALUE.")
+    source.write_text("SPECD_CHAT_DATABASES=x\n")
+    assert "SPECD_CHAT_DATABASES is not a setting" in specd.refusal(*words(source))
