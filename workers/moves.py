@@ -106,6 +106,14 @@ class Moved:
     stopped_s: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """What is written as the organization is shown: `released` as in `runs.finish`, and rows."""
+
+    released: Mapping[str, list[Row]]
+    last: list[tuple[Table, list[Row]]]
+
+
 @dataclass(slots=True)
 class _Round:
     """What one round has found at the source."""
@@ -159,6 +167,7 @@ class Moves:
         archive = self._archive(host, realm_id)
         self.above = self._ids_above()
         copied = self.imports.copy(archive, host=host, above=self.above)
+        self._here.database.run(partial(rows.analyse, tables=CAPTURED))
         work = _Work(self, realm_id, copied.run, copied.target)
         total = rounds = 0
         if not self._is_stopped(realm_id):
@@ -171,13 +180,13 @@ class Moves:
                     raise NotFollowed(changes=changes)
         began = time.monotonic()
         self._stop(realm_id)
-        while True:
-            with self._going_on_after(realm_id, RowNotMoved, DatabaseUnavailable):
-                changes = work.follow()
-            total, rounds = total + changes, rounds + 1
-            with self._going_on_after(realm_id, RefusedCommand):
-                if not changes and work.try_finish():
-                    break
+        with self._going_on_after(realm_id, RowNotMoved, RefusedCommand, DatabaseUnavailable):
+            end = None
+            while end is None:
+                total, rounds = total + work.follow(), rounds + 1
+                end = work.prepare_end()
+        with self._going_on_after(realm_id, RefusedCommand):  # of another error nobody knows
+            work.show(end)
         switch()
         stopped_s = time.monotonic() - began
         self._clean_up(host, realm_id, work.run_)
@@ -372,13 +381,15 @@ class _Work:
         found = _Round()
         with self._source.database.snapshot(may_take_long=True) as snapshot:
             self._target.field_types.update(rows.find_field_types(snapshot, self._realm_id))
-            for table in FOLLOWED:
+            names = capture.find_changed(snapshot, self._realm_id)
+            changed = [table for table in FOLLOWED if table.name in names]
+            for table in changed:
                 if "id" in table.c:
                     self._number(snapshot, table)
-            for table in reversed(FOLLOWED):
+            for table in reversed(changed):
                 if table not in _AT_ONCE:
                     self._remove(snapshot, table, found)
-            for table in FOLLOWED:
+            for table in changed:
                 self._write(snapshot, table, found)
         self._move_files(found)
         for start in range(0, len(found.ids), FORGOTTEN_AT_ONCE):
@@ -386,13 +397,13 @@ class _Work:
             self._source.database.run(partial(capture.forget_changes, ids=some))
         return len(found.ids)
 
-    def try_finish(self) -> bool:
-        """Show the organization; return whether nothing had changed since the last round. Raise
+    def prepare_end(self) -> "_End | None":
+        """Return what is left to write; None: something has changed since the last round. Raise
         `NotTheSame`, `TooManyIds`.
         """
         with self._source.database.snapshot(may_take_long=True) as snapshot:
             if capture.count_changes(snapshot, self._realm_id, 1):
-                return False
+                return None
             self._check_ids(snapshot)
             self._check_counts(snapshot)
             released: dict[str, list[Row]] = {}
@@ -402,15 +413,20 @@ class _Work:
                         snapshot, table, self._scope, self._target
                     )
             last = [self._last_rows(snapshot, part) for part in LAST_PARTS]
+        return _End(released, last)
+
+    def show(self, end: "_End") -> None:
+        """Show the organization. Raise `HostInUse`, `ImportTaken`."""
         run, now = self.run_, self._moves._clock.now()
 
         def show(session: Session) -> None:
-            runs.finish(session, run, released=released, sends_overdue=False, goes_on=True, now=now)
-            for table, added in last:
+            runs.finish(
+                session, run, released=end.released, sends_overdue=False, goes_on=True, now=now
+            )
+            for table, added in end.last:
                 rows.write(session, table, added)
 
         self._here.database.run(show)
-        return True
 
     # --- a round --------------------------------------------------------------------------------
 
@@ -573,9 +589,8 @@ class _Work:
         there = scope_of(self._target.texts.realm_id)
         with self._here.database.snapshot(may_take_long=True) as here:
             for table in FOLLOWED:
-                part = rows.all_parts_of(table)[0]
-                before = snapshot.execute(part.count(self._scope)).scalar_one()
-                after = here.execute(part.count(there)).scalar_one()
+                before = rows.count_rows(snapshot, table, self._scope)
+                after = rows.count_rows(here, table, there)
                 if after > before or (after < before and table.name not in AGED):
                     raise NotTheSame(table=table.name, before=before, after=after)
 

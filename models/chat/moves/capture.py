@@ -233,6 +233,12 @@ def find_changes(db: Db, realm_id: int, table: Table, *, after: int, most: int) 
     return found
 
 
+def find_changed(db: Db, realm_id: int) -> frozenset[str]:
+    """Return the names of tables that have entries."""
+    names = select(_CHANGE.c.table_name).where(_CHANGE.c.realm_id == realm_id).distinct()
+    return frozenset(db.execute(names).scalars())
+
+
 def count_changes(db: Db, realm_id: int, most: int) -> int:
     """Return how many entries there are, `most` at most."""
     some = select(_CHANGE.c.id).where(_CHANGE.c.realm_id == realm_id).limit(most).subquery()
