@@ -45,6 +45,8 @@ RELAY_KEY, VENDOR_SECRET = "the relay's key", "the vendor's secret"
 NOTICE_TOKEN = "the token of the vendor's notices"
 NEW_EMAIL = "othello@venice.example"
 FRIEND = "horatio@acme.example"
+ANSWER_S = 30
+"""A picture starts a process, for which a busy machine needs time."""
 PEOPLE = ("cordelia", "iago", "hamlet", "othello", "polonius", "reminder")
 
 
@@ -184,12 +186,12 @@ def _basic(member: Member) -> dict[str, str]:
 
 def _upload(url: str, owner: Member) -> dict[str, Any]:
     """A file of somebody's: its id, and the parts of its address. The picture is an emoji."""
+    api = httpx.Client(base_url=f"{url}/api/v1", headers=_basic(owner), timeout=ANSWER_S)
     picture = {"file": ("skull.png", PIXEL, "image/png")}
-    emoji = f"{url}/api/v1/realm/emoji/yorick"
-    httpx.post(emoji, headers=_basic(owner), files=picture).raise_for_status()
+    api.post("/realm/emoji/yorick", files=picture).raise_for_status()
     sent = {"file": ("skull.txt", b"Alas.", "text/plain")}
-    httpx.post(f"{url}/api/v1/user_uploads", headers=_basic(owner), files=sent).raise_for_status()
-    listed = httpx.get(f"{url}/api/v1/attachments", headers=_basic(owner)).json()
+    api.post("/user_uploads", files=sent).raise_for_status()
+    listed = api.get("/attachments").json()
     [file] = listed["attachments"]
     realm, _, filename = file["path_id"].partition("/")
     return {"id": file["id"], "realm": realm, "filename": filename}

@@ -31,6 +31,7 @@ class Plain:
             headers={**_signed(caller), **caller.get("headers", {}), **call["header"]},
             json=call["body"],
             auth=(caller["username"], caller["password"]) if "username" in caller else None,
+            timeout=30,
         )
         is_json = "json" in answer.headers.get("Content-Type", "")
         record = answer.json() if is_json and answer.content else None
