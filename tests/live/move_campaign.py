@@ -1,0 +1,57 @@
+"""`scripts/move`: an organization of a million messages moves while people use it, on both
+databases; exits 1 when anything is wrong or people could not use it for too long.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from benchmarks.chat.realm import RECENT
+from tests.live.moving import move
+from tests.live.test_move import MOST_STOPPED_S
+from tests.support.postgres import running_server
+
+WRITERS, READERS = 4, 4
+SHOWN = 10
+
+
+def run(name: str, one: str, two: str, folder: Path, messages: int) -> bool:
+    outcome = move(
+        one, two, folder, messages=messages, recent=RECENT, writers=WRITERS, readers=READERS
+    )
+    held = not outcome.wrong and outcome.stopped_s <= MOST_STOPPED_S
+    print(f"{'PASS' if held else 'FAIL'} {name}, {messages} messages: {outcome}", flush=True)
+    for each in outcome.wrong[:SHOWN]:
+        print(f"  {each}", flush=True)
+    return held
+
+
+def main(argv: list[str]) -> int:
+    messages = int(argv[0]) if argv else 1_000_000
+    only = argv[1] if len(argv) > 1 else ""
+    held = True
+    if only != "postgresql":
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory)
+            one, two = (f"sqlite:///{folder}/{name}.db" for name in ("one", "two"))
+            held = run("SQLite", one, two, folder, messages)
+    if only == "sqlite":
+        return 0 if held else 1
+    try:
+        with running_server() as server, tempfile.TemporaryDirectory() as directory:
+            names = server.create(), server.create()
+            one, two = (server.url_of(name) for name in names)
+            held = run("PostgreSQL", one, two, Path(directory), messages) and held
+            for name in names:
+                server.drop(name)
+    except pytest.skip.Exception as missing:
+        print(f"PostgreSQL: skipped, {missing}")
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
