@@ -199,8 +199,8 @@ def _array_keys(columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | st
         bindparam(None, [key[n] for key in keys], type_=postgresql.ARRAY(its.type), unique=True)
         for n, its in enumerate(columns)
     ]
-    names = [column(f"key{n}") for n in range(len(columns))]
-    listed = func.unnest(*lists).table_valued(*names, name="listed").render_derived()
+    names = [f"key{n}" for n in range(len(columns))]
+    listed = func.unnest(*lists).table_valued(*map(column, names), name="listed").render_derived()
     return select(*listed.c)
 
 

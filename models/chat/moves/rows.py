@@ -143,7 +143,8 @@ def count_rows(db: Db, table: Table, scope: Scope) -> int:
         owners = [table.c[name] for name in ("user_id", "sender_id") if name in table.c]
         for owner in owners:
             count = select(func.count()).select_from(table).where(scope.is_user(owner))
-    return db.execute(count).scalar_one()
+    counted: int = db.execute(count).scalar_one()
+    return counted
 
 
 def find_held(snapshot: Connection, table: Table, scope: Scope, target: Target) -> list[Row]:
