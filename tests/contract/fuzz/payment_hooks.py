@@ -44,7 +44,7 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         case.body = body = {**body, "url": f"https://shop.example/{uuid.uuid4().hex}"}
     if isinstance(body, dict) and "payment_method_id" in body:
         case.body = body = {**body, "payment_method_id": METHOD}
-    if isinstance(body, dict) and "amount" in body and "payments" not in case.operation.path:
+    if isinstance(body, dict) and body.get("amount", "exact") not in ("exact", "rest"):
         case.body = {**body, "amount": _payable(body["amount"])}
 
 
