@@ -63,7 +63,9 @@ def test_everything_is_there(path: Path, folder: Path) -> None:
     assert messages == sorted(row["id"] for row in export.tables["zerver_message"])
     assert list(tarball.rows("zerver_useractivity")) == []
     assert {path.read_bytes() for path in tarball.files.values()} == {
-        content for name, content in export.files.items() if name.startswith(("uploads", "emoji"))
+        content
+        for name, content in export.files.items()
+        if name.startswith(("uploads", "emoji", "avatars"))
     }
 
 
