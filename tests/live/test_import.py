@@ -70,11 +70,8 @@ def test_killed_at_random(empty_url: str, tmp_path: Path) -> None:
     assert refused.err == f"Error: No unfinished import is at {NEW_HOST}.\n"
 
 
-def test_the_comparison_of_the_campaign_sees_a_difference(tmp_path: Path) -> None:
-    """scripts/import compares two databases with it."""
-    urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other")]
-    migrate.upgrade(urls[0], "chat")
-    database = Database(urls[0])
+def _found_acme(url: str) -> None:
+    database = Database(url)
     database.run(
         lambda session: create_realm(
             session, KEYS, name="Acme", host="acme.example", owner_email="cordelia@acme.example",
@@ -82,6 +79,13 @@ def test_the_comparison_of_the_campaign_sees_a_difference(tmp_path: Path) -> Non
         )
     )  # fmt: skip
     database.dispose()
+
+
+def test_the_comparison_of_the_campaign_sees_a_difference(tmp_path: Path) -> None:
+    """scripts/import compares two databases with it."""
+    urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other")]
+    migrate.upgrade(urls[0], "chat")
+    _found_acme(urls[0])
     shutil.copy(tmp_path / "one.db", tmp_path / "other.db")
     assert differences(*urls) == []
     other = Database(urls[1])
@@ -110,14 +114,7 @@ def test_the_guide(tmp_path: Path) -> None:
     urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("old", "new")]
     for url in urls:
         migrate.upgrade(url, "chat")
-    database = Database(urls[0])
-    database.run(
-        lambda session: create_realm(
-            session, KEYS, name="Acme", host="acme.example", owner_email="cordelia@acme.example",
-            owner_name="Cordelia", now=SystemClock().now(),
-        )
-    )  # fmt: skip
-    database.dispose()
+    _found_acme(urls[0])
     specd = f"{shlex.quote(sys.executable)} -m cli.main"
 
     def paste(block: str, url: str) -> subprocess.CompletedProcess[str]:

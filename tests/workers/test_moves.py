@@ -29,10 +29,14 @@ from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison
 from tests.handlers.chat.test_browser_sessions import Browser
 from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.importing import Installation, occupied, person_at, store_of
+from tests.support.chat.importing import (
+    Installation,
+    another_installation,
+    person_at,
+    store_of,
+)
 from tests.support.chat.moved import HOUR, Everything, make_everything
 from tests.support.chat.people import Cast
-from tests.support.databases import Lent
 from tests.support.frozen_clock import FrozenClock
 from workers import imports, moves
 from workers.scheduled_delivery import ScheduledDelivery
@@ -44,24 +48,11 @@ _OTHER = "of another " + sql_cast(User.id, String)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def elsewhere(
-    request: pytest.FixtureRequest,
-    lent: Lent,
-    clock: FrozenClock,
-    tmp_path: Path,
-    patience_s: float,
-) -> Iterator[Installation]:
-    """Another installation, with organizations of its own, where all ids are others."""
-    if request.param == "sqlite":
-        template, _ = request.getfixturevalue("chat_sqlite_template")
-        copy = request.getfixturevalue("places").one(template)
-    else:
-        copies, _ = request.getfixturevalue("chat_postgres_copies")
-        copy = copies.one()
-    with copy as url, lent.one(url, patience_s) as database:
-        occupied(database)
-        database.run(lambda session: session.execute(update(User).values(api_key_sha256=_OTHER)))
-        yield Installation(database, clock, tmp_path / "elsewhere")
+def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
+    with another_installation(request, tmp_path / "elsewhere") as installation:
+        others = update(User).values(api_key_sha256=_OTHER)
+        installation.database.run(lambda session: session.execute(others))
+        yield installation
 
 
 @pytest.fixture

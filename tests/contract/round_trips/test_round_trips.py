@@ -17,9 +17,8 @@ from models.database import Database
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison
 from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.importing import Installation, occupied, store_of
+from tests.support.chat.importing import Installation, another_installation, store_of
 from tests.support.chat.people import KEYS, Cast, Member
-from tests.support.databases import Lent
 from tests.support.frozen_clock import FrozenClock
 
 SEEDS = range(1, int(os.environ.get("ROUND_TRIPS", "2")) + 1)
@@ -27,23 +26,9 @@ LENGTH = 120
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def elsewhere(
-    request: pytest.FixtureRequest,
-    lent: Lent,
-    clock: FrozenClock,
-    tmp_path: Path,
-    patience_s: float,
-) -> Iterator[Installation]:
-    """Another installation, with organizations of its own, where all ids are others."""
-    if request.param == "sqlite":
-        template, _ = request.getfixturevalue("chat_sqlite_template")
-        copy = request.getfixturevalue("places").one(template)
-    else:
-        copies, _ = request.getfixturevalue("chat_postgres_copies")
-        copy = copies.one()
-    with copy as url, lent.one(url, patience_s) as database:
-        occupied(database)
-        yield Installation(database, clock, tmp_path / "elsewhere")
+def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
+    with another_installation(request, tmp_path / "elsewhere") as installation:
+        yield installation
 
 
 @pytest.fixture

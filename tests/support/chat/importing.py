@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -20,6 +22,7 @@ from models.database import Database
 from models.restored import skip_ids
 from tests.support.chat.app import ChatApp
 from tests.support.chat.people import KEYS, VAULT, Member
+from tests.support.databases import Lent
 from tests.support.frozen_clock import FrozenClock
 from workers.exports import Exports
 from workers.imports import Imported, Imports
@@ -95,6 +98,23 @@ class Installation:
 def store_of(app: ChatApp) -> FileStore:
     """The files that people upload to the application."""
     return build_file_store(app.settings)
+
+
+@contextmanager
+def another_installation(request: pytest.FixtureRequest, folder: Path) -> Iterator[Installation]:
+    """Another installation, on the database that is the parameter of the request, with
+    organizations of its own: all ids are others.
+    """
+    lent: Lent = request.getfixturevalue("lent")
+    if request.param == "sqlite":
+        template, _ = request.getfixturevalue("chat_sqlite_template")
+        copy = request.getfixturevalue("places").one(template)
+    else:
+        copies, _ = request.getfixturevalue("chat_postgres_copies")
+        copy = copies.one()
+    with copy as url, lent.one(url, request.getfixturevalue("patience_s")) as database:
+        occupied(database)
+        yield Installation(database, request.getfixturevalue("clock"), folder)
 
 
 def occupied(database: Database) -> None:
