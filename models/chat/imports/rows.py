@@ -69,7 +69,8 @@ class RowMaker:
                 self._refuse_one(part, lines)
                 raise
         names = tuple(columns)
-        return [dict(zip(names, each)) for each in zip(*columns.values())]  # noqa: B905
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _refuse_one(self, part: str, lines: Sequence[Line]) -> None:
         for at, line in enumerate(lines):
