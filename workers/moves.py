@@ -180,7 +180,9 @@ class Moves:
                     raise NotFollowed(changes=changes)
         began = time.monotonic()
         self._stop(realm_id)
-        with self._going_on_after(realm_id, RowNotMoved, RefusedCommand, DatabaseUnavailable):
+        with self._going_on_after(
+            realm_id, RowNotMoved, RefusedCommand, DatabaseUnavailable, OSError
+        ):
             end = None
             while end is None:
                 total, rounds = total + work.follow(), rounds + 1

@@ -15,6 +15,7 @@ from sqlalchemy import String, func, select, update
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
+from adapters.file_store.store import StoreUnavailable
 from models.base import ChatBase
 from models.chat.identity import actors
 from models.chat.imports import runs
@@ -307,6 +308,31 @@ def test_the_source_is_stopped_and_nobody_else(
         "GET", "/events", {"queue_id": registered["queue_id"], "last_event_id": 0}
     )
     assert ended.json()["code"] == "BAD_EVENT_QUEUE_ID"
+
+
+def test_the_source_goes_on_when_the_files_cannot_follow(
+    as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
+    elsewhere: Installation,
+) -> None:  # fmt: skip
+    hamlet = as_nobody.acting_as(cast.hamlet)
+    move_files, was_stopped = moves._Work._move_files, []
+
+    def refuse_at_the_end(work: Any, found: Any) -> None:
+        refused = says(hamlet, "Now?").status_code == 503
+        if refused:
+            was_stopped.append(refused)
+            raise StoreUnavailable()
+        move_files(work, found)
+
+    with (
+        patch.object(moves._Work, "_move_files", refuse_at_the_end),
+        pytest.raises(StoreUnavailable),
+    ):
+        elsewhere.moves_from(here).run(HOST)
+    assert was_stopped == [True]
+    assert says(hamlet, "Again").status_code == 200
+    elsewhere.moves_from(here).run(HOST)
+    assert count_messages(elsewhere.database, "Again") == 1
 
 
 def test_what_is_being_written_is_awaited(
