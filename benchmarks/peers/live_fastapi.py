@@ -54,7 +54,7 @@ async def register(user: User) -> dict[str, Any]:
 async def get_events(user: User, queue_id: str, last_event_id: int) -> dict[str, Any]:
     queue = queues.get(queue_id)
     if queue is None or queue.user != user:
-        raise HTTPException(400, "Bad event queue ID.")
+        raise HTTPException(400, "Bad event queue id.")
     queue.events = [event for event in queue.events if event["id"] > last_event_id]
     if not queue.events:
         queue.woken.clear()

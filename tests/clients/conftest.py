@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from models import migrate
-from models.chat.tables import Realm, User
+from models.chat.tables import EventQueue, Realm, User
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
@@ -56,6 +57,13 @@ class Office:
         """The newest messages as they were written, oldest first."""
         query = {"anchor": "newest", "num_before": count, "num_after": 0, "apply_markdown": "false"}
         return list(self.ask(who, "GET", "/messages", params=query)["messages"])
+
+    def queues_of(self, who: Member) -> set[str]:
+        """The ids of the event queues."""
+        mine = select(EventQueue.id).where(EventQueue.user_id == who.id)
+        url = f"sqlite:///{self.directory}/chat.db"
+        with closing(Database(url)) as database, database.reading() as reader:
+            return set(reader.execute(mine).scalars())
 
     def configuration(self, who: Member) -> Path:
         """The file by which clients sign in."""

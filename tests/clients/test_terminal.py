@@ -130,3 +130,18 @@ def test_a_person_sees_who_is_there_and_who_types(
             return hamlet.email in told
 
         assert soon(is_seen)
+
+
+def test_a_person_hears_again_after_the_queue_is_gone(
+    office: Office, soon: Callable[[Callable[[], Any]], Any]
+) -> None:
+    """As after a night with the lid closed."""
+    othello, cordelia = office.cast.othello, office.cast.cordelia
+    office.whisper(cordelia, othello, "Good night")
+    with Terminal(office.configuration(othello)) as terminal:
+        terminal.read("Good night", seconds=START_S)
+        (gone,) = office.queues_of(othello)
+        office.ask(othello, "DELETE", "/events", data={"queue_id": gone})
+        assert soon(lambda: office.queues_of(othello) - {gone})
+        office.whisper(cordelia, othello, "Good morning")
+        terminal.read("Good morning")

@@ -7,7 +7,8 @@ class BadEventQueueId(ChatError):
     """The user has no such queue, or the queue cannot serve the event id. Facts: `queue_id`."""
 
     code = "BAD_EVENT_QUEUE_ID"
-    sentence = "Bad event queue ID: {queue_id}"
+    # In lower case: zulip-term 0.7.0 knows the error by these words alone.
+    sentence = "Bad event queue id: {queue_id}"
     advice = "Register a new queue with `POST /register`, and load its snapshot."
 
 

@@ -24,7 +24,7 @@ from tests.support.frozen_clock import FrozenClock
 
 
 def bad_queue(queue_id: str) -> dict[str, Any]:
-    return bad(f"Bad event queue ID: {queue_id}", "BAD_EVENT_QUEUE_ID", queue_id=queue_id)
+    return bad(f"Bad event queue id: {queue_id}", "BAD_EVENT_QUEUE_ID", queue_id=queue_id)
 
 
 def types(events: list[dict[str, Any]]) -> list[str]:
