@@ -10,18 +10,29 @@ import pytest
 from models import migrate
 from tests.support.postgres import running_server
 
+KINDS = ("sqlite", "postgresql")
 
-def databases(service: str) -> Iterator[tuple[str, str]]:
+
+def databases(service: str, *, only: str = "") -> Iterator[tuple[str, str]]:
     """The name of each kind, and the URL of a migrated, empty database of the service."""
-    for name, (url,) in several_databases(service, 1):
+    for name, (url,) in several_databases(service, 1, only=only):
         yield name, url
 
 
-def several_databases(service: str, count: int) -> Iterator[tuple[str, list[str]]]:
-    """The name of each kind, and the URLs of so many migrated, empty databases of the service."""
-    with tempfile.TemporaryDirectory() as directory:
-        numbers = range(count)
-        yield "SQLite", _migrated([f"sqlite:///{directory}/{n}.db" for n in numbers], service)
+def several_databases(
+    service: str, count: int, *, only: str = ""
+) -> Iterator[tuple[str, list[str]]]:
+    """The name of each kind, and the URLs of so many migrated, empty databases of the service.
+    `only`: one of KINDS.
+    """
+    if only and only not in KINDS:
+        raise SystemExit(f"{only} is none of {', '.join(KINDS)}")
+    if only != "postgresql":
+        with tempfile.TemporaryDirectory() as directory:
+            numbers = range(count)
+            yield "SQLite", _migrated([f"sqlite:///{directory}/{n}.db" for n in numbers], service)
+    if only == "sqlite":
+        return
     try:
         with running_server() as server:
             names = [server.create() for _ in range(count)]

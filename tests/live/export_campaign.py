@@ -9,10 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pytest
-
+from tests.live.campaign_databases import databases
 from tests.live.exports import campaign
-from tests.support.postgres import running_server
 
 MOST_MEMORY_MIB = 150
 
@@ -28,22 +26,10 @@ def run(name: str, url: str, directory: str, *, messages: int, kills: int) -> bo
 
 def main(argv: list[str]) -> int:
     messages, kills = (int(text) for text in (argv + ["1000000", "10"][len(argv) :])[:2])
-    only = argv[2] if len(argv) > 2 else ""
     held = True
-    if only != "postgresql":
+    for name, url in databases("chat", only=argv[2] if len(argv) > 2 else ""):
         with tempfile.TemporaryDirectory() as directory:
-            url = f"sqlite:///{directory}/chat.db"
-            held = run("SQLite", url, directory, messages=messages, kills=kills)
-    if only == "sqlite":
-        return 0 if held else 1
-    try:
-        with running_server() as server, tempfile.TemporaryDirectory() as directory:
-            name = server.create()
-            url = server.url_of(name)
-            held = run("PostgreSQL", url, directory, messages=messages, kills=kills) and held
-            server.drop(name)
-    except pytest.skip.Exception as missing:
-        print(f"PostgreSQL: skipped, {missing}")
+            held = run(name, url, directory, messages=messages, kills=kills) and held
     return 0 if held else 1
 
 

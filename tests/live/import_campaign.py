@@ -10,12 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import pytest
-
 from benchmarks.chat.realm import LEAST_MESSAGES, RECENT
-from models import migrate
+from tests.live.campaign_databases import several_databases
 from tests.live.importing import NEW_HOST, command, differences, import_killed, make_archive
-from tests.support.postgres import running_server
 
 LEAST_SPEED = 5_000
 MOST_MEMORY_MIB = 64
@@ -24,7 +21,6 @@ KILLED_AFTER_S = 2.0
 
 
 def measure(name: str, url: str, folder: Path, small: Path, large: Path, messages: int) -> bool:
-    migrate.upgrade(url, "chat")
     before = command(url, folder, str(small), "--host", "small.example")
     ended = command(url, folder, str(large), "--host", NEW_HOST)
     speed, grown = messages / ended.seconds, ended.peak_mib - before.peak_mib
@@ -40,7 +36,6 @@ def measure(name: str, url: str, folder: Path, small: Path, large: Path, message
 
 def kill(name: str, url: str, whole: str, folder: Path, small: Path, large: Path) -> bool:
     """Import both archives into another database while the command is killed again and again."""
-    migrate.upgrade(url, "chat")
     began = time.monotonic()
     first = command(url, folder, str(small), "--host", "small.example")
     grace_s = (KILLED_AFTER_S, KILLED_AFTER_S)
@@ -66,22 +61,10 @@ def main(argv: list[str]) -> int:
         url = f"sqlite:///{folder}/small.db"
         small = make_archive(url, folder / "small", messages=LEAST_MESSAGES, files=0, recent=0)
         print(f"archive: {large.stat().st_size / 1024 / 1024:.0f} MiB", flush=True)
-        if only != "postgresql":
-            url, other = f"sqlite:///{folder}/target.db", f"sqlite:///{folder}/killed.db"
-            held = measure("SQLite", url, folder / "to", small, large, messages)
-            held = kill("SQLite", other, url, folder / "killed", small, large) and held
-        if only == "sqlite":
-            return 0 if held else 1
-        try:
-            with running_server() as server:
-                names = server.create(), server.create()
-                url, other = map(server.url_of, names)
-                held = measure("PostgreSQL", url, folder / "too", small, large, messages) and held
-                held = kill("PostgreSQL", other, url, folder / "too", small, large) and held
-                for name in names:
-                    server.drop(name)
-        except pytest.skip.Exception as missing:
-            print(f"PostgreSQL: skipped, {missing}")
+        for name, (url, other) in several_databases("chat", 2, only=only):
+            to, killed = folder / f"{name}-to", folder / f"{name}-killed"
+            held = measure(name, url, to, small, large, messages) and held
+            held = kill(name, other, url, killed, small, large) and held
     return 0 if held else 1
 
 

@@ -8,12 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pytest
-
 from benchmarks.chat.realm import RECENT
+from tests.live.campaign_databases import several_databases
 from tests.live.moving import move
 from tests.live.test_move import MOST_STOPPED_S
-from tests.support.postgres import running_server
 
 WRITERS, READERS = 4, 4
 SHOWN = 10
@@ -34,22 +32,9 @@ def main(argv: list[str]) -> int:
     messages = int(argv[0]) if argv else 1_000_000
     only = argv[1] if len(argv) > 1 else ""
     held = True
-    if only != "postgresql":
+    for name, (one, two) in several_databases("chat", 2, only=only):
         with tempfile.TemporaryDirectory() as directory:
-            folder = Path(directory)
-            one, two = (f"sqlite:///{folder}/{name}.db" for name in ("one", "two"))
-            held = run("SQLite", one, two, folder, messages)
-    if only == "sqlite":
-        return 0 if held else 1
-    try:
-        with running_server() as server, tempfile.TemporaryDirectory() as directory:
-            names = server.create(), server.create()
-            one, two = (server.url_of(name) for name in names)
-            held = run("PostgreSQL", one, two, Path(directory), messages) and held
-            for name in names:
-                server.drop(name)
-    except pytest.skip.Exception as missing:
-        print(f"PostgreSQL: skipped, {missing}")
+            held = run(name, one, two, Path(directory), messages) and held
     return 0 if held else 1
 
 
