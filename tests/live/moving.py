@@ -3,7 +3,7 @@
 `scripts/move` runs it at full size; test_move.py a slice of it. Writers send numbered messages,
 each under an idempotency key, and send again what was not acknowledged. Readers poll event queues,
 and register again where their queue is gone. Messages are scheduled for all of the time that the
-move takes. A switch sends people first to the one installation and then to the other.
+move takes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shlex
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,9 @@ from models import migrate
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import Channel, Message, Realm, Subscription, User
 from models.database import Database
+from tests.live.cells import Router
 from tests.live.running_server import ROOT, RunningServer, free_port
 
-STEP_S = 0.02
 WRITTEN_EVERY_S = 0.1
 SCHEDULED_EVERY_S = 0.3
 RETRY_S = 0.2
@@ -43,6 +42,8 @@ PATIENCE_S = 120
 AFTER_S = 3.0
 """How long people go on after the move."""
 CHANNEL = "stage"
+ACME = "acme.example"
+"""The host in docs/deploy/cluster/hosts.map whose place is taken."""
 RETRIED = (429, 500, 502, 503)
 """A 500 counts as wrong, and is sent again all the same."""
 
@@ -50,13 +51,16 @@ RETRIED = (429, 500, 502, 503)
 class Cell:
     """An installation: a server and workers over a database and a folder."""
 
-    def __init__(self, name: str, url: str, folder: Path) -> None:
+    def __init__(
+        self, name: str, url: str, folder: Path, *, public_url: str, secret: bytes
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.name, self.url, self.folder = name, url, folder
         self.environment = {
             "SPECD_DATA_DIR": str(folder),
             "SPECD_CHAT_DATABASE_URL": url,
-            "SPECD_CHAT_SECRET": bench.SECRET.decode(),
+            "SPECD_PUBLIC_URL": public_url,
+            "SPECD_CHAT_SECRET": secret.decode(),
             "SPECD_CHAT_UPLOAD_DIR": str(folder / "chat"),
             "SPECD_CHAT_EXPORT_DIR": str(folder / "exports"),
             "SPECD_VALIDATE_RESPONSES": "false",
@@ -78,68 +82,57 @@ class Cell:
                 worker.wait(20)
 
 
-class Switch:
-    """Where people connect: to the cell whose port is in a file. A context manager. When the file
-    changes, connections to the cell before end.
+class Site:
+    """A context manager: two installations over their databases, and HAProxy, which sends people
+    first to the one and after the move to the other.
     """
 
-    def __init__(self, file: Path, port: int) -> None:
-        self.file, self.port = file, free_port()
-        file.write_text(str(port))
-        self._target = port
-        self._ending = threading.Event()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
-        self._open: set[asyncio.StreamWriter] = set()
+    def __init__(
+        self, one: str, two: str, folder: Path, *, host: str, secret: bytes = bench.SECRET
+    ) -> None:
+        """Migrate the databases. `host`: of the organization that is to move."""
+        self._folder, self._host, port = folder, host, free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.cells = [
+            Cell(name, database_url, folder / name, public_url=self.url, secret=secret)
+            for name, database_url in (("one", one), ("two", two))
+        ]
+        self._router = Router(
+            folder / "router",
+            {cell.name: cell.server.port for cell in self.cells},
+            hosts=[(f"{ACME} one", f"{host} one")],
+            port=port,
+            is_plain=True,
+        )
+        for cell in self.cells:
+            migrate.upgrade(cell.url, "chat")
 
-    def __enter__(self) -> Switch:
-        self._thread.start()
-        assert self._ready.wait(10)
+    def __enter__(self) -> Site:
+        with ExitStack() as stack:
+            for each in (*(cell.running() for cell in self.cells), self._router):
+                stack.enter_context(each)
+            self._running = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ending.set()
-        self._thread.join()
+        self._running.close()
 
-    async def _serve(self) -> None:
-        server = await asyncio.start_server(self._relay, "127.0.0.1", self.port)
-        async with server:
-            self._ready.set()
-            while not self._ending.is_set():
-                await asyncio.sleep(STEP_S)
-                told = self.file.read_text().strip()
-                if told and int(told) != self._target:
-                    self._target = int(told)
-                    self._end_all()
-            self._end_all()
-
-    def _end_all(self) -> None:
-        for writer in list(self._open):
-            writer.transport.abort()
-
-    async def _relay(self, inner: asyncio.StreamReader, outer: asyncio.StreamWriter) -> None:
-        try:
-            theirs, ours = await asyncio.open_connection("127.0.0.1", self._target)
-        except OSError:
-            outer.close()
-            return
-        both = {outer, ours}
-        self._open |= both
-        try:
-            await asyncio.gather(_pass_on(inner, ours), _pass_on(theirs, outer))
-        finally:
-            self._open -= both
-            for writer in both:
-                writer.close()
-
-
-async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while piece := await source.read(65536):
-            target.write(piece)
-            await target.drain()
-    with suppress(OSError):
-        target.close()
+    def move(self) -> dict[str, Any]:
+        """Move the organization by the command of docs/moving.md. Return what it tells."""
+        source, target = self.cells
+        settings = self._folder / "one.env"
+        settings.write_text("".join(f"{k}={v}\n" for k, v in source.environment.items()))
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
+        done = subprocess.run(
+            [sys.executable, "-m", "cli.main", "chat", "move", "--host", self._host, "--from-env",
+             str(settings), "--switch-command", self._router.switch_command(self._host, "two"),
+             "--json"],
+            cwd=ROOT, env={**plain, "PYTHONPATH": str(ROOT), **target.environment},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return told
 
 
 @dataclass
@@ -399,29 +392,18 @@ def move(
     one: str, two: str, folder: Path, *, messages: int, recent: int, writers: int, readers: int
 ) -> Outcome:
     """Move an organization from one database to another one, both empty."""
-    cells = [Cell("one", one, folder / "one"), Cell("two", two, folder / "two")]
-    for cell in cells:
-        migrate.upgrade(cell.url, "chat")
+    site = Site(one, two, folder, host=bench.HOST)
     with patch.object(bench, "RECENT", recent):
         bench.fill(one, bench.found(one), messages)
-    source_file, switch_file = folder / "one.env", folder / "cell"
-    source_file.write_text(
-        "".join(f"{name}={value}\n" for name, value in cells[0].environment.items())
-    )
-    with ExitStack() as stack:
-        for cell in cells:
-            stack.enter_context(cell.running())
-        switch = stack.enter_context(Switch(switch_file, cells[0].server.port))
-        database = Database(one)
-        people = People(
-            f"http://127.0.0.1:{switch.port}", database, writers=writers, readers=readers
-        )
-        database.dispose()
+    database = Database(one)
+    people = People(site.url, database, writers=writers, readers=readers)
+    database.dispose()
+    heard = folder / "zulip.out"
+    with site:
         began = time.monotonic()
-        heard = folder / "zulip.out"
         with listening(people.url, people.accounts[0], heard), people:
             time.sleep(AFTER_S)
-            told = _command(cells[1], source_file, switch_file)
+            told = site.move()
             listened = heard.stat().st_size
             deadline = time.monotonic() + PATIENCE_S
             time.sleep(AFTER_S)
@@ -429,24 +411,10 @@ def move(
                 time.sleep(RETRY_S)
         seconds = time.monotonic() - began
         deadline = time.monotonic() + PATIENCE_S
-        wrong = faults(people, cells[1])
+        wrong = faults(people, site.cells[1])
         while wrong and time.monotonic() < deadline and all("lost" in each for each in wrong):
             time.sleep(RETRY_S)  # messages are still to be sent
-            wrong = faults(people, cells[1])
+            wrong = faults(people, site.cells[1])
         if not 0 < listened < heard.stat().st_size:
             wrong.append("the client of PyPI was told nothing before the move or after it")
     return Outcome(told["stopped_s"], seconds, len(people.sent), people.refused, wrong, told)
-
-
-def _command(cell: Cell, source_file: Path, switch_file: Path) -> dict[str, Any]:
-    plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "cli.main", "chat", "move", "--host", bench.HOST, "--from-env",
-         str(source_file), "--switch-command",
-         f"echo {cell.server.port} > {shlex.quote(str(switch_file))}", "--json"],
-        cwd=ROOT, env={**plain, "PYTHONPATH": str(ROOT), **cell.environment},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told

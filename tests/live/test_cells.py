@@ -6,26 +6,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from demo.seed import XPUB
-from tests.live.cluster import haproxy
-from tests.live.cluster.topology import until
-from tests.live.running_server import ROOT, RunningServer, free_port
+from tests.live.cells import Router, find_programs
+from tests.live.running_server import ROOT, RunningServer
 
 PASSWORD = "four score and seven"
-NOTICES_S = 10.0
-"""How long HAProxy may take to notice that a server is there."""
 
 
 class Cell:
@@ -76,74 +71,6 @@ class Cell:
         return answer
 
 
-class Router:
-    """HAProxy with cells.cfg and the maps; a context manager."""
-
-    def __init__(self, program: str, folder: Path, cells: Sequence[Cell]) -> None:
-        folder.mkdir()
-        self._folder, self._port = folder, free_port()
-        one, two = cells
-        hosts = (haproxy.FILES / "hosts.map").read_text()
-        for cell in cells:
-            assert f"{cell.organization} {cell.name}" in hosts
-            assert f"{cell.host} {cell.name}" in hosts
-        (folder / "hosts.map").write_text(hosts)
-        self.keys = folder / "keys.map"
-        self.keys.write_text(
-            haproxy.replaced(
-                (haproxy.FILES / "keys.map").read_text(),
-                ("0a1b2c3d one", f"{one.public_part} one"),
-                ("4e5f6071 two", f"{two.public_part} two"),
-            )
-        )
-        whole = folder / "specd.pem"
-        haproxy.write_certificate(whole, "IP:127.0.0.1")
-        text = haproxy.replaced(
-            (haproxy.FILES / "cells.cfg").read_text(),
-            ("bind :443", f"bind 127.0.0.1:{self._port}"),
-            ("/etc/haproxy/specd.pem", str(whole)),
-            ("/run/haproxy/admin.sock", str(self._socket)),
-            ("/etc/haproxy/", f"{folder}/"),
-            *((f"10.0.{number}.1{machine}:8080", f"127.0.0.1:{cell.server.port}")
-              for number, cell in enumerate(cells, 1) for machine in (1, 2)),
-        )  # fmt: skip
-        (folder / "haproxy.cfg").write_text(text)
-        self._command = [program, "-db", "-f", str(folder / "haproxy.cfg")]
-        self._trusted = httpx.create_ssl_context(str(whole))
-
-    @property
-    def _socket(self) -> Path:
-        return self._folder / "admin.sock"
-
-    def __enter__(self) -> Router:
-        with (self._folder / "haproxy.log").open("wb") as out:
-            self._process = subprocess.Popen(self._command, stdout=out, stderr=out)
-        until(self._answers, "HAProxy", NOTICES_S)
-        until(self._are_up, "the servers of both cells", NOTICES_S)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(20)
-
-    def _answers(self) -> bool:
-        assert self._process.poll() is None, (self._folder / "haproxy.log").read_text()
-        return self._socket.exists()
-
-    def _are_up(self) -> bool:
-        states = haproxy.servers(self._socket)
-        return all(states[cell, server] == "UP" for cell in ("one", "two") for server in "ab")
-
-    def tell(self, line: str) -> str:
-        """Return the answer to a line on HAProxy's socket."""
-        return haproxy.ask(self._socket, line)
-
-    def get(self, path: str, host: str, **options: Any) -> httpx.Response:
-        headers = {"Host": host, **options.pop("headers", {})}
-        with httpx.Client(verify=self._trusted, base_url=f"https://127.0.0.1:{self._port}") as it:
-            return it.get(path, headers=headers, timeout=30, **options)
-
-
 @dataclass(frozen=True)
 class Site:
     router: Router
@@ -160,13 +87,22 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    program = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if program is None:
-        pytest.skip("haproxy is not installed")
+    find_programs("haproxy")
     folder = tmp_path_factory.mktemp("cells")
     one = Cell("one", folder / "one", "acme.example")
     two = Cell("two", folder / "two", "globex.example")
-    router = Router(program, folder / "router", (one, two))
+    router = Router(
+        folder / "router",
+        {cell.name: cell.server.port for cell in (one, two)},
+        keys=[
+            ("0a1b2c3d one", f"{one.public_part} one"),
+            ("4e5f6071 two", f"{two.public_part} two"),
+        ],
+    )
+    hosts = router.hosts.read_text()
+    for cell in (one, two):
+        assert f"{cell.organization} {cell.name}" in hosts
+        assert f"{cell.host} {cell.name}" in hosts
     with ExitStack() as stack:
         for each in (one.server, two.server, router):
             stack.enter_context(each)
@@ -207,24 +143,24 @@ def test_whoever_is_on_no_map_is_refused_by_the_service_itself(site: Site) -> No
 
 def test_the_switch_of_a_project_is_one_line_on_the_socket(site: Site) -> None:
     part = site.two.public_part
-    site.router.tell(f"set map {site.router.keys} {part} one")
+    site.router.ask(f"set map {site.router.keys} {part} one")
     headers = {"Authorization": f"Bearer {site.two.key}"}
     try:
         told = site.router.get("/v1/payment-methods", "pay.example", headers=headers)
         assert told.status_code == 401
     finally:
-        site.router.tell(f"set map {site.router.keys} {part} two")
+        site.router.ask(f"set map {site.router.keys} {part} two")
     assert site.methods_of(site.two, "pay.example") == ["tusd-two"]
 
 
 def test_a_cell_that_is_away_takes_nobody_else_along(site: Site) -> None:
     theirs = [f"two/{machine}" for machine in ("a", "b")]
     for server in theirs:
-        site.router.tell(f"disable server {server}")
+        site.router.ask(f"disable server {server}")
     try:
         told = site.router.get("/api/v1/users/me", site.two.organization, auth=site.two.owner)
         assert (told.status_code, told.headers["Retry-After"]) == (503, "2")
         assert site.methods_of(site.one, "pay.example") == ["tusd-one"]
     finally:
         for server in theirs:
-            site.router.tell(f"enable server {server}")
+            site.router.ask(f"enable server {server}")
