@@ -120,6 +120,16 @@ class Mouse(Person):
         [first, *_] = [e for e in self.browser.find_all(selector) if e.is_displayed()]
         first.click()
 
+    def sign_in(self) -> None:
+        """Sign in and stay signed in."""
+        self.browser.open(f"{self.base}/chat")
+        self.see("#sign-in-title", "Sign in to Elsinore")
+        self.browser.find("#email").send_keys(HAMLET)
+        self.browser.find("#secret").send_keys(PASSWORD)
+        self.click("#stay")
+        self.click("#sign-in-button")
+        self.see("#realm", "Elsinore")
+
     def write(self, text: str) -> None:
         self.browser.find("#content").send_keys(text)
 
@@ -220,11 +230,8 @@ class Keyboard(Person):
         self.browser.wait(lambda: self.browser.find("#chat").is_displayed(), "the chat")
 
 
-@contextmanager
-def town(folder: Path) -> Iterator[tuple[RunningServer, dict[str, str]]]:
-    """A running server with an organization of three, and their keys by email."""
-    url = f"sqlite:///{folder / 'chat.db'}"
-    migrate.upgrade(url, "chat")
+def found_town(url: str) -> dict[str, str]:
+    """Make an organization of three in a migrated database. Return their keys by email."""
 
     def people(session: Session) -> dict[str, str]:
         now = SystemClock().now()
@@ -241,7 +248,15 @@ def town(folder: Path) -> Iterator[tuple[RunningServer, dict[str, str]]]:
 
     password_hash = hash_password(PASSWORD)
     with closing(Database(url)) as database:
-        keys = database.run(people)
+        return database.run(people)
+
+
+@contextmanager
+def town(folder: Path) -> Iterator[tuple[RunningServer, dict[str, str]]]:
+    """A running server with an organization of three, and their keys by email."""
+    url = f"sqlite:///{folder / 'chat.db'}"
+    migrate.upgrade(url, "chat")
+    keys = found_town(url)
     settings = {"SPECD_CHAT_DATABASE_URL": url, "SPECD_CHAT_SECRET": SECRET.decode()}
     with RunningServer(folder, settings, application="chat") as server:
         yield server, keys
@@ -314,13 +329,7 @@ def begins_a_topic(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> 
 
 def signs_in(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys: Any) -> None:
     """Hamlet signs in and stays signed in."""
-    hamlet.browser.open(f"{server.url}/chat")
-    hamlet.see("#sign-in-title", "Sign in to Elsinore")
-    hamlet.browser.find("#email").send_keys(HAMLET)
-    hamlet.browser.find("#secret").send_keys(PASSWORD)
-    hamlet.click("#stay")
-    hamlet.click("#sign-in-button")
-    hamlet.see("#realm", "Elsinore")
+    hamlet.sign_in()
     hamlet.look()
 
 

@@ -231,3 +231,48 @@ def test_another_address_leads_nowhere(page: Browser, address: str) -> None:
     import("/static/chat/places.js").then(({ placeAt }) => done(placeAt(address)));
     """
     assert page.driver.execute_async_script(script, address) is None
+
+
+MOVED = """
+const [place, done] = arguments;
+const people = (...ids) => ids.map((user_id, place) => {
+  const full_name = place === 0 ? "Ada" : "Iago";
+  return [user_id, { user_id, full_name, delivery_email: place === 3 ? "iago@x" : null }];
+});
+const before = {
+  me: 1,
+  users: new Map(people(1, 2, 3, 4)),
+  channels: new Map([[9, { name: "stage" }], [10, { name: "gone" }]]),
+};
+const after = {
+  me: 11,
+  users: new Map(people(11, 12, 13, 14)),
+  channels: new Map([[19, { name: "stage" }], [9, { name: "other" }]]),
+};
+import("/static/chat/state.js").then(({ placeAfterMove }) => {
+  done(placeAfterMove(place, before, after));
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "moved"),
+    [
+        ({"channelId": 9}, {"channelId": 19}),
+        ({"channelId": 9, "topic": "a"}, {"channelId": 19, "topic": "a"}),
+        ({"channelId": 10}, None),
+        ({"channelId": 11, "topic": "a"}, None),
+        ({"userIds": [1]}, {"userIds": [11]}),
+        ({"userIds": [4]}, {"userIds": [14]}),
+        ({"userIds": [2]}, None),
+        ({"userIds": [3, 4]}, None),
+        ({"userIds": [5]}, None),
+        ({"search": "castle"}, {"search": "castle"}),
+    ],
+    ids=str,
+)
+def test_a_place_has_other_ids_after_a_move(
+    page: Browser, place: dict[str, object], moved: dict[str, object] | None
+) -> None:
+    """Nobody writes to the wrong person where two have the same name."""
+    assert page.driver.execute_async_script(MOVED, place) == moved

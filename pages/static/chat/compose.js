@@ -16,7 +16,7 @@ export class Compose {
   #content = find("content");
   #topic = find("topic");
   #refusal = find("compose-refusal");
-  #drafts = new Map(); // place -> text
+  #drafts = new Map(); // key of a place -> {place, text}
   #tried = { text: null, key: null };
   #place = null;
   #typist;
@@ -38,7 +38,7 @@ export class Compose {
 
   /** Write to this place from now on. */
   open(place) {
-    this.#keep();
+    if (this.#place !== null) this.#keep(this.#place, this.#content.value);
     this.#typist.stop();
     this.#form.hidden = place.search !== undefined;
     this.#place = this.#form.hidden ? null : place;
@@ -49,7 +49,7 @@ export class Compose {
     this.#topic.placeholder = emptyTopic;
     this.#topic.value = place.topic ?? "";
     find("topic-field").hidden = place.userIds !== undefined;
-    this.#content.value = this.#drafts.get(keyOf(place)) ?? "";
+    this.#content.value = this.#draftOf(place);
     this.#refusal.textContent = "";
   }
 
@@ -60,9 +60,9 @@ export class Compose {
   /** Put a text at the end of what is written, here or at another place. */
   insert(text, place) {
     const isHere = this.#place !== null && keyOf(place) === keyOf(this.#place);
-    const written = isHere ? this.#content.value : (this.#drafts.get(keyOf(place)) ?? "");
+    const written = isHere ? this.#content.value : this.#draftOf(place);
     const longer = written === "" || written.endsWith("\n") ? written + text : `${written}\n${text}`;
-    if (!isHere) return this.#drafts.set(keyOf(place), longer);
+    if (!isHere) return this.#keep(place, longer);
     this.#content.value = longer;
     this.focus();
   }
@@ -74,8 +74,24 @@ export class Compose {
     this.#form.reset();
   }
 
-  #keep() {
-    if (this.#place !== null) this.#drafts.set(keyOf(this.#place), this.#content.value);
+  /** Keep what is written for the places that `placeAfterMove` returns, null for none. */
+  move(placeAfterMove) {
+    if (this.#place !== null) this.#keep(this.#place, this.#content.value);
+    this.#place = null;
+    const drafts = [...this.#drafts.values()];
+    this.#drafts.clear();
+    for (const { place, text } of drafts) {
+      const moved = placeAfterMove(place);
+      if (moved !== null) this.#keep(moved, text);
+    }
+  }
+
+  #keep(place, text) {
+    this.#drafts.set(keyOf(place), { place, text });
+  }
+
+  #draftOf(place) {
+    return this.#drafts.get(keyOf(place))?.text ?? "";
   }
 
   #press(event) {

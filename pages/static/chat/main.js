@@ -1,6 +1,7 @@
 // The chat page: signs a person in, keeps their state true, and shows the place they are at.
 
 import { announce, find } from "../client/element.js";
+import { insist } from "../client/patience.js";
 import { Api } from "./api.js";
 import { Attaching } from "./attaching.js";
 import { Channels } from "./channels.js";
@@ -13,7 +14,7 @@ import { Scheduled } from "./scheduled.js";
 import { end, resume, Sessions } from "./sessions.js";
 import { Sidebar } from "./sidebar.js";
 import { SignIn } from "./signin.js";
-import { State } from "./state.js";
+import { placeAfterMove, State } from "./state.js";
 import { announceMessage, Timeline } from "./timeline.js";
 import { Typing } from "./typing.js";
 
@@ -110,15 +111,33 @@ class App {
   }
 
   #begin(snapshot) {
-    const isFirst = this.state === null;
+    const before = this.state;
     this.state = new State(snapshot);
+    if (before !== null && before.me !== this.state.me) this.#move(before);
     find("realm").textContent = this.state.realm.name;
     find("me").textContent = this.state.nameOf(this.state.me);
     find("chat").hidden = false;
     this.#scheduled.draw();
     this.#follow();
     this.presence.begin();
-    if (isFirst && this.place === null) find("filter").focus();
+    if (before === null && this.place === null) find("filter").focus();
+  }
+
+  /** The organization has moved to another installation, where everything has another id. */
+  #move(before) {
+    const moved = (place) => placeAfterMove(place, before, this.state);
+    this.#compose.move(moved);
+    this.#typing.clear();
+    const place = placeAt(location.hash);
+    const address = place === null ? null : moved(place);
+    history.replaceState(null, "", address === null ? location.pathname : addressOf(address));
+    if (this.#sessionId !== null) this.#findSession();
+  }
+
+  async #findSession() {
+    const { api } = this;
+    const account = await insist(new AbortController().signal, resume).catch(() => null);
+    if (this.api === api && account !== null) this.#sessionId = account.session_id;
   }
 
   #apply(events) {

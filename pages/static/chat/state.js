@@ -148,6 +148,27 @@ export class State {
   }
 }
 
+/** The place `place` of the state `before` as `after` has it, when the organization has moved and all
+ *  ids are new. Null where there is no such place any more, or more than one could be meant. */
+export function placeAfterMove(place, before, after) {
+  if (place.search !== undefined) return place;
+  if (place.userIds) {
+    const ids = place.userIds.map((id) => counterpart(nameOfUser(before.users.get(id)), after.users, nameOfUser));
+    return ids.includes(null) ? null : conversation([...ids, after.me], after.me);
+  }
+  const name = before.channels.get(place.channelId)?.name;
+  const channelId = counterpart(name, after.channels, (channel) => channel.name);
+  return channelId === null ? null : { ...place, channelId };
+}
+
+const nameOfUser = (user) => user && (user.delivery_email ?? user.full_name);
+
+/** The id of the only row of that name, or null. */
+function counterpart(name, rows, nameOf) {
+  const found = [...rows.keys()].filter((id) => name !== undefined && nameOf(rows.get(id)) === name);
+  return found.length === 1 ? found[0] : null;
+}
+
 /** Where an `update_message` event put its messages. */
 export function placeMovedTo({ stream_id, new_stream_id, orig_subject, subject }) {
   return { channelId: new_stream_id ?? stream_id, topic: subject ?? orig_subject };

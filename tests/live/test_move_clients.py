@@ -1,0 +1,116 @@
+"""Clients that people leave open while their organization moves to another installation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.clients.installed import TERMINAL, need
+from tests.clients.terminal import START_S, Terminal
+from tests.live import daily_chat
+from tests.live.cells import find_programs
+from tests.live.daily_chat import HAMLET, HOST, OTHELLO, Day, Mouse
+from tests.live.moving import Site
+from tests.pages.browser import Browser
+from tests.support.chat.people import SECRET
+
+CHANNEL, TOPIC = "stage", "watch"
+DRAFT = "half a sentence"
+
+
+@dataclass
+class Stage:
+    """An organization that is about to move, and Othello, who writes with curl."""
+
+    site: Site
+    keys: dict[str, str]
+
+    def ask(self, method: str, path: str, **options: Any) -> Any:
+        address, auth = f"{self.site.url}/api/v1{path}", (OTHELLO, self.keys[OTHELLO])
+        answer = httpx.request(method, address, auth=auth, timeout=30, **options)
+        answer.raise_for_status()
+        return answer.json()
+
+    def say(self, content: str) -> None:
+        form = {"type": "channel", "to": CHANNEL, "topic": TOPIC, "content": content}
+        self.ask("POST", "/messages", data=form)
+
+    def newest(self) -> str:
+        query = {"anchor": "newest", "num_before": 1, "num_after": 0, "apply_markdown": "false"}
+        [message] = self.ask("GET", "/messages", params=query)["messages"]
+        return f"#{message['display_recipient']} > {message['subject']}: {message['content']}"
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    find_programs("haproxy", "socat")
+    one, two = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "two"))
+    site = Site(one, two, tmp_path, host=HOST, secret=SECRET)
+    stage = Stage(site, daily_chat.found_town(one))
+    form = {
+        "subscriptions": json.dumps([{"name": CHANNEL}]),
+        "principals": json.dumps([HAMLET, OTHELLO]),
+    }
+    with site:
+        stage.ask("POST", "/users/me/subscriptions", data=form)
+        stage.say("said before")
+        yield stage
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    if names := daily_chat.missing():
+        pytest.skip(f"not installed: {', '.join(names)} (Debian: chromium, chromium-driver)")
+    browser = Browser(profile=tmp_path / "profile")
+    browser.show(width=1280, height=844, dark=False)
+    yield browser
+    browser.quit()
+
+
+def test_the_page_goes_on_where_it_was(browser: Browser, stage: Stage) -> None:
+    hamlet = Mouse(browser, stage.site.url, Day(axe=""))
+    hamlet.sign_in()
+    hamlet.open_topic(TOPIC)
+    hamlet.see(".message .content", "said before")
+    hamlet.write(DRAFT)
+
+    stage.site.move()
+
+    stage.say("said after")
+    hamlet.see(".message .content", "said after")
+    hamlet.see(".message .content", "said before")
+    hamlet.see("#place", f"#{CHANNEL} > {TOPIC}")
+    assert hamlet.value("#content") == DRAFT
+    hamlet.write("\n")
+    hamlet.see(".message .content", DRAFT)
+    assert stage.newest() == f"#{CHANNEL} > {TOPIC}: {DRAFT}"
+
+    hamlet.click("#sign-out")
+    hamlet.see("#sign-in-title", "Sign in")
+    browser.open(f"{stage.site.url}/chat")
+    hamlet.see("#sign-in-title", "Sign in to Elsinore")
+    hamlet.book(is_down=True)
+    assert hamlet.day.console == []
+
+
+@need(TERMINAL)
+def test_zulip_term_goes_on_when_it_is_started_again(stage: Stage, tmp_path: Path) -> None:
+    """With the same key. It asks for channels and people only when it starts."""
+    configuration = tmp_path / "zuliprc"
+    configuration.write_text(
+        f"[api]\nemail={HAMLET}\nkey={stage.keys[HAMLET]}\nsite={stage.site.url}\n"
+    )
+    configuration.chmod(0o600)
+    with Terminal(configuration) as terminal:
+        terminal.read("said before", seconds=START_S)
+        stage.site.move()
+    with Terminal(configuration) as terminal:
+        terminal.read("said before", seconds=START_S)
+        stage.say("said after")
+        terminal.read("said after")
