@@ -27,7 +27,7 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
 
 
 def test_nothing_is_lost_or_doubled(urls: tuple[str, str], tmp_path: Path) -> None:
-    outcome = move(*urls, tmp_path, messages=bench.LEAST_MESSAGES, recent=200, writers=4, readers=3)
+    outcome = move(*urls, tmp_path, messages=bench.LEAST_MESSAGES, recent=200, writers=2, readers=2)
     assert outcome.wrong == [], str(outcome)
     assert outcome.sent > 20
     assert outcome.stopped_s <= MOST_STOPPED_S
