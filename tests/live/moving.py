@@ -260,7 +260,8 @@ class People:
             else:
                 if answer.status_code not in RETRIED:
                     return answer
-                code = str(answer.json().get("code"))
+                is_ours = answer.headers["Content-Type"] == "application/json"
+                code = answer.json().get("code") if is_ours else answer.text.strip()
                 self.refused[f"{answer.status_code} {code}"] += 1
                 if answer.status_code != 503 or "Retry-After" not in answer.headers:
                     self.wrong.append(f"{path}: {answer.status_code} {answer.text[:200]}")

@@ -15,11 +15,13 @@ from tests.clients.installed import TERMINAL, need
 from tests.clients.terminal import START_S, Terminal
 from tests.live import daily_chat
 from tests.live.cells import find_programs
+from tests.live.cluster.topology import until
 from tests.live.daily_chat import HAMLET, HOST, OTHELLO, Day, Mouse
 from tests.live.moving import Site
 from tests.pages.browser import Browser
 from tests.support.chat.people import SECRET
 
+PATIENCE_S = 60.0
 CHANNEL, TOPIC = "stage", "watch"
 DRAFT = "half a sentence"
 
@@ -32,10 +34,14 @@ class Stage:
     keys: dict[str, str]
 
     def ask(self, method: str, path: str, **options: Any) -> Any:
+        """Ask until a server is there."""
         address, auth = f"{self.site.url}/api/v1{path}", (OTHELLO, self.keys[OTHELLO])
-        answer = httpx.request(method, address, auth=auth, timeout=30, **options)
-        answer.raise_for_status()
-        return answer.json()
+
+        def ask() -> httpx.Response | None:
+            answer = httpx.request(method, address, auth=auth, timeout=30, **options)
+            return answer if answer.status_code != 503 else None
+
+        return until(ask, path, PATIENCE_S).raise_for_status().json()
 
     def say(self, content: str) -> None:
         form = {"type": "channel", "to": CHANNEL, "topic": TOPIC, "content": content}
