@@ -61,12 +61,18 @@ def there_and_back(archive: Path, folder: Path) -> tuple[Rows, Rows]:
     return before, after
 
 
+def _is_gone(scheduled: dict[str, Any], messages: set[int]) -> bool:
+    """Whether it was sent, and what was sent is deleted: it is nowhere to be seen."""
+    return scheduled["state"] == "sent" and scheduled["message_id"] not in messages
+
+
 def comparable(rows: Rows, handles: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
     """The rows as far as Zulip's form can have them, without numbers that are made anew."""
     lost = without_field()[1]
     shown = {row["attachment_id"] for row in rows["attachment_message"]}
     bots = {row["id"] for row in rows["user"] if row["is_system_bot"]}
     scheduled = {row["id"] for row in rows["scheduled_message"]}
+    messages = {row["id"] for row in rows["message"]}
     members: dict[int, list[int]] = {}
     for row in rows["conversation_member"]:
         members.setdefault(row["conversation_id"], []).append(row["user_id"])
@@ -81,6 +87,8 @@ def comparable(rows: Rows, handles: dict[str, str]) -> dict[str, list[dict[str, 
             if name == "attachment" and row["id"] not in shown:
                 continue
             if name == "user_message" and row["user_id"] in bots:
+                continue
+            if name == "scheduled_message" and _is_gone(row, messages):
                 continue
             values = {each: row[each] for each in row if each not in lost.get(name, {})}
             for each in values:
