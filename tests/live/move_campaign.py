@@ -8,8 +8,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from benchmarks.chat.realm import RECENT
 from tests.live.campaign_databases import several_databases
+from tests.live.cells import find_programs
 from tests.live.moving import move
 from tests.live.test_move import MOST_STOPPED_S
 
@@ -29,6 +32,10 @@ def run(name: str, one: str, two: str, folder: Path, messages: int) -> bool:
 
 
 def main(argv: list[str]) -> int:
+    try:
+        find_programs("haproxy", "socat")
+    except pytest.skip.Exception as missing:
+        raise SystemExit(f"scripts/move: {missing}") from None
     messages = int(argv[0]) if argv else 1_000_000
     only = argv[1] if len(argv) > 1 else ""
     held = True

@@ -31,7 +31,7 @@ from models import migrate
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import Channel, Message, Realm, Subscription, User
 from models.database import Database
-from tests.live.cells import Router
+from tests.live.cells import Router, find_programs
 from tests.live.running_server import ROOT, RunningServer, free_port
 
 WRITTEN_EVERY_S = 0.1
@@ -90,7 +90,10 @@ class Site:
     def __init__(
         self, one: str, two: str, folder: Path, *, host: str, secret: bytes = bench.SECRET
     ) -> None:
-        """Migrate the databases. `host`: of the organization that is to move."""
+        """Migrate the databases. `host`: of the organization that is to move. Skip the test where
+        a program is missing.
+        """
+        find_programs("haproxy", "socat")
         self._folder, self._host, port = folder, host, free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.cells = [

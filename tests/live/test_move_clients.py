@@ -14,7 +14,6 @@ import pytest
 from tests.clients.installed import TERMINAL, need
 from tests.clients.terminal import START_S, Terminal
 from tests.live import daily_chat
-from tests.live.cells import find_programs
 from tests.live.cluster.topology import until
 from tests.live.daily_chat import HAMLET, HOST, OTHELLO, Day, Mouse
 from tests.live.moving import Site
@@ -55,7 +54,6 @@ class Stage:
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
-    find_programs("haproxy", "socat")
     one, two = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "two"))
     site = Site(one, two, tmp_path, host=HOST, secret=SECRET)
     stage = Stage(site, daily_chat.found_town(one))
