@@ -75,20 +75,23 @@ class Router:
     def __enter__(self) -> Router:
         with (self._folder / "haproxy.log").open("wb") as out:
             self._process = subprocess.Popen(self._command, stdout=out, stderr=out)
-        until(self._answers, "HAProxy", NOTICES_S)
-        until(self._are_up, "the servers of both cells", NOTICES_S)
+        try:
+            until(self._are_up, "HAProxy, with the servers of both cells", NOTICES_S)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.wait(20)
 
-    def _answers(self) -> bool:
-        assert self._process.poll() is None, (self._folder / "haproxy.log").read_text()
-        return self.socket.exists()
-
     def _are_up(self) -> bool:
-        states = haproxy.servers(self.socket)
+        assert self._process.poll() is None, (self._folder / "haproxy.log").read_text()
+        try:
+            states = haproxy.servers(self.socket)
+        except OSError:  # the socket is not there, or nobody listens on it yet
+            return False
         return all(states[cell, server] == "UP" for cell in CELLS for server in "ab")
 
     def ask(self, line: str) -> str:
