@@ -1,6 +1,7 @@
 """`specd payment after-restore` and `specd chat after-restore`."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -10,7 +11,7 @@ from cli.output import answer, json_option
 from models.base import table_of
 from models.chat.tables import Event, Message, ScheduledMessage
 from models.payment.restored import skip_handed_out
-from models.restored import skip_ids
+from models.row_numbers import reserve
 from settings import Settings
 
 T = TypeVar("T", bound=Callable[..., Any])
@@ -58,7 +59,7 @@ def after_restore_of_payment(addresses: int, ids: int, as_json: bool) -> None:
 @json_option
 def after_restore_of_chat(ids: int, as_json: bool) -> None:
     """Skip what was handed out after the backup that was restored, before anything is served."""
-    tables = [table_of(each) for each in (Message, ScheduledMessage, Event)]
     with open_database("chat", Settings.from_env()) as database:
-        database.run(lambda session: skip_ids(session, tables, ids))
+        for numbered in (Message, ScheduledMessage, Event):
+            database.run(partial(reserve, table=table_of(numbered), count=ids))
     answer({"skipped": ids}, as_json=as_json, text=CHAT.format(ids=ids))

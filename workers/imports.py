@@ -24,6 +24,7 @@ from adapters.archive_reader import ArchiveReader, ArchiveRefused
 from adapters.archives import MANIFEST
 from adapters.file_store.store import FileMissing, FileStore
 from adapters.images.pictures import NotAPicture, make_small, make_square
+from models import row_numbers
 from models.base import table_of
 from models.chat.accounts.avatars import SIZE, SIZE_MEDIUM
 from models.chat.common.hosts import check_host
@@ -378,7 +379,7 @@ class _Work:
         first_ids = {
             str(table.name): database.run(
                 partial(
-                    runs.reserve,
+                    row_numbers.reserve,
                     table=table,
                     count=counts[table.name],
                     after=self._above.get(table.name, 0),

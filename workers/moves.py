@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 
 from adapters.archives import ArchiveWriter
 from adapters.file_store.store import FileMissing, FileStore
+from models import row_numbers
 from models.base import table_of
 from models.chat.errors import RefusedCommand
 from models.chat.exports.rows import count_rows
@@ -459,7 +460,7 @@ class _Work:
             ) -> dict[int, int]:
                 runs.advance(session, run, step=run.step, done=run.done + 1)
                 above = self._moves.above.get(table.name, 0)
-                first = runs.reserve(session, table, len(present), above)
+                first = row_numbers.reserve(session, table, len(present), above)
                 new_ids = {old: first + number for number, old in enumerate(present)}
                 runs.add_moved(session, run, table, new_ids)
                 return new_ids
@@ -602,7 +603,7 @@ class _Work:
         lines = rows.find_last_lines(snapshot, part, self._scope)
         if not lines:
             return table, []
-        reserve = partial(runs.reserve, table=table, count=len(lines))
+        reserve = partial(row_numbers.reserve, table=table, count=len(lines))
         first = self._here.database.run(reserve)
         ids = {line["id"]: first + number for number, line in enumerate(lines)}
         self._target.ids.add_later(table.name, ids)

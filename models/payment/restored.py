@@ -3,7 +3,7 @@
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from models import restored
+from models import row_numbers
 from models.base import table_of
 from models.payment.tables import Event, Wallet
 from models.payment.webhooks.tables import WebhookAttempt
@@ -14,5 +14,6 @@ def skip_handed_out(session: Session, *, addresses: int, events: int) -> int:
     of wallets.
     """
     moved = update(Wallet).values(next_address_index=Wallet.next_address_index + addresses)
-    restored.skip_ids(session, (table_of(Event), table_of(WebhookAttempt)), events)
+    for numbered in (Event, WebhookAttempt):
+        row_numbers.reserve(session, table_of(numbered), events)
     return session.connection().execute(moved).rowcount

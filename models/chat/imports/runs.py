@@ -20,12 +20,9 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     update,
 )
-from sqlalchemy import table as named_table
 from sqlalchemy.orm import Session
-from sqlalchemy.sql import column
 
 from models.base import table_of
 from models.chat.common import audit
@@ -62,7 +59,6 @@ _REALM, _SCHEDULED, _MESSAGE = (
 _COPY, _STAR, _TOPIC = table_of(UserMessage), table_of(StarredMessage), table_of(Topic)
 _ATTACHMENT, _EMOJI, _USER = table_of(Attachment), table_of(RealmEmoji), table_of(User)
 _MOVED = table_of(MovedRow)
-_SQLITE_NUMBERS = named_table("sqlite_sequence", column("name"), column("seq"))
 
 
 class ImportTaken(Exception):
@@ -125,29 +121,6 @@ def access_unfinished(db: Db, host: str) -> Import:
 
 def make_salt() -> str:
     return secrets.token_hex(16)
-
-
-def reserve(session: Session, table: Table, count: int, after: int = 0) -> int:
-    """Return the first of so many ids that follow one another and that nobody else gets. They are
-    larger than `after`.
-    """
-    if dialect_of(session) == "postgresql":
-        # Whoever adds a row takes its number under a lock that this one excludes.
-        session.execute(text(f'LOCK TABLE "{table.name}" IN SHARE ROW EXCLUSIVE MODE'))
-        numbers = func.pg_get_serial_sequence(f'"{table.name}"', "id")
-        first: int = session.execute(select(func.nextval(numbers))).scalar_one()
-        first = max(first, after + 1)
-        session.execute(select(func.setval(numbers, first + max(count - 1, 0))))
-        return first
-    name, last = _SQLITE_NUMBERS.c.name, _SQLITE_NUMBERS.c.seq
-    before = session.execute(select(last).where(name == table.name)).scalar()
-    last_before = max(int(before or 0), after)
-    if before is None:
-        session.execute(insert(_SQLITE_NUMBERS).values(name=table.name, seq=last_before + count))
-    else:
-        moved = update(_SQLITE_NUMBERS).where(name == table.name)
-        session.execute(moved.values(seq=last_before + count))
-    return last_before + 1
 
 
 def begin(

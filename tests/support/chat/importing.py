@@ -19,7 +19,7 @@ from adapters.file_store.wiring import build_file_store
 from models.chat.imports.rows import TABLES
 from models.chat.tables import Realm, User
 from models.database import Database
-from models.restored import skip_ids
+from models.row_numbers import reserve
 from tests.support.chat.app import ChatApp
 from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.databases import Lent
@@ -123,7 +123,7 @@ def occupied(database: Database) -> None:
     def work(session: Session) -> None:
         for number, table in enumerate(TABLES):
             if "id" in table.c:
-                skip_ids(session, [table], 1000 + 17 * number)
+                reserve(session, table, 1000 + 17 * number)
         session.execute(
             update(Realm).where(Realm.host == "acme.example").values(host="old.example")
         )
