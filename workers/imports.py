@@ -36,7 +36,7 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.imports import runs
 from models.chat.imports.completing import HELD
 from models.chat.imports.ids import Ids
-from models.chat.imports.kept import KEPT_WITH_IDS
+from models.chat.imports.kept import KEPT_WITH_IDS, scope_of
 from models.chat.imports.references import referring_to_itself
 from models.chat.imports.rows import TABLES, WITH_IDS, RowMaker, RowRefused, parts_of
 from models.chat.imports.runs import Import
@@ -204,9 +204,12 @@ class Imports:
                 for suffix in ("", STILL, THUMBNAIL, AVATAR, AVATAR_MEDIUM):
                     self._files.delete(key_of(run.realm_id, handle) + suffix)
             after = (found[-1][0], found[-1][1])
-        with self._database.reading() as connection:
-            ranges = runs.find_ranges(connection, run)
-        for removal in removals(ranges):
+
+        def find_ids(table: Table) -> Sequence[int]:
+            with self._database.snapshot(may_take_long=True) as snapshot:
+                return runs.find_ids(snapshot, run, table)
+
+        for removal in removals(find_ids):
             links = referring_to_itself(removal.table)
             self._database.run(partial(runs.remove_rows, removal=removal, links=links))
         self._database.run(lambda session: runs.end_removal(session, run))
@@ -570,7 +573,7 @@ class _Work:
         """Compare what is there with the manifest. Raise `ArchiveRefused`."""
         for table in TABLES:
             with self._imports._database.snapshot(may_take_long=True) as snapshot:
-                found = runs.count_rows(snapshot, self._here, table)
+                found = runs.count_rows(snapshot, table, scope_of(self._here.realm_id))
             for part in parts_of(table):
                 name = f"{part.name}.jsonl"
                 wanted = self._reader.files[name]["rows"]

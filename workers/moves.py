@@ -592,8 +592,8 @@ class _Work:
         there = scope_of(self._target.texts.realm_id)
         with self._here.database.snapshot(may_take_long=True) as here:
             for table in FOLLOWED:
-                before = rows.count_rows(snapshot, table, self._scope)
-                after = rows.count_rows(here, table, there)
+                before = runs.count_rows(snapshot, table, self._scope)
+                after = runs.count_rows(here, table, there)
                 if after > before or (after < before and table.name not in AGED):
                     raise NotTheSame(table=table.name, before=before, after=after)
 

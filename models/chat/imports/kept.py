@@ -15,7 +15,7 @@ from models.chat.common.vault import Vault
 from models.chat.exports.scope import FULL_WITHOUT_CONSENT, Scope
 from models.chat.exports.tables import Part
 from models.chat.imports import references
-from models.chat.imports.rows import TABLES
+from models.chat.imports.rows import TABLES, parts_of
 from models.chat.imports.target import Line, Row, Target
 from models.chat.tables import (
     AuditLog,
@@ -105,6 +105,11 @@ _RESEAL: Mapping[tuple[str, str], _Reseal] = {
 def kept_parts_of(table: Table) -> tuple[Part, ...]:
     """Return what a move adds to the parts of a table."""
     return tuple(part for part in KEPT_PARTS if table_of(part.table) is table)
+
+
+def all_parts_of(table: Table) -> tuple[Part, ...]:
+    """Return what a move reads of a table, an archive's parts first."""
+    return (*parts_of(table), *kept_parts_of(table))
 
 
 def make_kept(part: Part, line: Line, target: Target) -> Row:

@@ -6,6 +6,7 @@ where it was.
 """
 
 import secrets
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,9 +28,11 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.common import audit
 from models.chat.common.hosts import check_host
+from models.chat.exports.scope import Scope
 from models.chat.imports.completing import NEVER, hidden_host, stars_apart
 from models.chat.imports.errors import NoSuchImport, UnfinishedImport
-from models.chat.imports.steps import DISCARDED, Removal, found_by
+from models.chat.imports.kept import all_parts_of
+from models.chat.imports.steps import DISCARDED, Removal
 from models.chat.imports.target import Row
 from models.chat.messages.search import index_new_messages, remove_messages
 from models.chat.organization.errors import HostInUse
@@ -48,7 +51,7 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
-from models.dialects import insert_all
+from models.dialects import id_in, insert_all
 from models.reader import Db, dialect_of
 from models.sqlite import write_much
 
@@ -214,12 +217,17 @@ def write_topics(session: Session, channel_id: int) -> None:
     session.connection().execute(insert(_TOPIC).from_select(names, rows))
 
 
-def count_rows(db: Db, run: Import, table: Table) -> int:
-    """Return how many rows of a table are there."""
-    key, of = found_by(table)
-    first = run.first_ids[of]
-    theirs = key.between(first, first + run.counts[of] - 1)
-    return db.execute(select(func.count()).select_from(table).where(theirs)).scalar_one()
+def count_rows(db: Db, table: Table, scope: Scope) -> int:
+    """Return how many rows of a table are the organization's."""
+    part = all_parts_of(table)[0]
+    count = part.count(scope)
+    if part.through is not None:
+        # The user tells whose a row is faster than the message does.
+        owners = [table.c[name] for name in ("user_id", "sender_id") if name in table.c]
+        for owner in owners:
+            count = select(func.count()).select_from(table).where(scope.is_user(owner))
+    counted: int = db.execute(count).scalar_one()
+    return counted
 
 
 def finish(
@@ -305,23 +313,6 @@ def forget_moved(session: Session, run: Import) -> None:
     session.connection().execute(delete(_MOVED).where(_MOVED.c.import_id == run.id))
 
 
-def find_ranges(db: Db, run: Import) -> dict[str, list[range]]:
-    """Return table -> the new ids of its rows, as ascending ranges."""
-    ranges = {
-        name: [range(run.first_ids[name], run.first_ids[name] + count)]
-        for name, count in run.counts.items()
-        if name in run.first_ids
-    }
-    for name, new_ids in find_moved(db, run).items():
-        known = ranges.setdefault(name, [])
-        for new in sorted(new_ids.values()):
-            if known and known[-1].stop == new:
-                known[-1] = range(known[-1].start, new + 1)
-            else:
-                known.append(range(new, new + 1))
-    return ranges
-
-
 # --- removal --------------------------------------------------------------------------------------
 
 
@@ -330,6 +321,14 @@ def begin_removal(session: Session, run: Import) -> None:
     marked = update(IMPORTS).where(IMPORTS.c.id == run.id, IMPORTS.c.finished_at.is_(None))
     if session.connection().execute(marked.values(step=DISCARDED)).rowcount != 1:
         raise NoSuchImport(host=run.host)
+
+
+def find_ids(db: Db, run: Import, table: Table) -> Sequence[int]:
+    """Return the ids of the organization's rows of a table, ascending."""
+    if table is _REALM:
+        return [run.realm_id]
+    theirs = select(table.c.id).where(table.c.realm_id == run.realm_id)
+    return array("q", db.execute(theirs.order_by(table.c.id)).scalars())
 
 
 def find_handles(
@@ -354,14 +353,13 @@ def find_handles(
 
 def remove_rows(session: Session, removal: Removal, links: Iterable[str]) -> None:
     """Remove some rows. `links`: columns that refer to rows of the same table."""
-    connection = session.connection()
-    theirs = removal.column.between(removal.first, removal.last)
+    connection, ids = session.connection(), list(removal.ids)
     for name in links:
-        referring = removal.table.c[name].between(removal.first, removal.last)
+        referring = id_in(removal.table.c[name], ids)
         connection.execute(update(removal.table).where(referring).values({name: None}))
     if removal.table is _MESSAGE:
-        remove_messages(session, list(range(removal.first, removal.last + 1)))
-    connection.execute(delete(removal.table).where(theirs))
+        remove_messages(session, ids)
+    connection.execute(delete(removal.table).where(id_in(removal.column, ids)))
 
 
 def end_removal(session: Session, run: Import) -> None:

@@ -1,16 +1,17 @@
 """The steps of an import, in their order, and the tables that rows are removed from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Column, Table
 
 from models.base import table_of
+from models.chat.imports import references
 from models.chat.imports.kept import KEPT_TABLES
-from models.chat.imports.references import referring_to_itself
 from models.chat.imports.rows import TABLES
 from models.chat.tables import Channel, StarredMessage
 
+_STAR = table_of(StarredMessage)
 ROWS, LINKS, TOPICS, FILES = "rows", "links", "topics", "files"
 DISCARDED = -1
 """The number of the step of an import that is being removed."""
@@ -26,7 +27,7 @@ class Step(NamedTuple):
 STEPS: tuple[Step, ...] = (
     # The organization's own row is there from the beginning.
     *(Step(ROWS, table) for table in TABLES if table.name != "realm"),
-    *(Step(LINKS, table) for table in TABLES if referring_to_itself(table)),
+    *(Step(LINKS, table) for table in TABLES if references.referring_to_itself(table)),
     Step(TOPICS, table_of(Channel)),
     Step(FILES, table_of(Channel)),
 )
@@ -37,39 +38,38 @@ AT_ONCE = {"message": 1000, "user_message": 1000, "attachment_message": 1000}
 
 
 class Removal(NamedTuple):
-    """Rows to remove: those whose `column` is one of a table's ids `from` to `until`."""
+    """Rows to remove: those whose `column` is one of `ids`."""
 
     table: Table
     column: Column[int]
-    of: str
-    first: int
-    last: int
+    ids: Sequence[int]
 
 
-def removals(ranges: Mapping[str, Sequence[range]]) -> Iterator[Removal]:
-    """Yield what to remove, in an order in which nothing refers to what is gone. `ranges`: the new
-    ids of each table, ascending.
+def removals(find_ids: Callable[[Table], Sequence[int]]) -> Iterator[Removal]:
+    """Yield what to remove, in an order in which nothing refers to what is gone. `find_ids` returns
+    the ids of the organization's rows of a table, ascending.
     """
-    derived = (table_of(StarredMessage), *KEPT_TABLES)
-    for table in (*derived, *reversed(TABLES)):
+    for table in (_STAR, *KEPT_TABLES, *reversed(TABLES)):
         if table.name == "realm":
             continue
-        column, of = found_by(table)
-        width = AT_ONCE.get(of, 1000 if of == table.name else 10)
+        column, owner = found_by(table)
+        width = AT_ONCE.get(owner.name, 1000 if owner is table else 10)
+        ids = find_ids(owner)
         # Later rows may refer to earlier ones.
-        for ids in reversed(ranges.get(of, ())):
-            for end in range(ids.stop - 1, ids.start - 1, -width):
-                yield Removal(table, column, of, max(ids.start, end - width + 1), end)
+        for end in range(len(ids), 0, -width):
+            yield Removal(table, column, ids[max(0, end - width) : end])
 
 
-def found_by(table: Table) -> tuple[Column[int], str]:
-    """Return a column of the table that an index finds, and the table whose ids it holds."""
-    if "id" in table.c:
-        return table.c.id, table.name
-    if table.name == StarredMessage.__tablename__:
-        return table.c.user_id, "user"
-    if "message_id" in table.c:
-        return table.c.message_id, "message"
-    column = next(iter(table.primary_key))
-    (key,) = column.foreign_keys
-    return column, key.column.table.name
+def found_by(table: Table) -> tuple[Column[int], Table]:
+    """Return a column of the table that an index finds, and the table whose ids it holds, which
+    tells whose its rows are.
+    """
+    if "id" in table.c and "realm_id" in table.c:
+        return table.c.id, table
+    if "message_id" in table.c and table is not _STAR:
+        column = table.c.message_id
+    elif "id" in table.c:
+        column = table.c.user_id
+    else:
+        column = next(iter(table.primary_key))
+    return column, table.metadata.tables[str(references.table_of_column(column))]

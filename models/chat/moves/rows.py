@@ -12,7 +12,6 @@ from sqlalchemy import (
     UniqueConstraint,
     bindparam,
     cast,
-    func,
     select,
     update,
 )
@@ -23,7 +22,7 @@ from models.chat.exports.scope import Scope
 from models.chat.exports.tables import Part
 from models.chat.imports import references
 from models.chat.imports.completing import HELD, stars_apart
-from models.chat.imports.kept import LAST_PARTS, kept_parts_of, make_kept
+from models.chat.imports.kept import LAST_PARTS, all_parts_of, kept_parts_of, make_kept
 from models.chat.imports.rows import RowMaker, RowRefused, parts_of
 from models.chat.imports.target import Line, Row, Target
 from models.chat.imports.values import converter
@@ -38,7 +37,7 @@ from models.chat.tables import (
     UserMessage,
 )
 from models.dialects import insert_all, key_in
-from models.reader import Db, dialect_of
+from models.reader import dialect_of
 
 _MESSAGE, _COPY, _STAR = table_of(Message), table_of(UserMessage), table_of(StarredMessage)
 _OPTIONS = orjson.OPT_UTC_Z
@@ -51,11 +50,6 @@ class RowNotMoved(Exception):
 
     def __init__(self, table: str, key: Key, problem: str) -> None:
         super().__init__(f"{table} {', '.join(map(str, key))}: {problem}")
-
-
-def all_parts_of(table: Table) -> tuple[Part, ...]:
-    """Return what a move reads of a table, an archive's parts first."""
-    return (*parts_of(table), *kept_parts_of(table))
 
 
 def columns_of_key(table: Table) -> list[Column[Any]]:
@@ -132,19 +126,6 @@ def find_field_types(snapshot: Connection, realm_id: int) -> dict[int, int]:
     """Return custom profile field -> its type."""
     chosen = select(ProfileField.id, ProfileField.type).where(ProfileField.realm_id == realm_id)
     return {row.id: row.type for row in snapshot.execute(chosen)}
-
-
-def count_rows(db: Db, table: Table, scope: Scope) -> int:
-    """Return how many rows of a table are the organization's."""
-    part = all_parts_of(table)[0]
-    count = part.count(scope)
-    if part.through is not None:
-        # The user tells whose a row is faster than the message does.
-        owners = [table.c[name] for name in ("user_id", "sender_id") if name in table.c]
-        for owner in owners:
-            count = select(func.count()).select_from(table).where(scope.is_user(owner))
-    counted: int = db.execute(count).scalar_one()
-    return counted
 
 
 def find_held(snapshot: Connection, table: Table, scope: Scope, target: Target) -> list[Row]:
