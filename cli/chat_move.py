@@ -48,11 +48,17 @@ Now have the proxy send people here (docs/scale.md); until then they are told to
     "--switch-command",
     help="Shell command that has the proxy send people here, run as soon as all is here.",
 )
+@click.option(
+    "--keep-ids",
+    is_flag=True,
+    help="Refuse unless all ids can stay. Else they stay where none of them is in use here.",
+)
 @click.option("--discard", is_flag=True, help="Give up a move that is not finished.")
 @json_option
 def move(
-    host: str, source_file: Path, switch_command: str | None, discard: bool, as_json: bool
-) -> None:
+    host: str, source_file: Path, switch_command: str | None, keep_ids: bool, discard: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Bring an organization from another installation to this one, while people use it.
 
     Both need this release and the same SPECD_CHAT_SECRET, so that people keep their keys. People
@@ -75,6 +81,7 @@ def move(
         moves = Moves(
             Place(source, build_file_store(source_settings)), Place(here, files), imports,
             SystemClock(), settings.chat_export_dir / "moves", listener=progress.tell,
+            must_keep_ids=keep_ids,
         )  # fmt: skip
         try:
             if discard:
@@ -141,11 +148,13 @@ def _answer(moved: Moved, *, is_switched: bool, as_json: bool) -> None:
     facts = {
         "realm_id": run.realm_id,
         "host": run.host,
+        "keeps_ids": run.keeps_ids,
         "rounds": moved.rounds,
         "changes": moved.changes,
         "stopped_s": None if moved.stopped_s is None else round(moved.stopped_s, 2),
     }
-    text = f"Organization {run.realm_id} is at {run.host}."
+    ids = "with all of its ids" if run.keeps_ids else "with new ids"
+    text = f"Organization {run.realm_id} is at {run.host}, {ids}."
     if moved.stopped_s is not None:
         text += (
             f" {moved.changes} changes followed in {moved.rounds} rounds; it was stopped for"

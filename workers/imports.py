@@ -35,6 +35,7 @@ from models.chat.exports.tables import PARTS
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.imports import runs
 from models.chat.imports.completing import HELD
+from models.chat.imports.errors import IdsInUse
 from models.chat.imports.ids import Ids
 from models.chat.imports.kept import KEPT_WITH_IDS, scope_of
 from models.chat.imports.references import referring_to_itself
@@ -154,11 +155,14 @@ class Imports:
                     self.discard(host)
                 raise
 
-    def copy(self, archive: Path, *, host: str, above: Mapping[str, int]) -> Copied:
+    def copy(
+        self, archive: Path, *, host: str, above: Mapping[str, int], must_keep_ids: bool = False
+    ) -> Copied:
         """Import an archive, or carry its import on, and leave the organization hidden, because
-        more rows follow. `above`: table -> an id that all new ones are larger than.
+        more rows follow. The rows keep their ids if none here has one of them. `above`: table -> an
+        id that all new ones are larger than.
 
-        Raise what `run` raises.
+        Raise `IdsInUse`, and what `run` raises.
         """
         with ArchiveReader(archive) as reader:
             digest = hashlib.sha256(orjson.dumps(reader.manifest)).hexdigest()
@@ -166,7 +170,7 @@ class Imports:
                 found = runs.access_import(connection, host, digest)
             work = _Work(self, reader, check_host(host), None, digest, found, NO_HASHES, above)
             try:
-                return work.copy()
+                return work.copy(must_keep_ids=must_keep_ids)
             except ArchiveRefused:
                 if work.run_ is not None and work.has_begun:
                     self.discard(host)
@@ -258,12 +262,12 @@ class _Work:
         self._done = 0
 
     def work(self, *, sends_overdue: bool) -> Imported:
-        self._fill()
+        self._fill(self._begin_with_new_ids)
         self._check_counts()
         return self._finish(sends_overdue)
 
-    def copy(self) -> Copied:
-        self._fill()
+    def copy(self, *, must_keep_ids: bool) -> Copied:
+        self._fill(partial(self._begin_with_old_ids, must_keep=must_keep_ids))
         if self._here.step < COPIED:
             self._check_counts()
             self._advance(step=COPIED, done=0)
@@ -272,11 +276,11 @@ class _Work:
                 self._ids.add_later(name, new_ids)
         return Copied(self._here, self._target, self._total)
 
-    def _fill(self) -> None:
+    def _fill(self, begin: Callable[[], Import]) -> None:
         """Write everything that the archive has."""
         self._scan()
         if self.run_ is None:
-            self.run_ = self._begin()
+            self.run_ = begin()
         elif dict(self.run_.counts) != self._ids.counts:
             raise ArchiveRefused("is not the archive of the unfinished import", MANIFEST)
         self._number(self.run_.first_ids)
@@ -376,7 +380,28 @@ class _Work:
     def _note_field(self, line: Line, file: str, number: int) -> None:
         self._target.field_types[line["id"]] = line["type"]
 
-    def _begin(self) -> Import:
+    def _begin_with_old_ids(self, *, must_keep: bool) -> Import:
+        """Raise `IdsInUse` if they must be kept and cannot."""
+        database = self._imports._database
+        tables = [table for table in TABLES if table.name in self._ids.counts]
+        try:
+            with database.reading() as connection:
+                newest = runs.find_newest(connection)
+            for table in tables:
+                # Rows that others add from now on have larger ids than all that may come.
+                above = max((*self._ids.old_ids(table.name)[-1:], self._above.get(table.name, 0)))
+                database.run(partial(row_numbers.reserve, table=table, count=0, after=above))
+            with database.snapshot(may_take_long=True) as snapshot:
+                for table in tables:
+                    if not runs.are_free(snapshot, table, self._ids.old_ids(table.name)):
+                        raise IdsInUse(reason=f"rows of {table.name} have some of them")
+            return self._begin({}, newest)
+        except IdsInUse:
+            if must_keep:
+                raise
+        return self._begin_with_new_ids()
+
+    def _begin_with_new_ids(self) -> Import:
         database = self._imports._database
         counts = self._ids.counts
         first_ids = {
@@ -391,23 +416,29 @@ class _Work:
             for table in TABLES
             if table.name in counts
         }
+        return self._begin(first_ids)
+
+    def _begin(self, first_ids: Mapping[str, int], newest: int = 0) -> Import:
         self._number(first_ids)
         ((_, files),) = self._lines(_REALM, 0)
         (realm,) = self._made(RowMaker(_REALM, self._target), 1, files, [()])
         now = self._imports._clock.now()
         try:
-            return database.run(
+            return self._imports._database.run(
                 lambda session: runs.begin(
-                    session, realm, host=self._host, archive_sha256=self._digest,
-                    salt=self._salt, first_ids=first_ids, counts=counts, now=now,
+                    session, realm, host=self._host, archive_sha256=self._digest, salt=self._salt,
+                    first_ids=first_ids, counts=self._ids.counts, newest=newest, now=now,
                 )
             )  # fmt: skip
         except (IntegrityError, DataError) as problem:
             raise ArchiveRefused(_reason(problem), f"{_REALM.name}.jsonl", 1) from problem
 
     def _number(self, first_ids: Mapping[str, int]) -> None:
-        self._ids.number(first_ids)
-        texts = replace(self._target.texts, realm_id=first_ids[_REALM.name])
+        if first_ids:
+            self._ids.number(first_ids)
+        else:
+            self._ids.keep()
+        texts = replace(self._target.texts, realm_id=self._ids.new_ids(_REALM.name)[0])
         self._target = replace(self._target, texts=texts)
 
     # --- the second time ------------------------------------------------------------------------
@@ -501,7 +532,7 @@ class _Work:
         self.run_ = replace(run, done=done)
 
     def _write_topics(self, table: Table) -> None:
-        channels = self._ids.new_range(table.name)
+        channels = self._ids.new_ids(table.name)
         for number in range(self._here.done, len(channels)):
             run, channel_id = self._here, channels[number]
 

@@ -31,12 +31,12 @@ from models.chat.exports.tables import Part
 from models.chat.identity.actors import find_realm_at
 from models.chat.imports import runs
 from models.chat.imports.completing import HELD
-from models.chat.imports.errors import UnfinishedImport
+from models.chat.imports.errors import IdsInUse, UnfinishedImport
 from models.chat.imports.kept import KEPT_PARTS, LAST_PARTS, scope_of
 from models.chat.imports.rows import TABLES
 from models.chat.imports.runs import Import, ImportTaken
 from models.chat.imports.target import Row, Target
-from models.chat.moves import capture, rows, stopping
+from models.chat.moves import capture, log, rows, stopping
 from models.chat.moves.capture import CAPTURED, FOLLOWED, Key
 from models.chat.moves.errors import (
     MoveIsFinished,
@@ -49,6 +49,7 @@ from models.chat.moves.errors import (
 from models.chat.moves.rows import Lines, Maker, RowNotMoved
 from models.chat.organization.emoji import STILL
 from models.chat.organization.errors import HostInUse
+from models.chat.queues.queues import find_head
 from models.chat.tables import Attachment, Conversation, RealmEmoji, User, UserMessage
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, THUMBNAIL, key_of
 from models.clock import Clock
@@ -59,6 +60,8 @@ from workers.imports import AGED, Imports, Listener
 
 BATCH = 1000
 """Rows of a unit of work."""
+EVENTS = 200
+"""Of a unit of work: one may be long."""
 SHORT = 2000
 """Changes that may be left when the source is stopped."""
 ROUNDS_MAX = 100
@@ -113,6 +116,7 @@ class _End:
 
     released: Mapping[str, list[Row]]
     last: list[tuple[Table, list[Row]]]
+    queues: list[Row]
 
 
 @dataclass(slots=True)
@@ -127,7 +131,9 @@ class _Round:
 
 
 class Moves:
-    """Moves of organizations to the installation `here`; `folder` is for archives meanwhile."""
+    """Moves of organizations to the installation `here`; `folder` is for archives meanwhile. An
+    organization keeps its ids where no row here has one of them; `must_keep_ids`: else it stays.
+    """
 
     def __init__(
         self,
@@ -139,10 +145,12 @@ class Moves:
         *,
         listener: Listener = lambda what, done, rows, total: None,
         rest: Callable[[float], object] = time.sleep,
+        must_keep_ids: bool = False,
     ) -> None:
         self._source, self._here, self.imports = source, here, imports
         self._clock, self._folder, self.listener = clock, folder, listener
         self._rest = rest
+        self._must_keep_ids = must_keep_ids
         self.above: Mapping[str, int] = {}
         """Table -> an id that all new ones are larger than."""
 
@@ -151,7 +159,7 @@ class Moves:
         here, while they wait.
 
         Raise `NoSuchOrganization`, `NotFollowed`, `NotTheSame`, `TooManyIds`, and what
-        `Imports.copy` raises.
+        `Imports.copy` raises. After `IdsInUse` nothing is left of the move.
         """
         with self._alone(host):
             return self._run(host, switch)
@@ -167,7 +175,13 @@ class Moves:
         self._capture(host, realm_id)
         archive = self._archive(host, realm_id)
         self.above = self._ids_above()
-        copied = self.imports.copy(archive, host=host, above=self.above)
+        try:
+            copied = self.imports.copy(
+                archive, host=host, above=self.above, must_keep_ids=self._must_keep_ids
+            )
+        except IdsInUse:
+            self._release(host, realm_id)
+            raise
         self._here.database.run(partial(rows.analyse, tables=CAPTURED))
         work = _Work(self, realm_id, copied.run, copied.target)
         total = rounds = 0
@@ -378,9 +392,13 @@ class _Work:
         self._scope = scope_of(realm_id)
         self._source, self._here = moves._source, moves._here
         self.run_ = run
+        with self._here.database.reading() as connection:
+            self._last_event = find_head(connection, run.realm_id)
+        """The last event that is here; 0: none."""
+        self._follows_log = run.keeps_ids
 
     def follow(self) -> int:
-        """Bring over what has changed; return how many changes were noted."""
+        """Bring over what has changed; return how many changes were noted, and events."""
         found = _Round()
         with self._source.database.snapshot(may_take_long=True) as snapshot:
             self._target.field_types.update(rows.find_field_types(snapshot, self._realm_id))
@@ -394,11 +412,12 @@ class _Work:
                     self._remove(snapshot, table, found)
             for table in changed:
                 self._write(snapshot, table, found)
+            events = self._follow_log(snapshot)
         self._move_files(found)
         for start in range(0, len(found.ids), FORGOTTEN_AT_ONCE):
             some = found.ids[start : start + FORGOTTEN_AT_ONCE].tolist()
             self._source.database.run(partial(capture.forget_changes, ids=some))
-        return len(found.ids)
+        return len(found.ids) + events
 
     def prepare_end(self) -> "_End | None":
         """Return what is left to write; None: something has changed since the last round. Raise
@@ -406,6 +425,8 @@ class _Work:
         """
         with self._source.database.snapshot(may_take_long=True) as snapshot:
             if capture.count_changes(snapshot, self._realm_id, 1):
+                return None
+            if self._next_events(snapshot, 1):
                 return None
             self._check_ids(snapshot)
             self._check_counts(snapshot)
@@ -416,7 +437,8 @@ class _Work:
                         snapshot, table, self._scope, self._target
                     )
             last = [self._last_rows(snapshot, part) for part in LAST_PARTS]
-        return _End(released, last)
+            queues = self._live_queues(snapshot)
+        return _End(released, last, queues)
 
     def show(self, end: "_End") -> None:
         """Show the organization. Raise `HostInUse`, `ImportTaken`."""
@@ -428,6 +450,7 @@ class _Work:
             )
             for table, added in end.last:
                 rows.write(session, table, added)
+            log.add_queues(session, end.queues)
 
         self._here.database.run(show)
 
@@ -459,14 +482,22 @@ class _Work:
                 session: Session, run: Import = self.run_, present: list[int] = present
             ) -> dict[int, int]:
                 runs.advance(session, run, step=run.step, done=run.done + 1)
-                above = self._moves.above.get(table.name, 0)
-                first = row_numbers.reserve(session, table, len(present), above)
-                new_ids = {old: first + number for number, old in enumerate(present)}
+                new_ids = self._new_ids(session, table, present)
                 runs.add_moved(session, run, table, new_ids)
                 return new_ids
 
             ids.add_later(table.name, self._here.database.run(work))
             self.run_ = replace(self.run_, done=self.run_.done + 1)
+
+    def _new_ids(self, session: Session, table: Table, olds: Sequence[int]) -> dict[int, int]:
+        """Return the ids here of rows that are new at the source. Raise `TooManyIds`."""
+        if self.run_.keeps_ids and table in TABLES:
+            row_numbers.reserve(session, table, 0, olds[-1])
+            if not runs.are_free(session, table, olds):
+                raise TooManyIds(table=table.name)
+            return {old: old for old in olds}
+        first = row_numbers.reserve(session, table, len(olds), self._moves.above.get(table.name, 0))
+        return {old: first + number for number, old in enumerate(olds)}
 
     def _remove(self, snapshot: Connection, table: Table, found: _Round) -> None:
         """Remove what is gone, and let other rows have the unique texts of what has changed."""
@@ -520,6 +551,38 @@ class _Work:
         for start in range(0, len(links), BATCH):
             some = links[start : start + BATCH]
             self._in_unit(partial(runs.write_references, table=table, rows=some))
+
+    def _follow_log(self, snapshot: Connection) -> int:
+        """Bring over new events; return how many there were. Where others have their ids, there is
+        no log to read on in, and clients register again.
+        """
+        count = 0
+        if self._follows_log and not self._last_event:
+            self._last_event = log.find_start(snapshot, self._realm_id, self._moves._clock.now())
+            above = find_head(snapshot, self._realm_id) + ROOM
+            self._here.database.run(partial(log.number_events_after, last_id=above))
+        while events := self._next_events(snapshot, EVENTS):
+            try:
+                self._in_unit(partial(log.add_events, events=events))
+            except TooManyIds:
+                self._follows_log = False
+                break
+            self._last_event = events[-1]["id"]
+            count += len(events)
+        return count
+
+    def _next_events(self, snapshot: Connection, most: int) -> list[Row]:
+        if not self._follows_log:
+            return []
+        return log.find_events(snapshot, self._realm_id, after=self._last_event, most=most)
+
+    def _live_queues(self, snapshot: Connection) -> list[Row]:
+        if not self._follows_log:
+            return []
+        with self._here.database.reading() as connection:
+            first = log.find_first(connection, self.run_.realm_id)
+        now = self._moves._clock.now()
+        return log.find_queues(snapshot, self._realm_id, first=first, now=now)
 
     def _in_unit(self, work: Callable[[Session], None]) -> None:
         run = self.run_

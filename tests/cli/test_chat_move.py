@@ -21,10 +21,7 @@ def source(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     for name in ("one", "two"):
         migrate.upgrade(f"sqlite:///{tmp_path}/{name}.db", "chat")
     use(tmp_path, "one", monkeypatch)
-    specd.json(
-        "chat", "create-realm", "--name", "Acme", "--host", HOST, "--owner-email",
-        "ada@acme.example", "--owner-name", "Ada",
-    )  # fmt: skip
+    found(specd, HOST)
     use(tmp_path, "two", monkeypatch)
     file = tmp_path / "one.env"
     file.write_text(
@@ -33,6 +30,15 @@ def source(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         f'SPECD_CHAT_UPLOAD_DIR="{tmp_path}/one/chat"\n'
     )
     return file
+
+
+def found(specd: Specd, host: str) -> int:
+    """Create an organization. Return its id."""
+    made = specd.json(
+        "chat", "create-realm", "--name", "Acme", "--host", host, "--owner-email",
+        f"ada@{host}", "--owner-name", "Ada",
+    )  # fmt: skip
+    return int(made["realm_id"])
 
 
 def use(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,15 +57,25 @@ def test_moves_and_says_what_is_left(specd: Specd, source: Path, tmp_path: Path)
     switched = tmp_path / "switched"
     status, out, err = specd(*words(source, "--switch-command", f"touch {switched}"))
     assert (status, err) == (0, "")
-    assert out.startswith("Organization 1 is at acme.example. ")
+    assert out.startswith("Organization 1 is at acme.example, with all of its ids. ")
     assert re.search(r"it was stopped for [0-9]\.[0-9] s\.", out)
     assert "the proxy" not in out
     assert switched.exists()
     again = specd.json(*words(source))
-    assert (again["realm_id"], again["stopped_s"]) == (1, None)
+    assert (again["realm_id"], again["stopped_s"], again["keeps_ids"]) == (1, None, True)
     assert specd.refusal(*words(source, "--discard")) == (
         "The organization at acme.example has moved; nothing is left to discard."
     )
+
+
+def test_ids_that_are_in_use(specd: Specd, source: Path) -> None:
+    found(specd, "globex.example")
+    assert specd.refusal(*words(source, "--keep-ids")) == (
+        "The organization cannot keep its ids here: rows of realm have some of them."
+    )
+    status, out, _ = specd(*words(source))
+    assert status == 0
+    assert out.startswith("Organization 2 is at acme.example, with new ids. ")
 
 
 def test_a_switch_that_fails_may_be_repeated(specd: Specd, source: Path) -> None:

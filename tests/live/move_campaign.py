@@ -20,10 +20,11 @@ WRITERS, READERS = 4, 4
 SHOWN = 10
 
 
-def run(name: str, one: str, two: str, folder: Path, messages: int) -> bool:
+def run(name: str, one: str, two: str, folder: Path, messages: int, *, has_new_ids: bool) -> bool:
     outcome = move(
-        one, two, folder, messages=messages, recent=RECENT, writers=WRITERS, readers=READERS
-    )
+        one, two, folder, is_used=has_new_ids, messages=messages, recent=RECENT,
+        writers=WRITERS, readers=READERS,
+    )  # fmt: skip
     held = not outcome.wrong and outcome.stopped_s <= MOST_STOPPED_S
     print(f"{'PASS' if held else 'FAIL'} {name}, {messages} messages: {outcome}", flush=True)
     for each in outcome.wrong[:SHOWN]:
@@ -41,7 +42,8 @@ def main(argv: list[str]) -> int:
     held = True
     for name, (one, two) in several_databases("chat", 2, only=only):
         with tempfile.TemporaryDirectory() as directory:
-            held = run(name, one, two, Path(directory), messages) and held
+            folder, has_new_ids = Path(directory), "new-ids" in argv[2:]
+            held = run(name, one, two, folder, messages, has_new_ids=has_new_ids) and held
     return 0 if held else 1
 
 

@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,9 @@ from sqlalchemy import select
 from benchmarks.chat import realm as bench
 from models import migrate
 from models.chat.identity.api_keys import KeyMaker
+from models.chat.organization.realms import create_realm
 from models.chat.tables import Channel, Message, Realm, Subscription, User
+from models.clock import SystemClock
 from models.database import Database
 from tests.live.cells import Router, find_programs
 from tests.live.running_server import ROOT, RunningServer, free_port
@@ -88,10 +90,12 @@ class Site:
     """
 
     def __init__(
-        self, one: str, two: str, folder: Path, *, host: str, secret: bytes = bench.SECRET
-    ) -> None:
-        """Migrate the databases. `host`: of the organization that is to move. Skip the test where
-        a program is missing.
+        self, one: str, two: str, folder: Path, *, host: str, is_used: bool,
+        secret: bytes = bench.SECRET,
+    ) -> None:  # fmt: skip
+        """Migrate the databases. `host`: of the organization that is to move. `is_used`: another
+        one is at the target, so that this one gets new ids. Skip the test where a program is
+        missing.
         """
         find_programs("haproxy", "socat")
         self._folder, self._host, port = folder, host, free_port()
@@ -109,11 +113,15 @@ class Site:
         )
         for cell in self.cells:
             migrate.upgrade(cell.url, "chat")
+        self._is_used = is_used
+        if is_used:
+            _found_another(two, secret)
 
     def __enter__(self) -> Site:
         with ExitStack() as stack:
-            for each in (*(cell.running() for cell in self.cells), self._router):
-                stack.enter_context(each)
+            for cell in self.cells:
+                stack.enter_context(cell.running())
+            stack.enter_context(self._router)
             self._running = stack.pop_all()
         return self
 
@@ -135,7 +143,18 @@ class Site:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        assert told["keeps_ids"] is not self._is_used
         return told
+
+
+def _found_another(url: str, secret: bytes) -> None:
+    with closing(Database(url)) as database:
+        database.run(
+            lambda session: create_realm(
+                session, KeyMaker(secret), name="Globex", host="globex.example",
+                owner_email="hank@globex.example", owner_name="Hank", now=SystemClock().now(),
+            )
+        )  # fmt: skip
 
 
 @dataclass
@@ -163,7 +182,8 @@ class Outcome:
 
     def __str__(self) -> str:
         return (
-            f"stopped {self.stopped_s:.2f} s of {self.seconds:.0f} s,"
+            f"{'the same' if self.told['keeps_ids'] else 'new'} ids,"
+            f" stopped {self.stopped_s:.2f} s of {self.seconds:.0f} s,"
             f" {self.told['changes']} changes in {self.told['rounds']} rounds;"
             f" {self.sent} messages sent meanwhile; answers but 200: {dict(self.refused)}"
         )
@@ -351,8 +371,10 @@ def _key_of(text: str) -> str:
     return f"{text} of the move".replace(" ", "-")
 
 
-def faults(people: People, cell: Cell) -> list[str]:
-    """Whatever is lost, doubled or in another order at the target; empty when all is well."""
+def faults(people: People, cell: Cell, *, registered: int) -> list[str]:
+    """Whatever is lost, doubled or in another order at the target; empty when all is well.
+    `registered`: how often each reader has opened a queue.
+    """
     wrong = list(people.wrong)
     database = Database(cell.url)
     with database.reading() as reader:
@@ -376,7 +398,7 @@ def faults(people: People, cell: Cell) -> list[str]:
     for number, each in enumerate(people.readers):
         wrong += [f"reader {number} missed {text}" for text in set(people.sent) - set(each.heard)]
         wrong += _out_of_order(each.heard, f"reader {number}")
-        if each.registered != 2:
+        if each.registered != registered:
             wrong.append(f"reader {number} registered {each.registered} times")
     return wrong
 
@@ -393,10 +415,11 @@ def _out_of_order(contents: list[str], where: str) -> list[str]:
 
 
 def move(
-    one: str, two: str, folder: Path, *, messages: int, recent: int, writers: int, readers: int
-) -> Outcome:
-    """Move an organization from one database to another one, both empty."""
-    site = Site(one, two, folder, host=bench.HOST)
+    one: str, two: str, folder: Path, *, is_used: bool, messages: int, recent: int, writers: int,
+    readers: int,
+) -> Outcome:  # fmt: skip
+    """Move an organization from one database to another one, both empty; `is_used` as in `Site`."""
+    site = Site(one, two, folder, host=bench.HOST, is_used=is_used)
     with patch.object(bench, "RECENT", recent):
         bench.fill(one, bench.found(one), messages)
     database = Database(one)
@@ -414,11 +437,12 @@ def move(
             while heard.stat().st_size == listened and time.monotonic() < deadline:
                 time.sleep(RETRY_S)
         seconds = time.monotonic() - began
+        registered = 1 if told["keeps_ids"] else 2
         deadline = time.monotonic() + PATIENCE_S
-        wrong = faults(people, site.cells[1])
+        wrong = faults(people, site.cells[1], registered=registered)
         while wrong and time.monotonic() < deadline and all("lost" in each for each in wrong):
             time.sleep(RETRY_S)  # messages are still to be sent
-            wrong = faults(people, site.cells[1])
+            wrong = faults(people, site.cells[1], registered=registered)
         if not 0 < listened < heard.stat().st_size:
             wrong.append("the client of PyPI was told nothing before the move or after it")
     return Outcome(told["stopped_s"], seconds, len(people.sent), people.refused, wrong, told)

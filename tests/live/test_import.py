@@ -135,7 +135,7 @@ def test_the_guide(tmp_path: Path) -> None:
     assert paste(checked, urls[1]).returncode == 0
     done = paste(imported, urls[1])
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Organization 1 is at acme.example: ")
+    assert done.stdout.startswith("Organization 1 is at acme.example, with all of its ids. ")
     assert "specd chat renew-key --realm acme.example" in done.stdout
     done = paste(discarded, urls[1])
     assert done.returncode == 1
@@ -147,7 +147,7 @@ def test_the_guide(tmp_path: Path) -> None:
     assert paste(_replaced(settings, old, ("/mnt/one", f"{tmp_path}/old")), urls[2]).returncode == 0
     done = paste(_replaced(moved, (" | socat - /run/haproxy/admin.sock", " > switched")), urls[2])
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Organization 1 is at acme.example. ")
+    assert done.stdout.startswith("Organization 1 is at acme.example, with all of its ids. ")
     switched = (tmp_path / "switched").read_text()
     assert switched == "set map /etc/haproxy/hosts.map acme.example two\n"
     done = paste(given_up, urls[2])

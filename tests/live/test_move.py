@@ -14,9 +14,9 @@ from tests.support.postgres import PostgresServer
 MOST_STOPPED_S = 10
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
-    if request.param == "sqlite":
+@pytest.fixture
+def urls(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> Iterator[tuple[str, str]]:
+    if kind == "sqlite":
         yield f"sqlite:///{tmp_path}/one.db", f"sqlite:///{tmp_path}/two.db"
         return
     server: PostgresServer = request.getfixturevalue("postgres")
@@ -26,8 +26,14 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, 
         server.drop(name)
 
 
-def test_nothing_is_lost_or_doubled(urls: tuple[str, str], tmp_path: Path) -> None:
-    outcome = move(*urls, tmp_path, messages=bench.LEAST_MESSAGES, recent=200, writers=2, readers=2)
+@pytest.mark.parametrize(("kind", "has_new_ids"), [("sqlite", True), ("postgresql", False)])
+def test_nothing_is_lost_or_doubled(
+    urls: tuple[str, str], has_new_ids: bool, tmp_path: Path
+) -> None:
+    outcome = move(
+        *urls, tmp_path, is_used=has_new_ids, messages=bench.LEAST_MESSAGES, recent=200,
+        writers=2, readers=2,
+    )  # fmt: skip
     assert outcome.wrong == [], str(outcome)
     assert outcome.sent > 20
     assert outcome.stopped_s <= MOST_STOPPED_S

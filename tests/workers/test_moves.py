@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from sqlalchemy import String, func, select, update
+from sqlalchemy import String, delete, func, select, update
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
@@ -19,17 +19,25 @@ from adapters.file_store.store import StoreUnavailable
 from models.base import ChatBase
 from models.chat.identity import actors
 from models.chat.imports import runs
-from models.chat.imports.errors import UnfinishedImport
+from models.chat.imports.errors import IdsInUse, UnfinishedImport
 from models.chat.imports.runs import Import
 from models.chat.moves import capture
-from models.chat.moves.errors import MoveIsFinished, NoSuchOrganization, NotNoted
+from models.chat.moves.errors import (
+    MoveIsFinished,
+    NoSuchOrganization,
+    NotNoted,
+    TooManyIds,
+)
 from models.chat.organization.errors import HostInUse
-from models.chat.tables import Message, User
+from models.chat.queues.retention import LASTS
+from models.chat.tables import Event, Message, User
+from models.chat.uploads import names
 from models.database import Database
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison
 from tests.handlers.chat.test_browser_sessions import Browser
 from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.bots import make as make_bot
 from tests.support.chat.importing import (
     Installation,
     another_installation,
@@ -50,10 +58,18 @@ _OTHER = "of another " + sql_cast(User.id, String)
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
-    with another_installation(request, tmp_path / "elsewhere") as installation:
+    """An installation; `empty` before the kind of its database: without any organization."""
+    *words, kind = request.param.split()
+    folder = tmp_path / "elsewhere"
+    with another_installation(request, folder, kind, is_empty=bool(words)) as installation:
         others = update(User).values(api_key_sha256=_OTHER)
         installation.database.run(lambda session: session.execute(others))
         yield installation
+
+
+used_and_empty = pytest.mark.parametrize(
+    "elsewhere", ["sqlite", "postgresql", "empty sqlite", "empty postgresql"], indirect=True
+)
 
 
 @pytest.fixture
@@ -79,6 +95,7 @@ def while_moving(act: Callable[[], None], *, rounds: int) -> Iterator[None]:
         yield
 
 
+@used_and_empty
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_history_goes_on(
     seed: int,
@@ -97,16 +114,21 @@ def test_a_random_history_goes_on(
             history.act_at_random()
 
     act()
+    was_empty = contents(elsewhere)["realm"] == 0
+    first = max(logs(here, cast.realm_id))
+    register(as_nobody.acting_as(cast.cordelia))
     with while_moving(act, rounds=3):
         moved = elsewhere.moves_from(here).run(HOST)
+    assert moved.run.keeps_ids is was_empty
     assert moved.rounds >= 4
     assert moved.changes > 100
-    found = Comparison(
-        here.export(cast.realm_id), elsewhere.export(moved.run.realm_id), was_moved=True
-    )
+    found = compare(here, cast.realm_id, elsewhere, moved)
     assert found.differences == []
     assert found.compared > 1000
-    assert found.moved > 300
+    assert found.moved > 300 or was_empty
+    events = {id_: text for id_, text in logs(here, cast.realm_id).items() if id_ > first}
+    assert len(events) > 50
+    assert logs(elsewhere, moved.run.realm_id) == (events if was_empty else {})
 
 
 class Interrupted(BaseException):
@@ -162,10 +184,48 @@ def says(client: ChatClient, text: str, **headers: str) -> Any:
     return client.request("POST", "/messages", sent, headers=headers)
 
 
+def assert_sent(answer: Any) -> None:
+    assert answer.status_code == 200, answer.text
+
+
 def count_messages(database: Database, text: str) -> int:
     with database.reading() as reader:
         sent = select(func.count()).where(Message.content == text)
         return int(reader.execute(sent).scalar_one())
+
+
+def compare(
+    here: Installation, realm_id: int, elsewhere: Installation, moved: moves.Moved
+) -> Comparison:
+    """Of the organization as it is at the source with what it has become."""
+    return Comparison(
+        here.export(realm_id), elsewhere.export(moved.run.realm_id),
+        was_moved=True, keeps_ids=moved.run.keeps_ids,
+    )  # fmt: skip
+
+
+def register(client: ChatClient) -> dict[str, Any]:
+    """Return a new queue for messages."""
+    made = client.post("/register", event_types=["message"], fetch_event_types=[])
+    return {"queue_id": made["queue_id"], "last_event_id": made["last_event_id"]}
+
+
+def hear(client: ChatClient, queue: dict[str, Any]) -> list[str]:
+    """Return the texts of the messages that a queue has, and go on in it."""
+    texts = []
+    while events := client.get("/events", **queue, dont_block=True)["events"]:
+        queue["last_event_id"] = events[-1]["id"]
+        texts += [each["message"]["content"] for each in events if each["type"] == "message"]
+    return texts
+
+
+def logs(installation: Installation, realm_id: int) -> dict[int, str]:
+    """The events that clients may still get, by their ids."""
+    with installation.database.reading() as reader:
+        kept = select(Event.id, Event.payload).where(
+            Event.realm_id == realm_id, Event.type.not_in(LASTS)
+        )
+        return {row.id: row.payload for row in reader.execute(kept)}
 
 
 @pytest.fixture
@@ -173,11 +233,13 @@ def everything(as_nobody: ChatClient, cast: Cast, clock: FrozenClock) -> Everyth
     return make_everything(as_nobody, cast, now=int(clock.now().timestamp()))
 
 
+@used_and_empty
 def test_killed_after_any_unit_it_goes_on(
-    as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
-    elsewhere: Installation,
+    as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, clock: FrozenClock,
+    everything: Everything, here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
     hamlet, units, interruptions = as_nobody.acting_as(cast.hamlet), 3, 0
+    queue, words = register(hamlet), []
     while True:
         try:
             with interrupted(units):
@@ -188,10 +250,10 @@ def test_killed_after_any_unit_it_goes_on(
             units += 1  # because each run does some again that the source still notes
             said = says(hamlet, f"Word {interruptions}")
             assert said.status_code in (200, 503), said.text
+            words += [f"Word {interruptions}"] * (said.status_code == 200)
     assert interruptions > 10
-    found = Comparison(
-        here.export(cast.realm_id), elsewhere.export(moved.run.realm_id), was_moved=True
-    )
+    assert len(words) > 5
+    found = compare(here, cast.realm_id, elsewhere, moved)
     assert found.differences == []
     there = contents(elsewhere)
     assert there["moved_row"] == there["row_change"] == 0
@@ -199,8 +261,12 @@ def test_killed_after_any_unit_it_goes_on(
     again = elsewhere.moves_from(here).run(HOST)
     assert (again.run.id, again.stopped_s) == (moved.run.id, None)
     assert contents(elsewhere) == {**there, "audit_log": there["audit_log"]}
+    if moved.run.keeps_ids:
+        chat_app.play(elsewhere.database, clock)
+        assert hear(hamlet, queue) == words
 
 
+@used_and_empty
 @pytest.mark.parametrize(
     ("units", "kind"), [(0, ""), (5, ""), (30, ""), (0, "forget"), (1, "forget")]
 )
@@ -220,10 +286,7 @@ def test_discard_leaves_nothing(
     moved = elsewhere.moves_from(here).run(HOST)
     with pytest.raises(MoveIsFinished):
         elsewhere.moves_from(here).discard(HOST)
-    found = Comparison(
-        here.export(cast.realm_id), elsewhere.export(moved.run.realm_id), was_moved=True
-    )
-    assert found.differences == []
+    assert compare(here, cast.realm_id, elsewhere, moved).differences == []
 
 
 def test_keys_sessions_and_kept_answers_stay(
@@ -264,6 +327,200 @@ def test_old_ids_are_of_nothing(
         said = hamlet.post("/messages", type=kind, to=to, topic="ghost", content="To whom?")
         assert said["result"] == "error", said
     assert hamlet.delete(f"/messages/{everything.message_id}")["result"] == "error"
+
+
+# --- ids that stay -------------------------------------------------------------------------------
+
+into_empty = pytest.mark.parametrize(
+    "elsewhere", ["empty sqlite", "empty postgresql"], indirect=True
+)
+
+
+@into_empty
+def test_a_client_goes_on_with_the_ids_that_it_has(
+    as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
+    clock: FrozenClock, here: Installation, elsewhere: Installation,
+) -> None:  # fmt: skip
+    hamlet = as_nobody.acting_as(cast.hamlet)
+    said: list[int] = []
+    new, old = register(hamlet), register(as_nobody.acting_as(cast.othello))
+
+    def act() -> None:
+        said.append(says(hamlet, f"Word {len(said)}").json()["id"])
+        if len(said) == 1:
+            assert hear(hamlet, new) == ["Word 0"]
+
+    with while_moving(act, rounds=3):
+        moved = elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+    assert (moved.run.keeps_ids, moved.run.realm_id) == (True, cast.realm_id)
+    chat_app.play(elsewhere.database, clock)
+    assert hamlet.get("/users/me")["user_id"] == cast.hamlet.id
+    for message_id in (everything.message_id, *said):
+        assert hamlet.get(f"/messages/{message_id}")["result"] == "success"
+    assert hamlet.get(f"/streams/{everything.channel_id}")["stream"]["name"] == "Elsinore"
+    for address in (everything.file, everything.picture):
+        key = names.key_of(cast.realm_id, names.handle_of(address.rpartition("/")[2]))
+        assert b"".join(elsewhere.files.read(key)) == b"".join(here.files.read(key))
+        assert hamlet.get(address)["result"] == "success"
+    sent = hamlet.post(
+        "/messages", type="channel", to=everything.channel_id, topic="ghost", content="Here"
+    )
+    assert sent["id"] > max(said) + moves.ROOM // 2
+    heard = ["Word 0", "Word 1", "Word 2", "Here"]
+    assert hear(hamlet, new) == heard[1:]
+    assert hear(as_nobody.acting_as(cast.othello), old) == heard
+
+
+@into_empty
+def test_clients_register_again_where_others_have_the_ids_of_events(
+    as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
+    clock: FrozenClock, here: Installation, elsewhere: Installation,
+) -> None:  # fmt: skip
+    hamlet, are_free = as_nobody.acting_as(cast.hamlet), runs.are_free
+    queue, found = register(hamlet), []
+
+    def are_free_once(*args: Any) -> bool:
+        found.append(are_free(*args))
+        return len(found) == 1
+
+    with (
+        while_moving(lambda: assert_sent(says(hamlet, "Word")), rounds=3),
+        patch("models.chat.moves.log.are_free", are_free_once),
+    ):
+        moved = elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+    assert found == [True, True]
+    assert moved.run.keeps_ids
+    chat_app.play(elsewhere.database, clock)
+    assert hamlet.get("/events", **queue, dont_block=True)["code"] == "BAD_EVENT_QUEUE_ID"
+    assert count_messages(elsewhere.database, "Word") == 3
+    again = register(hamlet)
+    assert_sent(says(hamlet, "Here"))
+    assert hear(hamlet, again) == ["Here"]
+
+
+@into_empty
+def test_a_queue_whose_events_are_too_old_here_is_gone(
+    as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, clock: FrozenClock,
+    here: Installation, elsewhere: Installation,
+) -> None:  # fmt: skip
+    """Retention at the target may remove them before anybody can read them."""
+    hamlet, othello = map(as_nobody.acting_as, (cast.hamlet, cast.othello))
+    subscribed = [{"name": "Elsinore"}]
+    hamlet.post("/users/me/subscriptions", subscriptions=subscribed, principals=[cast.othello.id])
+    behind = register(hamlet)
+    says(hamlet, "Word 0")
+    ahead = register(othello)
+
+    def act() -> None:
+        says(hamlet, "Word 1")
+        with elsewhere.database.reading() as reader:
+            there = reader.execute(select(Event.id).order_by(Event.id)).scalars().all()
+        if there:
+            oldest = delete(Event).where(Event.id == there[0])
+            elsewhere.database.run(lambda session: session.execute(oldest))
+
+    with while_moving(act, rounds=2):
+        elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+    chat_app.play(elsewhere.database, clock)
+    answer = hamlet.get("/events", **behind, dont_block=True)
+    assert answer["code"] == "BAD_EVENT_QUEUE_ID"
+    assert hear(othello, ahead) == ["Word 1"] * 2
+
+
+@into_empty
+@pytest.mark.parametrize("units", [0, 5, 30])
+def test_organizations_that_share_ranges_of_ids_follow_one_another(
+    units: int, as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
+    elsewhere: Installation,
+) -> None:  # fmt: skip
+    hank = as_nobody.acting_as(cast.hank)
+    subscribed = [{"name": "plant"}]
+    assert hank.post("/users/me/subscriptions", subscriptions=subscribed)["result"] == "success"
+    make_bot(as_nobody.acting_as(cast.hamlet))
+    first = elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+    there = contents(elsewhere)
+    with interrupted(units), pytest.raises(Interrupted):
+        elsewhere.moves_from(here).run("globex.example")
+    elsewhere.moves_from(here).discard("globex.example")
+    assert contents(elsewhere) == there
+    assert compare(here, cast.realm_id, elsewhere, first).differences == []
+    second = elsewhere.moves_from(here, must_keep_ids=True).run("globex.example")
+    assert compare(here, cast.globex_id, elsewhere, second).differences == []
+    with elsewhere.database.reading() as reader:
+        ids = reader.execute(select(User.realm_id).order_by(User.id)).scalars().all()
+    assert {*ids} == {cast.realm_id, cast.globex_id}
+    assert ids != sorted(ids)
+
+
+def test_it_stays_where_it_cannot_keep_its_ids(
+    cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
+) -> None:
+    there, at_source = contents(elsewhere), contents(here)
+    with pytest.raises(IdsInUse, match="rows of realm have some of them"):
+        elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+    assert (contents(elsewhere), contents(here)) == (there, at_source)
+
+
+@into_empty
+def test_ids_that_another_import_may_have_reserved_are_not_free(
+    cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
+) -> None:
+    archive = here.export(cast.globex_id)
+    with interrupted(3), pytest.raises(Interrupted):
+        elsewhere.bring(archive, "globex.example")
+    with pytest.raises(IdsInUse, match=r"another one is on its way to globex\.example"):
+        elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+    moved = elsewhere.moves_from(here).run(HOST)
+    assert not moved.run.keeps_ids
+    elsewhere.bring(archive, "globex.example")
+    assert compare(here, cast.realm_id, elsewhere, moved).differences == []
+
+
+@into_empty
+def test_an_import_that_came_while_ids_were_looked_for(
+    cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
+) -> None:
+    archive, are_free = here.export(cast.globex_id), runs.are_free
+
+    def bring(*args: Any) -> bool:
+        with patch.object(runs, "are_free", are_free), elsewhere.database.reading() as reader:
+            if runs.find_import(reader, "globex.example") is None:
+                elsewhere.bring(archive, "globex.example")
+        return are_free(*args)
+
+    with (
+        patch.object(runs, "are_free", bring),
+        pytest.raises(IdsInUse, match="another one has come meanwhile"),
+    ):
+        elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+
+
+@into_empty
+def test_a_row_of_somebody_else_is_never_taken(
+    as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
+    elsewhere: Installation,
+) -> None:  # fmt: skip
+    """The source hands out more ids than a move allows, and somebody here has the same."""
+    hamlet = as_nobody.acting_as(cast.hamlet)
+    archive = here.export(cast.globex_id)
+
+    def act() -> None:
+        there = elsewhere.bring(archive, "globex.example").run.first_ids["user"]
+        names_of_bots = (f"Osric{number}" for number in range(10))
+        while make_bot(hamlet, next(names_of_bots))["user_id"] < there:
+            pass
+
+    with (
+        patch.object(moves, "ROOM", 0),
+        while_moving(act, rounds=1),
+        pytest.raises(TooManyIds),
+    ):
+        elsewhere.moves_from(here).run(HOST)
+    assert says(hamlet, "Still here").status_code == 200
+    elsewhere.moves_from(here).discard(HOST)
+    with elsewhere.database.reading() as reader:
+        names_there = reader.execute(select(User.full_name).order_by(User.id)).scalars().all()
+    assert names_there == ["Hank", "Notification Bot"]
 
 
 @pytest.mark.reaches("REALM_MOVING")

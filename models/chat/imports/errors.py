@@ -12,6 +12,12 @@ class UnfinishedImport(RefusedCommand):
     )
 
 
+class IdsInUse(RefusedCommand):
+    """Facts: `reason`."""
+
+    sentence = "The organization cannot keep its ids here: {reason}."
+
+
 class NoSuchImport(RefusedCommand):
     """Facts: `host`."""
 

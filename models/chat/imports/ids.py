@@ -1,5 +1,6 @@
 """The ids of an archive and the new ones: the rows of a table keep their order, and get numbers
-that follow one another. Rows that a move adds later have numbers of their own.
+that follow one another. In a move they may keep their ids; rows that it adds later have numbers of
+their own.
 """
 
 from array import array
@@ -14,7 +15,7 @@ NOBODY = 0
 class Ids:
     """Old and new ids of each table. Eight bytes a row, so that a million of messages are cheap.
 
-    `salt` is the import's own: with it the handles of files are as hard to guess as before.
+    `salt` is the import's own: with it the new handles of files are as hard to guess as before.
     `later_tables`: those of which no archive has rows.
     """
 
@@ -24,7 +25,8 @@ class Ids:
         self._tables = tuple(tables)
         every = (*tables, *later_tables)
         self._old = {name: array("q") for name in every}
-        self._first: Mapping[str, int] = {}
+        self._new: Mapping[str, Sequence[int]] = {}
+        """The new ids, in the places of the old ones."""
         self._later: dict[str, dict[int, int]] = {name: {} for name in every}
         self._later_order: dict[str, array[int]] = {name: array("q") for name in every}
         """The old ids of `_later`, ascending."""
@@ -41,7 +43,17 @@ class Ids:
 
     def number(self, first: Mapping[str, int]) -> None:
         """Number the rows of each table from its first new id."""
-        self._first = first
+        self._new = {
+            name: range(first[name], first[name] + len(self._old[name])) for name in self._tables
+        }
+
+    def keep(self) -> None:
+        """Keep all ids, and the handles of files."""
+        self._new = self._old
+
+    def old_ids(self, table: str) -> Sequence[int]:
+        """Return the ids of the rows of a table in the archive, ascending."""
+        return self._old[table]
 
     def add_later(self, table: str, new_ids: Mapping[int, int]) -> None:
         """Add rows that came after the first numbering, as old id -> new id."""
@@ -53,9 +65,9 @@ class Ids:
         """The rows of each table, without those that came later."""
         return {name: len(self._old[name]) for name in self._tables}
 
-    def new_range(self, table: str) -> range:
-        first = self._first[table]
-        return range(first, first + len(self._old[table]))
+    def new_ids(self, table: str) -> Sequence[int]:
+        """Return the ids of the same rows here."""
+        return self._new[table]
 
     def find(self, table: str, old: int) -> int | None:
         """Return the new id; None: the archive has no such row."""
@@ -63,22 +75,22 @@ class Ids:
         place = bisect_left(known, old)
         if place == len(known) or known[place] != old:
             return self._later[table].get(old)
-        return self._first[table] + place
+        return self._new[table][place]
 
     def finder(self, table: str) -> Callable[[Sequence[int]], Sequence[int]]:
         """Return what returns the new ids of old ones, and raises ValueError for others."""
-        known, first, later = self._old[table], self._first.get(table, 0), self._later[table]
+        known, numbered, later = self._old[table], self._new.get(table, ()), self._later[table]
         end = len(known)
 
         def find_all(olds: Sequence[int]) -> Sequence[int]:
             place, count = bisect_left(known, olds[0]), len(olds)
             if known[place : place + count] == array("q", olds):
-                return range(first + place, first + place + count)
+                return numbered[place : place + count]
             new = {}
             for old in set(olds):
                 place = bisect_left(known, old)
                 if place != end and known[place] == old:
-                    new[old] = first + place
+                    new[old] = numbered[place]
                 elif old in later:
                     new[old] = later[old]
                 else:
@@ -97,8 +109,10 @@ class Ids:
         place, later_place = bisect_right(known, old), bisect_right(later, old)
         if later_place and (not place or later[later_place - 1] > known[place - 1]):
             return self._later[table][later[later_place - 1]]
-        return self._first[table] + place - 1 if place else NOBODY
+        return self._new[table][place - 1] if place else NOBODY
 
     def handle(self, old: str) -> str:
         """Return the new handle of a file."""
+        if self._new is self._old:
+            return old
         return sha256(f"{self._salt} {old}".encode()).hexdigest()[: len(old)]

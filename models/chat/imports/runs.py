@@ -25,12 +25,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from models import row_numbers
 from models.base import table_of
 from models.chat.common import audit
 from models.chat.common.hosts import check_host
 from models.chat.exports.scope import Scope
 from models.chat.imports.completing import NEVER, hidden_host, stars_apart
-from models.chat.imports.errors import NoSuchImport, UnfinishedImport
+from models.chat.imports.errors import IdsInUse, NoSuchImport, UnfinishedImport
 from models.chat.imports.kept import all_parts_of
 from models.chat.imports.steps import DISCARDED, Removal
 from models.chat.imports.target import Row
@@ -62,6 +63,8 @@ _REALM, _SCHEDULED, _MESSAGE = (
 _COPY, _STAR, _TOPIC = table_of(UserMessage), table_of(StarredMessage), table_of(Topic)
 _ATTACHMENT, _EMOJI, _USER = table_of(Attachment), table_of(RealmEmoji), table_of(User)
 _MOVED = table_of(MovedRow)
+LOOKED_FOR_AT_ONCE = 5000
+"""Ids of one question to the database."""
 
 
 class ImportTaken(Exception):
@@ -82,6 +85,11 @@ class Import:
     step: int
     done: int
     finished_at: datetime | None
+
+    @property
+    def keeps_ids(self) -> bool:
+        """Whether the rows have the ids that they had where they come from."""
+        return not self.first_ids
 
 
 def find_import(db: Db, host: str) -> Import | None:
@@ -126,6 +134,28 @@ def make_salt() -> str:
     return secrets.token_hex(16)
 
 
+def are_free(db: Db, table: Table, ids: Sequence[int]) -> bool:
+    """Return whether no row of a table has one of the ids."""
+    for start in range(0, len(ids), LOOKED_FOR_AT_ONCE):
+        some = ids[start : start + LOOKED_FOR_AT_ONCE]
+        taken = select(table.c.id).where(id_in(table.c.id, some)).limit(1)
+        if db.execute(taken).first() is not None:
+            return False
+    return True
+
+
+def find_newest(db: Db) -> int:
+    """Return the id of the newest import; 0: there is none. Raise `IdsInUse` if one is unfinished,
+    because rows may follow that have reserved ids already.
+    """
+    unfinished = select(IMPORTS.c.host).where(IMPORTS.c.finished_at.is_(None)).limit(1)
+    host = db.execute(unfinished).scalar()
+    if host is not None:
+        raise IdsInUse(reason=f"another one is on its way to {host}")
+    newest: int = db.execute(select(func.coalesce(func.max(IMPORTS.c.id), 0))).scalar_one()
+    return newest
+
+
 def begin(
     session: Session,
     realm: Row,
@@ -135,11 +165,18 @@ def begin(
     salt: str,
     first_ids: Mapping[str, int],
     counts: Mapping[str, int],
+    newest: int = 0,
     now: datetime,
 ) -> Import:
-    """Create the hidden organization, of which nothing is there yet. Raise what `access_import`
-    raises.
+    """Create the hidden organization, of which nothing is there yet. Without `first_ids` it keeps
+    its ids, which were free when `newest` was the newest import.
+
+    Raise `IdsInUse`, and what `access_import` raises.
     """
+    if not first_ids:
+        row_numbers.lock(session, IMPORTS)
+        if find_newest(session) != newest:
+            raise IdsInUse(reason="another one has come meanwhile")
     if access_import(session, host, archive_sha256) is not None:
         raise ImportTaken()
     connection = session.connection()

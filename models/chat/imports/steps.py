@@ -9,9 +9,9 @@ from models.base import table_of
 from models.chat.imports import references
 from models.chat.imports.kept import KEPT_TABLES
 from models.chat.imports.rows import TABLES
-from models.chat.tables import Channel, StarredMessage
+from models.chat.tables import Channel, Event, StarredMessage
 
-_STAR = table_of(StarredMessage)
+_EVENT, _STAR = table_of(Event), table_of(StarredMessage)
 ROWS, LINKS, TOPICS, FILES = "rows", "links", "topics", "files"
 DISCARDED = -1
 """The number of the step of an import that is being removed."""
@@ -49,7 +49,7 @@ def removals(find_ids: Callable[[Table], Sequence[int]]) -> Iterator[Removal]:
     """Yield what to remove, in an order in which nothing refers to what is gone. `find_ids` returns
     the ids of the organization's rows of a table, ascending.
     """
-    for table in (_STAR, *KEPT_TABLES, *reversed(TABLES)):
+    for table in (_EVENT, _STAR, *KEPT_TABLES, *reversed(TABLES)):
         if table.name == "realm":
             continue
         column, owner = found_by(table)

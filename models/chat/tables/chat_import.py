@@ -13,8 +13,9 @@ class ChatImport(ChatBase):
     """One import: how far it is, and what its rows are numbered from.
 
     `step` and `done`: the step under way, and its rows that are there. `first_ids`: table -> its
-    first new id, as JSON; `counts`: table -> its rows. Without `finished_at` nobody reaches the
-    organization. `archive_sha256` is that of the manifest, which has the others.
+    first new id, as JSON, empty where all rows keep their ids; `counts`: table -> its rows. Without
+    `finished_at` nobody reaches the organization. `archive_sha256` is that of the manifest, which
+    has the others.
     """
 
     __tablename__ = "chat_import"

@@ -52,11 +52,13 @@ class Comparison:
         *,
         hosts: tuple[str, str] = ("", ""),
         was_moved: bool = False,
+        keeps_ids: bool = False,
     ) -> None:
         """`hosts`: the old one, which became the new one. `was_moved`: rows that were removed
         meanwhile had new ids, so that what refers to them refers to the same one still.
+        `keeps_ids`: also of rows that are gone.
         """
-        self._hosts, self._was_moved = hosts, was_moved
+        self._hosts, self._was_moved, self._keeps_ids = hosts, was_moved, keeps_ids
         (self._before, files), (self._after, new_files) = read(before), read(after)
         self.differences: list[str] = []
         self.compared = 0
@@ -124,7 +126,7 @@ class Comparison:
         return bool(a == b)
 
     def _same_id(self, name: str, a: int, b: int) -> bool:
-        if any(known.get(a) == b for known in self._maps.values()):
+        if any(known.get(a) == b for known in self._maps.values()) or (self._keeps_ids and a == b):
             return True
         is_known = any(a in known for known in self._maps.values())
         if name == "joined_after_id":

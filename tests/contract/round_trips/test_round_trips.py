@@ -29,7 +29,7 @@ NOBODY_READS = (136,)
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
-    with another_installation(request, tmp_path / "elsewhere") as installation:
+    with another_installation(request, tmp_path / "elsewhere", request.param) as installation:
         yield installation
 
 

@@ -55,7 +55,7 @@ def test_ids_keep_their_order(ids: Ids) -> None:
     assert [ids.nearest("message", each) for each in (9, 10, 15, 30, 99)] == [
         0, 4001, 4001, 4003, 4003,
     ]  # fmt: skip
-    assert list(ids.new_range("channel")) == [2001, 2002]
+    assert list(ids.new_ids("channel")) == [2001, 2002]
     for wrong in (9, 3, 0, 1 << 63):
         with pytest.raises(ValueError, match="id"):
             ids.add("user", wrong)

@@ -17,6 +17,7 @@ from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import FileStore
 from adapters.file_store.wiring import build_file_store
 from models.chat.imports.rows import TABLES
+from models.chat.moves.capture import FOLLOWED
 from models.chat.tables import Realm, User
 from models.database import Database
 from models.row_numbers import reserve
@@ -66,11 +67,12 @@ class Installation:
     ) -> Imported:
         return self.imports.run(archive, host=host, sends_overdue=sends_overdue)
 
-    def moves_from(self, other: Installation) -> Moves:
+    def moves_from(self, other: Installation, *, must_keep_ids: bool = False) -> Moves:
         """Moves of organizations from another installation to this one."""
         return Moves(
             Place(other.database, other.files), Place(self.database, self.files), self.imports,
             self.clock, self.folder / "moves", rest=lambda seconds: None,
+            must_keep_ids=must_keep_ids,
         )  # fmt: skip
 
     def bring_zulip(
@@ -101,23 +103,42 @@ def store_of(app: ChatApp) -> FileStore:
 
 
 @contextmanager
-def another_installation(request: pytest.FixtureRequest, folder: Path) -> Iterator[Installation]:
-    """Another installation, on the database that is the parameter of the request, with
-    organizations of its own: all ids are others.
+def another_installation(
+    request: pytest.FixtureRequest, folder: Path, kind: str, *, is_empty: bool = False
+) -> Iterator[Installation]:
+    """Another installation, on a kind of database, with organizations of its own unless it is
+    empty: all ids are others.
     """
     lent: Lent = request.getfixturevalue("lent")
-    if request.param == "sqlite":
+    if kind == "sqlite":
         template, _ = request.getfixturevalue("chat_sqlite_template")
         copy = request.getfixturevalue("places").one(template)
     else:
         copies, _ = request.getfixturevalue("chat_postgres_copies")
         copy = copies.one()
     with copy as url, lent.one(url, request.getfixturevalue("patience_s")) as database:
-        occupied(database)
+        empty(database) if is_empty else occupy(database)
         yield Installation(database, request.getfixturevalue("clock"), folder)
 
 
-def occupied(database: Database) -> None:
+def empty(database: Database) -> None:
+    """Remove all organizations, as if none had ever been there."""
+    names = [f'"{table.name}"' for table in FOLLOWED]
+
+    def work(session: Session) -> None:
+        connection = session.connection()
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"TRUNCATE {', '.join(names)} RESTART IDENTITY CASCADE")
+            return
+        connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+        for name in reversed(names):
+            connection.exec_driver_sql(f"DELETE FROM {name}")
+        connection.exec_driver_sql("DELETE FROM sqlite_sequence")
+
+    database.run(work)
+
+
+def occupy(database: Database) -> None:
     """Take a number of ids in each table, and the host of Acme."""
 
     def work(session: Session) -> None:

@@ -1,0 +1,79 @@
+"""The event log and the queues of an organization that keeps its ids: its clients go on with the
+queues that they have, and miss nothing.
+
+The ids of a log are in the order of commits, so that what is new is what comes after the last one.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy.orm import Session
+
+from models import row_numbers
+from models.base import table_of
+from models.chat.imports.runs import are_free
+from models.chat.imports.target import Row
+from models.chat.moves.errors import TooManyIds
+from models.chat.queues.queues import find_head
+from models.chat.tables import Event, EventQueue
+from models.dialects import insert_all
+from models.reader import Db
+
+_EVENT, _QUEUE = table_of(Event), table_of(EventQueue)
+
+
+def find_start(db: Db, realm_id: int, now: datetime) -> int:
+    """Return the id of an event that all clients with a live queue have seen."""
+    oldest = select(func.min(_QUEUE.c.position)).where(*_live(realm_id, now))
+    position: int | None = db.execute(oldest).scalar()
+    return find_head(db, realm_id) if position is None else position
+
+
+def find_events(db: Db, realm_id: int, *, after: int, most: int) -> list[Row]:
+    """Return the next events after one, in their order."""
+    rows = select(_EVENT).where(_EVENT.c.realm_id == realm_id, _EVENT.c.id > after)
+    return [dict(row) for row in db.execute(rows.order_by(_EVENT.c.id).limit(most)).mappings()]
+
+
+def number_events_after(session: Session, last_id: int) -> None:
+    """Give new events ids that are larger than one."""
+    row_numbers.reserve(session, _EVENT, 0, last_id)
+
+
+def add_events(session: Session, events: Sequence[Row]) -> None:
+    """Append to the log what follows its last event. Raise `TooManyIds`."""
+    ids = [event["id"] for event in events]
+    number_events_after(session, ids[-1])
+    if not are_free(session, _EVENT, ids):
+        raise TooManyIds(table=_EVENT.name)
+    insert_all(session, _EVENT, events)
+
+
+def find_first(db: Db, realm_id: int) -> int | None:
+    """Return the id of the oldest event in a log."""
+    first: int | None = db.execute(
+        select(func.min(_EVENT.c.id)).where(_EVENT.c.realm_id == realm_id)
+    ).scalar()
+    return first
+
+
+def find_queues(db: Db, realm_id: int, *, first: int | None, now: datetime) -> list[Row]:
+    """Return the live queues whose clients have seen all events before `first`, the oldest one in
+    the log that they are to read on in; None: it is empty.
+    """
+    missed = [_EVENT.c.realm_id == _QUEUE.c.realm_id, _EVENT.c.id > _QUEUE.c.position]
+    if first is not None:
+        missed.append(_EVENT.c.id < first)
+    queues = select(_QUEUE).where(*_live(realm_id, now), ~exists().where(*missed))
+    return [dict(row) for row in db.execute(queues).mappings()]
+
+
+def add_queues(session: Session, queues: Sequence[Row]) -> None:
+    """Have clients read on in these queues."""
+    if queues:
+        insert_all(session, _QUEUE, queues)
+
+
+def _live(realm_id: int, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return _QUEUE.c.realm_id == realm_id, _QUEUE.c.expires_at > now
