@@ -78,6 +78,15 @@ def test_ids_that_are_in_use(specd: Specd, source: Path) -> None:
     assert out.startswith("Organization 2 is at acme.example, with new ids. ")
 
 
+def test_cells_with_ranges_of_their_own(specd: Specd, source: Path) -> None:
+    assert specd.json("chat", "number-from", "100000000") == {"first": 100_000_000}
+    assert found(specd, "globex.example") == 100_000_000
+    assert specd.json(*words(source, "--keep-ids"))["realm_id"] == 1
+    specd.json("chat", "number-from", "5")
+    assert found(specd, "hooli.example") == 100_000_001
+    assert "2000000000" in specd.refusal("chat", "number-from", "2000000001")
+
+
 def test_a_switch_that_fails_may_be_repeated(specd: Specd, source: Path) -> None:
     assert "the command of the switch failed" in specd.refusal(
         *words(source, "--switch-command", "exit 3")

@@ -1,0 +1,33 @@
+"""`specd chat number-from`: each cell has ids of its own."""
+
+from functools import partial
+
+import click
+
+from cli.databases import open_database
+from cli.output import answer, json_option
+from models.base import table_of
+from models.chat.imports.rows import TABLES
+from models.chat.tables import Event
+from models.row_numbers import reserve
+from settings import Settings
+
+MOST = 2_000_000_000
+"""Clients keep ids in 32 bits, with a sign."""
+
+
+@click.command("number-from")
+@click.argument("first", type=click.IntRange(1, MOST))
+@json_option
+def number_from(first: int, as_json: bool) -> None:
+    """Have all that is new from now on numbered from FIRST on, or from where the ids are if they
+    are larger.
+
+    An organization keeps its ids when it moves between cells that have ranges of their own.
+    """
+    with open_database("chat", Settings.from_env()) as database:
+        for table in (*TABLES, table_of(Event)):
+            if "id" in table.c:
+                database.run(partial(reserve, table=table, count=0, after=first - 1))
+    text = f"New organizations, people, channels and messages have ids from {first} on."
+    answer({"first": first}, as_json=as_json, text=text)
