@@ -27,9 +27,12 @@ SWITCH_S = 60
 """How long the command of the switch may take."""
 LEFT_BEHIND = """\
 What does not come along:
-- Event queues, presence and typing: clients register again by themselves.
+- Presence and typing: clients send them again.
 - Deleted messages that are kept for a while, and exports.
-- Mail that is on its way: the old installation sends it.
+- Mail that is on its way: the old installation sends it."""
+LEFT_WITH_THE_IDS = """\
+Because the ids are new:
+- Event queues: clients register again by themselves.
 - Addresses of channels for mail: people copy the new ones."""
 SWITCH = """\
 Now have the proxy send people here (docs/scale.md); until then they are told to try again."""
@@ -161,6 +164,8 @@ def _answer(moved: Moved, *, is_switched: bool, as_json: bool) -> None:
             f" {moved.stopped_s:.1f} s."
         )
     text += f"\n{LEFT_BEHIND}"
+    if not run.keeps_ids:
+        text += f"\n{LEFT_WITH_THE_IDS}"
     if not is_switched:
         text += f"\n{SWITCH}"
     answer(facts, as_json=as_json, text=text)

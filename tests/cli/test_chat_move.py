@@ -60,6 +60,7 @@ def test_moves_and_says_what_is_left(specd: Specd, source: Path, tmp_path: Path)
     assert out.startswith("Organization 1 is at acme.example, with all of its ids. ")
     assert re.search(r"it was stopped for [0-9]\.[0-9] s\.", out)
     assert "the proxy" not in out
+    assert "Because the ids are new" not in out
     assert switched.exists()
     again = specd.json(*words(source))
     assert (again["realm_id"], again["stopped_s"], again["keeps_ids"]) == (1, None, True)
@@ -76,6 +77,7 @@ def test_ids_that_are_in_use(specd: Specd, source: Path) -> None:
     status, out, _ = specd(*words(source))
     assert status == 0
     assert out.startswith("Organization 2 is at acme.example, with new ids. ")
+    assert "Because the ids are new:\n- Event queues" in out
 
 
 def test_cells_with_ranges_of_their_own(specd: Specd, source: Path) -> None:

@@ -344,6 +344,8 @@ def test_a_client_goes_on_with_the_ids_that_it_has(
     hamlet = as_nobody.acting_as(cast.hamlet)
     said: list[int] = []
     new, old = register(hamlet), register(as_nobody.acting_as(cast.othello))
+    mailbox = f"/streams/{everything.channel_id}/email_address"
+    mail_to = hamlet.get(mailbox)["email"]
 
     def act() -> None:
         said.append(says(hamlet, f"Word {len(said)}").json()["id"])
@@ -362,6 +364,7 @@ def test_a_client_goes_on_with_the_ids_that_it_has(
         key = names.key_of(cast.realm_id, names.handle_of(address.rpartition("/")[2]))
         assert b"".join(elsewhere.files.read(key)) == b"".join(here.files.read(key))
         assert hamlet.get(address)["result"] == "success"
+    assert hamlet.get(mailbox)["email"] == mail_to
     sent = hamlet.post(
         "/messages", type="channel", to=everything.channel_id, topic="ghost", content="Here"
     )
