@@ -19,7 +19,7 @@ from models import migrate
 from models.chat.tables import EventQueue, Realm, User
 from models.clock import SystemClock
 from models.database import Database
-from tests.live.running_server import RunningServer
+from tests.live.running_server import UNVERIFIED, RunningServer
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
 
@@ -39,7 +39,9 @@ class Office:
     def ask(self, who: Member, method: str, path: str, **options: Any) -> Any:
         """The decoded answer to a request that must succeed."""
         url = f"{self.url}/api/v1{path}"
-        answer = httpx.request(method, url, auth=(who.email, who.key), timeout=30, **options)
+        answer = httpx.request(
+            method, url, auth=(who.email, who.key), timeout=30, verify=UNVERIFIED, **options
+        )
         answer.raise_for_status()
         return answer.json()
 
