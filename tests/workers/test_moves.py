@@ -51,7 +51,6 @@ from workers import imports, moves
 from workers.scheduled_delivery import ScheduledDelivery
 
 HOST = "acme.example"
-SEEDS = range(1, 3)
 _OTHER = "of another " + sql_cast(User.id, String)
 """Keys: those of the template are in use where the organization comes from."""
 
@@ -95,8 +94,11 @@ def while_moving(act: Callable[[], None], *, rounds: int) -> Iterator[None]:
         yield
 
 
-@used_and_empty
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("elsewhere", "seed"),
+    [("sqlite", 1), ("empty postgresql", 1), ("postgresql", 2), ("empty sqlite", 2)],
+    indirect=["elsewhere"],
+)
 def test_a_random_history_goes_on(
     seed: int,
     as_nobody: ChatClient,
@@ -266,10 +268,14 @@ def test_killed_after_any_unit_it_goes_on(
         assert hear(hamlet, queue) == words
 
 
-@used_and_empty
 @pytest.mark.parametrize(
-    ("units", "kind"), [(0, ""), (5, ""), (30, ""), (0, "forget"), (1, "forget")]
-)
+    ("elsewhere", "units", "kind"),
+    [
+        ("sqlite", 0, ""), ("empty postgresql", 5, ""), ("postgresql", 30, ""),
+        ("empty sqlite", 30, ""), ("empty postgresql", 0, "forget"), ("sqlite", 1, "forget"),
+    ],
+    indirect=["elsewhere"],
+)  # fmt: skip
 def test_discard_leaves_nothing(
     units: int, kind: str, as_nobody: ChatClient, cast: Cast, everything: Everything,
     here: Installation, elsewhere: Installation,
@@ -430,8 +436,11 @@ def test_a_queue_whose_events_are_too_old_here_is_gone(
     assert hear(othello, ahead) == ["Word 1"] * 2
 
 
-@into_empty
-@pytest.mark.parametrize("units", [0, 5, 30])
+@pytest.mark.parametrize(
+    ("elsewhere", "units"),
+    [("empty postgresql", 0), ("empty sqlite", 5), ("empty postgresql", 30)],
+    indirect=["elsewhere"],
+)
 def test_organizations_that_share_ranges_of_ids_follow_one_another(
     units: int, as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation,
