@@ -7,7 +7,7 @@ import click
 from cli.databases import open_database
 from cli.output import answer, json_option
 from models.base import table_of
-from models.chat.imports.rows import TABLES
+from models.chat.moves.capture import FOLLOWED
 from models.chat.tables import Event
 from models.row_numbers import reserve
 from settings import Settings
@@ -26,7 +26,7 @@ def number_from(first: int, as_json: bool) -> None:
     An organization keeps its ids when it moves between cells that have ranges of their own.
     """
     with open_database("chat", Settings.from_env()) as database:
-        for table in (*TABLES, table_of(Event)):
+        for table in (*FOLLOWED, table_of(Event)):
             if "id" in table.c:
                 database.run(partial(reserve, table=table, count=0, after=first - 1))
     text = f"New organizations, people, channels and messages have ids from {first} on."

@@ -156,11 +156,18 @@ class Imports:
                 raise
 
     def copy(
-        self, archive: Path, *, host: str, above: Mapping[str, int], must_keep_ids: bool = False
+        self,
+        archive: Path,
+        *,
+        host: str,
+        above: Mapping[str, int],
+        beside: Mapping[Table, Sequence[int]] = MappingProxyType({}),
+        must_keep_ids: bool = False,
     ) -> Copied:
         """Import an archive, or carry its import on, and leave the organization hidden, because
-        more rows follow. The rows keep their ids if none here has one of them. `above`: table -> an
-        id that all new ones are larger than.
+        more rows follow. The rows keep their ids if none here has one of them, nor one of those
+        that follow from other tables (`beside`). `above`: table -> an id that all new ones are
+        larger than.
 
         Raise `IdsInUse`, and what `run` raises.
         """
@@ -170,7 +177,7 @@ class Imports:
                 found = runs.access_import(connection, host, digest)
             work = _Work(self, reader, check_host(host), None, digest, found, NO_HASHES, above)
             try:
-                return work.copy(must_keep_ids=must_keep_ids)
+                return work.copy(beside, must_keep_ids=must_keep_ids)
             except ArchiveRefused:
                 if work.run_ is not None and work.has_begun:
                     self.discard(host)
@@ -266,8 +273,8 @@ class _Work:
         self._check_counts()
         return self._finish(sends_overdue)
 
-    def copy(self, *, must_keep_ids: bool) -> Copied:
-        self._fill(partial(self._begin_with_old_ids, must_keep=must_keep_ids))
+    def copy(self, beside: Mapping[Table, Sequence[int]], *, must_keep_ids: bool) -> Copied:
+        self._fill(partial(self._begin_with_old_ids, beside, must_keep=must_keep_ids))
         if self._here.step < COPIED:
             self._check_counts()
             self._advance(step=COPIED, done=0)
@@ -380,20 +387,23 @@ class _Work:
     def _note_field(self, line: Line, file: str, number: int) -> None:
         self._target.field_types[line["id"]] = line["type"]
 
-    def _begin_with_old_ids(self, *, must_keep: bool) -> Import:
+    def _begin_with_old_ids(
+        self, beside: Mapping[Table, Sequence[int]], *, must_keep: bool
+    ) -> Import:
         """Raise `IdsInUse` if they must be kept and cannot."""
-        database = self._imports._database
-        tables = [table for table in TABLES if table.name in self._ids.counts]
+        database, counts = self._imports._database, self._ids.counts
+        ids = {table: self._ids.old_ids(table.name) for table in TABLES if table.name in counts}
+        ids |= beside
         try:
             with database.reading() as connection:
                 newest = runs.find_newest(connection)
-            for table in tables:
+            for table, olds in ids.items():
                 # Rows that others add from now on have larger ids than all that may come.
-                above = max((*self._ids.old_ids(table.name)[-1:], self._above.get(table.name, 0)))
+                above = max((*olds[-1:], self._above.get(table.name, 0)))
                 database.run(partial(row_numbers.reserve, table=table, count=0, after=above))
             with database.snapshot(may_take_long=True) as snapshot:
-                for table in tables:
-                    if not runs.are_free(snapshot, table, self._ids.old_ids(table.name)):
+                for table, olds in ids.items():
+                    if not runs.are_free(snapshot, table, olds):
                         raise IdsInUse(reason=f"rows of {table.name} have some of them")
             return self._begin({}, newest)
         except IdsInUse:

@@ -32,7 +32,7 @@ from models.chat.identity.actors import find_realm_at
 from models.chat.imports import runs
 from models.chat.imports.completing import HELD
 from models.chat.imports.errors import IdsInUse, UnfinishedImport
-from models.chat.imports.kept import KEPT_PARTS, LAST_PARTS, scope_of
+from models.chat.imports.kept import KEPT_PARTS, KEPT_TABLES, LAST_PARTS, scope_of
 from models.chat.imports.rows import TABLES
 from models.chat.imports.runs import Import, ImportTaken
 from models.chat.imports.target import Row, Target
@@ -177,8 +177,9 @@ class Moves:
         self.above = self._ids_above()
         try:
             copied = self.imports.copy(
-                archive, host=host, above=self.above, must_keep_ids=self._must_keep_ids
-            )
+                archive, host=host, above=self.above, beside=self._ids_beside(realm_id),
+                must_keep_ids=self._must_keep_ids,
+            )  # fmt: skip
         except IdsInUse:
             self._release(host, realm_id)
             raise
@@ -301,6 +302,12 @@ class Moves:
                 for table in FOLLOWED
                 if "id" in table.c and table.name != "realm"
             }
+
+    def _ids_beside(self, realm_id: int) -> dict[Table, list[int]]:
+        """Return the ids of rows that no archive has."""
+        tables = [table for table in KEPT_TABLES if "id" in table.c]
+        with self._source.database.reading() as connection:
+            return {table: rows.find_ids(connection, table, scope_of(realm_id)) for table in tables}
 
     def _stop(self, realm_id: int) -> None:
         database, now = self._source.database, self._clock.now()
@@ -491,12 +498,13 @@ class _Work:
 
     def _new_ids(self, session: Session, table: Table, olds: Sequence[int]) -> dict[int, int]:
         """Return the ids here of rows that are new at the source. Raise `TooManyIds`."""
-        if self.run_.keeps_ids and table in TABLES:
-            row_numbers.reserve(session, table, 0, olds[-1])
+        above = self._moves.above.get(table.name, 0)
+        if self.run_.keeps_ids:
+            row_numbers.reserve(session, table, 0, max(olds[-1], above))
             if not runs.are_free(session, table, olds):
                 raise TooManyIds(table=table.name)
             return {old: old for old in olds}
-        first = row_numbers.reserve(session, table, len(olds), self._moves.above.get(table.name, 0))
+        first = row_numbers.reserve(session, table, len(olds), above)
         return {old: first + number for number, old in enumerate(olds)}
 
     def _remove(self, snapshot: Connection, table: Table, found: _Round) -> None:

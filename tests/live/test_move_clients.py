@@ -78,7 +78,6 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
     browser.quit()
 
 
-@pytest.mark.parametrize("stage", ["new ids"], indirect=True)
 def test_the_page_goes_on_where_it_was(browser: Browser, stage: Stage) -> None:
     hamlet = Mouse(browser, stage.site.url, Day(axe=""))
     hamlet.sign_in()

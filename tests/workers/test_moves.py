@@ -295,6 +295,7 @@ def test_discard_leaves_nothing(
     assert compare(here, cast.realm_id, elsewhere, moved).differences == []
 
 
+@used_and_empty
 def test_keys_sessions_and_kept_answers_stay(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
@@ -304,15 +305,17 @@ def test_keys_sessions_and_kept_answers_stay(
     once = {"Idempotency-Key": "said-once-1"}
     first = says(hamlet, "Once", **once)
     assert first.status_code == 200, first.text
-    elsewhere.moves_from(here).run(HOST)
+    sessions = hamlet.get("/users/me/sessions")["sessions"]
+    moved = elsewhere.moves_from(here).run(HOST)
     chat_app.play(elsewhere.database, clock)
     new = person_at(elsewhere.database, HOST, cast.hamlet.email)
     assert new.key == cast.hamlet.key
-    assert new.id != cast.hamlet.id
+    assert (new.id == cast.hamlet.id) is moved.run.keeps_ids
+    assert (hamlet.get("/users/me/sessions")["sessions"] == sessions) is moved.run.keeps_ids
     assert browser.resume()["api_key"] == cast.hamlet.key
     again = says(hamlet, "Once", **once)
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert again.json()["id"] > first.json()["id"]
+    assert (again.json()["id"] == first.json()["id"]) is moved.run.keeps_ids
     assert count_messages(elsewhere.database, "Once") == 1
     (found,) = hamlet.get(
         "/messages", anchor=again.json()["id"], num_before=0, num_after=0, narrow=[]

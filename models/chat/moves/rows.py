@@ -104,6 +104,13 @@ def find_present_keys(
     return {tuple(row) for row in found}
 
 
+def find_ids(snapshot: Connection, table: Table, scope: Scope) -> list[int]:
+    """Return the ids of the organization's rows of a table, ascending."""
+    part = all_parts_of(table)[0]
+    chosen = select(table.c.id).where(part.where(scope)).order_by(table.c.id)
+    return list(snapshot.execute(chosen).scalars())
+
+
 def find_handles(
     db: Connection, column: Column[Any], table: Table, new_keys: Sequence[Key]
 ) -> list[str]:
