@@ -27,12 +27,11 @@ SWITCH_S = 60
 """How long the command of the switch may take."""
 LEFT_BEHIND = """\
 What does not come along:
-- Presence and typing: clients send them again.
 - Deleted messages that are kept for a while, and exports.
 - Mail that is on its way: the old installation sends it."""
 LEFT_WITH_THE_IDS = """\
 Because the ids are new:
-- Event queues: clients register again by themselves.
+- Event queues and presences: clients register again by themselves.
 - Addresses of channels for mail: people copy the new ones."""
 SWITCH = """\
 Now have the proxy send people here (docs/scale.md); until then they are told to try again."""

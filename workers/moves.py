@@ -36,7 +36,7 @@ from models.chat.imports.kept import KEPT_PARTS, KEPT_TABLES, LAST_PARTS, scope_
 from models.chat.imports.rows import TABLES
 from models.chat.imports.runs import Import, ImportTaken
 from models.chat.imports.target import Row, Target
-from models.chat.moves import capture, log, rows, stopping
+from models.chat.moves import capture, clients, rows, stopping
 from models.chat.moves.capture import CAPTURED, FOLLOWED, Key
 from models.chat.moves.errors import (
     MoveIsFinished,
@@ -117,6 +117,8 @@ class _End:
     released: Mapping[str, list[Row]]
     last: list[tuple[Table, list[Row]]]
     queues: list[Row]
+    presences: list[Row]
+    spent_links: list[Row]
 
 
 @dataclass(slots=True)
@@ -444,8 +446,14 @@ class _Work:
                         snapshot, table, self._scope, self._target
                     )
             last = [self._last_rows(snapshot, part) for part in LAST_PARTS]
-            queues = self._live_queues(snapshot)
-        return _End(released, last, queues)
+            keeps, now = self.run_.keeps_ids, self._moves._clock.now()
+            return _End(
+                released,
+                last,
+                queues=self._live_queues(snapshot),
+                presences=clients.find_presences(snapshot, self._realm_id) if keeps else [],
+                spent_links=clients.find_spent_links(snapshot, now) if keeps else [],
+            )
 
     def show(self, end: "_End") -> None:
         """Show the organization. Raise `HostInUse`, `ImportTaken`."""
@@ -457,7 +465,7 @@ class _Work:
             )
             for table, added in end.last:
                 rows.write(session, table, added)
-            log.add_queues(session, end.queues)
+            clients.add(session, end.queues, end.presences, end.spent_links)
 
         self._here.database.run(show)
 
@@ -566,12 +574,14 @@ class _Work:
         """
         count = 0
         if self._follows_log and not self._last_event:
-            self._last_event = log.find_start(snapshot, self._realm_id, self._moves._clock.now())
+            self._last_event = clients.find_start(
+                snapshot, self._realm_id, self._moves._clock.now()
+            )
             above = find_head(snapshot, self._realm_id) + ROOM
-            self._here.database.run(partial(log.number_events_after, last_id=above))
+            self._here.database.run(partial(clients.number_events_after, last_id=above))
         while events := self._next_events(snapshot, EVENTS):
             try:
-                self._in_unit(partial(log.add_events, events=events))
+                self._in_unit(partial(clients.add_events, events=events))
             except TooManyIds:
                 self._follows_log = False
                 break
@@ -582,15 +592,15 @@ class _Work:
     def _next_events(self, snapshot: Connection, most: int) -> list[Row]:
         if not self._follows_log:
             return []
-        return log.find_events(snapshot, self._realm_id, after=self._last_event, most=most)
+        return clients.find_events(snapshot, self._realm_id, after=self._last_event, most=most)
 
     def _live_queues(self, snapshot: Connection) -> list[Row]:
         if not self._follows_log:
             return []
         with self._here.database.reading() as connection:
-            first = log.find_first(connection, self.run_.realm_id)
+            first = clients.find_first(connection, self.run_.realm_id)
         now = self._moves._clock.now()
-        return log.find_queues(snapshot, self._realm_id, first=first, now=now)
+        return clients.find_queues(snapshot, self._realm_id, first=first, now=now)
 
     def _in_unit(self, work: Callable[[Session], None]) -> None:
         run = self.run_

@@ -77,7 +77,7 @@ def test_ids_that_are_in_use(specd: Specd, source: Path) -> None:
     status, out, _ = specd(*words(source))
     assert status == 0
     assert out.startswith("Organization 2 is at acme.example, with new ids. ")
-    assert "Because the ids are new:\n- Event queues" in out
+    assert "Because the ids are new:\n- Event queues and presences" in out
 
 
 def test_cells_with_ranges_of_their_own(specd: Specd, source: Path) -> None:

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from adapters.file_store.store import StoreUnavailable
 from models.base import ChatBase
 from models.chat.identity import actors
+from models.chat.identity.links import Link, try_spend
 from models.chat.imports import runs
 from models.chat.imports.errors import IdsInUse, UnfinishedImport
 from models.chat.imports.runs import Import
@@ -384,6 +385,35 @@ def test_a_client_goes_on_with_the_ids_that_it_has(
 
 
 @into_empty
+def test_presences_go_on_and_links_stay_spent(
+    as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
+    clock: FrozenClock, here: Installation, elsewhere: Installation,
+) -> None:  # fmt: skip
+    hamlet, othello = map(as_nobody.acting_as, (cast.hamlet, cast.othello))
+
+    def report(client: ChatClient, last: int) -> dict[str, Any]:
+        return client.post("/users/me/presence", status="active", last_update_id=last)
+
+    for _ in range(3):
+        report(othello, -1)
+        clock.advance(seconds=120)
+    last = report(hamlet, -1)["presence_last_update_id"]
+    link = Link("ab" * 16, cast.hamlet.id, clock.now() + timedelta(minutes=5))
+
+    def spend(database: Database) -> bool:
+        return database.run(lambda session: try_spend(session, link, now=clock.now()))
+
+    assert spend(here.database)
+    elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
+    assert not spend(elsewhere.database)
+    chat_app.play(elsewhere.database, clock)
+    report(othello, last)
+    answer = report(hamlet, last)
+    assert answer["presence_last_update_id"] > last
+    assert str(cast.othello.id) in answer["presences"]
+
+
+@into_empty
 def test_clients_register_again_where_others_have_the_ids_of_events(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
@@ -397,7 +427,7 @@ def test_clients_register_again_where_others_have_the_ids_of_events(
 
     with (
         while_moving(lambda: assert_sent(says(hamlet, "Word")), rounds=3),
-        patch("models.chat.moves.log.are_free", are_free_once),
+        patch("models.chat.moves.clients.are_free", are_free_once),
     ):
         moved = elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
     assert found == [True, True]

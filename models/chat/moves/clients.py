@@ -1,5 +1,5 @@
-"""The event log and the queues of an organization that keeps its ids: its clients go on with the
-queues that they have, and miss nothing.
+"""What the clients of an organization that keeps its ids go on with: the event log and their
+queues, in which they miss nothing, presences, and links, of which no spent one becomes valid again.
 
 The ids of a log are in the order of commits, so that what is new is what comes after the last one.
 """
@@ -12,15 +12,16 @@ from sqlalchemy.orm import Session
 
 from models import row_numbers
 from models.base import table_of
+from models.chat.identity.links import SPENT
 from models.chat.imports.runs import are_free
 from models.chat.imports.target import Row
 from models.chat.moves.errors import TooManyIds
 from models.chat.queues.queues import find_head
-from models.chat.tables import Event, EventQueue
-from models.dialects import insert_all
+from models.chat.tables import Event, EventQueue, Presence
+from models.dialects import insert_all, upsert
 from models.reader import Db
 
-_EVENT, _QUEUE = table_of(Event), table_of(EventQueue)
+_EVENT, _QUEUE, _PRESENCE = table_of(Event), table_of(EventQueue), table_of(Presence)
 
 
 def find_start(db: Db, realm_id: int, now: datetime) -> int:
@@ -69,10 +70,26 @@ def find_queues(db: Db, realm_id: int, *, first: int | None, now: datetime) -> l
     return [dict(row) for row in db.execute(queues).mappings()]
 
 
-def add_queues(session: Session, queues: Sequence[Row]) -> None:
-    """Have clients read on in these queues."""
-    if queues:
-        insert_all(session, _QUEUE, queues)
+def find_presences(db: Db, realm_id: int) -> list[Row]:
+    """Return the presences, whose updates clients count on from the last one that they have."""
+    presences = select(_PRESENCE).where(_PRESENCE.c.realm_id == realm_id)
+    return [dict(row) for row in db.execute(presences).mappings()]
+
+
+def find_spent_links(db: Db, now: datetime) -> list[Row]:
+    """Return the links of all organizations that were used and would still be valid."""
+    return [dict(row) for row in db.execute(select(SPENT).where(SPENT.c.ends_at > now)).mappings()]
+
+
+def add(
+    session: Session, queues: Sequence[Row], presences: Sequence[Row], spent_links: Sequence[Row]
+) -> None:
+    """Have clients go on."""
+    for table, rows in ((_QUEUE, queues), (_PRESENCE, presences)):
+        if rows:
+            insert_all(session, table, rows)
+    for row in spent_links:
+        session.execute(upsert(SPENT).values(row).on_conflict_do_nothing())
 
 
 def _live(realm_id: int, now: datetime) -> tuple[ColumnElement[bool], ...]:
