@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 from types import TracebackType
 
@@ -51,6 +52,16 @@ class Terminal:
         self._process.stdin.close()
         self._process.wait(10)
 
+    def begin(self, until: str) -> None:
+        """Read until a line matches. Start once more where zulip-term has stumbled over an event
+        that came before its screen was there: it polls before it has its `_update_pipe`.
+        """
+        self.read(f"{until}|_update_pipe", seconds=START_S)
+        if self.shows("_update_pipe"):
+            self.__exit__(None, None, None)
+            self.__enter__()
+            self.read(until, seconds=START_S)
+
     def type(self, text: str, *, until: str | None = None, seconds: float = 0.5) -> float:
         """Type, and read on as `read` does."""
         return self._ask({"type": text, "until": until, "seconds": seconds})
@@ -61,6 +72,13 @@ class Terminal:
         Raises AssertionError with the screen if none does so in time.
         """
         return self._ask({"until": until, "seconds": seconds})
+
+    def lose(self, pattern: str, *, seconds: float = 10.0) -> None:
+        """Read on until no line matches: the screen is drawn piece by piece."""
+        deadline = time.monotonic() + seconds
+        while self.shows(pattern):
+            assert time.monotonic() < deadline, "\n".join(self.lines)
+            self._ask({"until": None, "seconds": 0.1})
 
     def shows(self, pattern: str) -> bool:
         """Is there a line that matches, as the screen was read last?"""

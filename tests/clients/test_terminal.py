@@ -14,7 +14,7 @@ import pytest
 
 from tests.clients.conftest import Office
 from tests.clients.installed import TERMINAL, need
-from tests.clients.terminal import COLUMNS, START_S, Terminal
+from tests.clients.terminal import COLUMNS, Terminal
 
 RIGHT, DOWN, ESCAPE, CONTROL_D = "\x1b[C", "\x1b[B", "\x1b", "\x04"
 AT_ONCE_S = 1.0
@@ -54,7 +54,7 @@ def test_a_person_reads_and_replies_in_a_terminal(
     hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
     first = office.say(cordelia, "Who is there?")
     with Terminal(office.configuration(hamlet)) as terminal:
-        terminal.read("Who is there", seconds=START_S)
+        terminal.begin("Who is there")
         terminal.read(unread(1))
         recording.take("zulip-term has started.", terminal)
 
@@ -92,7 +92,7 @@ def test_a_person_reacts_and_sees_edits_and_reactions_of_others(office: Office) 
     hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
     said = office.say(cordelia, "To thine own self be true")
     with Terminal(office.configuration(hamlet)) as terminal:
-        terminal.read("To thine own", seconds=START_S)
+        terminal.begin("To thine own")
         terminal.type(RIGHT)
         terminal.type("+", until=":thumbs_up: You", seconds=10)
         (message,) = [it for it in office.newest(cordelia) if it["id"] == said]
@@ -105,7 +105,7 @@ def test_a_person_reacts_and_sees_edits_and_reactions_of_others(office: Office) 
         form = {"content": "To thine own self be kind"}
         office.ask(cordelia, "PATCH", f"/messages/{said}", data=form)
         terminal.read("self be kind")
-        assert not terminal.shows("self be true")
+        terminal.lose("self be true")
 
 
 def test_a_person_sees_who_is_there_and_who_types(
@@ -116,7 +116,7 @@ def test_a_person_sees_who_is_there_and_who_types(
     office.ask(cordelia, "POST", "/users/me/presence", data=there)
     office.whisper(cordelia, hamlet, "A word, my lord")
     with Terminal(office.configuration(hamlet)) as terminal:
-        terminal.read("A word, my lord", seconds=START_S)
+        terminal.begin("A word, my lord")
         terminal.read(r"│ ● Cordelia( +1)?$")  # in the list of users; the word may be read by now
         terminal.type(RIGHT)
         terminal.type("S", until="Private conversation", seconds=10)
@@ -139,7 +139,7 @@ def test_a_person_hears_again_after_the_queue_is_gone(
     othello, cordelia = office.cast.othello, office.cast.cordelia
     office.whisper(cordelia, othello, "Good night")
     with Terminal(office.configuration(othello)) as terminal:
-        terminal.read("Good night", seconds=START_S)
+        terminal.begin("Good night")
         (gone,) = office.queues_of(othello)
         office.ask(othello, "DELETE", "/events", data={"queue_id": gone})
         assert soon(lambda: office.queues_of(othello) - {gone})

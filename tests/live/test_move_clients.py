@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.clients.installed import TERMINAL, need
-from tests.clients.terminal import START_S, Terminal
+from tests.clients.terminal import Terminal
 from tests.live import daily_chat
 from tests.live.cluster.topology import until
 from tests.live.daily_chat import HAMLET, HOST, OTHELLO, Day, Mouse
@@ -114,7 +114,7 @@ def test_zulip_term_goes_on_by_itself(stage: Stage, tmp_path: Path) -> None:
     )
     configuration.chmod(0o600)
     with Terminal(configuration) as terminal:
-        terminal.read("said before", seconds=START_S)
+        terminal.begin("said before")
         stage.site.move()
         stage.say("said after")
         terminal.read("said after", seconds=PATIENCE_S)
