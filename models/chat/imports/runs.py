@@ -63,8 +63,8 @@ _REALM, _SCHEDULED, _MESSAGE = (
 _COPY, _STAR, _TOPIC = table_of(UserMessage), table_of(StarredMessage), table_of(Topic)
 _ATTACHMENT, _EMOJI, _USER = table_of(Attachment), table_of(RealmEmoji), table_of(User)
 _MOVED = table_of(MovedRow)
-LOOKED_FOR_AT_ONCE = 5000
-"""Ids of one question to the database."""
+LOOKED_FOR_AT_ONCE, READ_AT_ONCE = 5000, 10_000
+"""Ids of one question to the database, and of one answer."""
 
 
 class ImportTaken(Exception):
@@ -364,8 +364,8 @@ def find_ids(db: Db, run: Import, table: Table) -> Sequence[int]:
     """Return the ids of the organization's rows of a table, ascending."""
     if table is _REALM:
         return [run.realm_id]
-    theirs = select(table.c.id).where(table.c.realm_id == run.realm_id)
-    return array("q", db.execute(theirs.order_by(table.c.id)).scalars())
+    theirs = select(table.c.id).where(table.c.realm_id == run.realm_id).order_by(table.c.id)
+    return array("q", db.execute(theirs.execution_options(yield_per=READ_AT_ONCE)).scalars())
 
 
 def find_handles(
