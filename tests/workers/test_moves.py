@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from adapters.file_store.store import StoreUnavailable
 from models.base import ChatBase
 from models.chat.identity import actors
-from models.chat.identity.links import Link, try_spend
+from models.chat.identity.links import Link, find_link, make_link, try_spend
 from models.chat.imports import runs
 from models.chat.imports.errors import IdsInUse, UnfinishedImport
 from models.chat.imports.runs import Import
@@ -46,7 +46,7 @@ from tests.support.chat.importing import (
     store_of,
 )
 from tests.support.chat.moved import HOUR, Everything, make_everything
-from tests.support.chat.people import Cast
+from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from workers import imports, moves
 from workers.scheduled_delivery import ScheduledDelivery
@@ -398,14 +398,28 @@ def test_presences_go_on_and_links_stay_spent(
         report(othello, -1)
         clock.advance(seconds=120)
     last = report(hamlet, -1)["presence_last_update_id"]
-    link = Link("ab" * 16, cast.hamlet.id, clock.now() + timedelta(minutes=5))
+    purpose, now = "a test", clock.now()
 
-    def spend(database: Database) -> bool:
-        return database.run(lambda session: try_spend(session, link, now=clock.now()))
+    def make(session: Session) -> str:
+        actor = actors.authenticate(
+            session, host=HOST, email=cast.hamlet.email, api_key=cast.hamlet.key
+        )
+        return make_link(VAULT, actor, purpose=purpose, now=now)
 
-    assert spend(here.database)
+    def find(database: Database, text: str) -> Link | None:
+        with database.reading() as reader:
+            found = find_link(
+                reader, VAULT, text, purpose=purpose, realm_id=cast.realm_id, now=clock.now()
+            )
+        return None if found is None else found[0]
+
+    spent, unspent = (here.database.run(make) for _ in range(2))
+    link = find(here.database, spent)
+    assert link is not None
+    assert here.database.run(lambda session: try_spend(session, link, now=now))
     elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
-    assert not spend(elsewhere.database)
+    assert find(elsewhere.database, spent) is None
+    assert find(elsewhere.database, unspent) is not None
     chat_app.play(elsewhere.database, clock)
     report(othello, last)
     answer = report(hamlet, last)
