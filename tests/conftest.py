@@ -41,7 +41,20 @@ SLOW = ("tests/contract/fuzz/", "tests/contract/cost/", "tests/contract/continui
 """Where tests take up to a minute each."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="also run the tests marked exhaustive")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out exhaustive tests, unless `--all` is given, and spread the slow ones."""
+    if not config.getoption("--all"):
+        exhaustive = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=exhaustive)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    spread(items)
+
+
+def spread(items: list[pytest.Item]) -> None:
     """Spread the modules of slow tests among the others, so that each process gets some of them and
     none begins one when the others have nothing left to do.
     """
