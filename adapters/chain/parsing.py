@@ -55,15 +55,17 @@ def parse_transfers(
             raise EndpointFailed("answered logs that were not asked for")
         if block_hash is not None and own_hash != block_hash:
             raise EndpointFailed("answered logs of another block")
-        if (own_hash, index) in seen:
+        tx_hash = _word(log["transactionHash"])
+        # Some nodes number the logs of each transaction from 0, not those of the block.
+        if (own_hash, tx_hash, index) in seen:
             continue
-        seen.add((own_hash, index))
+        seen.add((own_hash, tx_hash, index))
         yield Transfer(
             token=checksum(token),
             sender=checksum("0x" + _word(topics[1])[26:]),
             receiver=checksum("0x" + _word(topics[2])[26:]),
             amount=int(_word(data), 16),
-            tx_hash=_word(log["transactionHash"]),
+            tx_hash=tx_hash,
             log_index=index,
             block_number=number,
             block_hash=own_hash,

@@ -55,7 +55,8 @@ class FakeChain:
 
     Faults: `down` (every call fails), `range_limit` (most blocks per `transfers`), `log_limit`
     (most logs per answer), `on_transfers` (called before each answer, e.g. to reorg in the middle
-    of a step). `asked` records every question for logs as (tokens, receivers, first, last).
+    of a step), `numbers_per_transaction` (each transaction's logs are numbered from 0, as some
+    gateways do). `asked` records every question for logs as (tokens, receivers, first, last).
     """
 
     def __init__(self, *, started_at: datetime = GENESIS, block_seconds: int = 1) -> None:
@@ -64,6 +65,7 @@ class FakeChain:
         self.down = False
         self.range_limit: int | None = None
         self.log_limit: int | None = None
+        self.numbers_per_transaction = False
         self.on_transfers: list[Callable[[], object]] = []
         self.asked: list[tuple[tuple[str, ...], tuple[str, ...] | None, int, int]] = []
         self.limits = QuestionLimits(1000)
@@ -211,7 +213,11 @@ class FakeChain:
     def _append(self, timestamp: datetime, transactions: list[FakeTransaction]) -> None:
         parent = self._blocks[-1].block.hash if self._blocks else "0x" + "0" * 64
         block = Block(len(self._blocks), self._new_hash("block"), timestamp, parent)
-        logs = [(each.hash, log) for each in transactions for log in each.logs]
+        logs = [
+            (each.hash, within, log)
+            for each in transactions
+            for within, log in enumerate(each.logs)
+        ]
         transfers = [
             Transfer(
                 token=log.token,
@@ -219,10 +225,10 @@ class FakeChain:
                 receiver=log.receiver,
                 amount=log.amount,
                 tx_hash=tx_hash,
-                log_index=index,
+                log_index=within if self.numbers_per_transaction else index,
                 block_number=block.number,
                 block_hash=block.hash,
             )
-            for index, (tx_hash, log) in enumerate(logs)
+            for index, (tx_hash, within, log) in enumerate(logs)
         ]
         self._blocks.append(_Mined(block, transactions, transfers))

@@ -322,6 +322,14 @@ class TestTransfers:
         assert found[0].block_hash == f"0x{8:064x}"
         assert found[0].log_index == 4
 
+    def test_tells_logs_of_two_transactions_with_the_same_number_apart(
+        self, readers: Readers
+    ) -> None:
+        one = transfer_log(TOKEN, ANNA, 6, 9, 0)
+        other = {**transfer_log(TOKEN, ANNA, 4, 9, 1), "logIndex": "0x0"}
+        reader = readers.over_node(healthy(logs=[one, other, one, other]))
+        assert [each.amount for each in reader.transfers([TOKEN], [ANNA], 1, 10)] == [6, 4]
+
     def test_keeps_to_the_receivers_even_if_the_node_does_not(self, readers: Readers) -> None:
         logs = [transfer_log(TOKEN, ANNA, 1, 1, 0), transfer_log(TOKEN, BELA, 2, 1, 1)]
         reader = readers.over_node(healthy(logs=logs))

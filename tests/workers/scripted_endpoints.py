@@ -1,0 +1,104 @@
+"""A watcher over scripted endpoints, through the product's own reader, by one frozen clock."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+
+import orjson
+from sqlalchemy import select
+
+from adapters.chain.reader import EndpointsUnavailable
+from adapters.chain.rpc_reader import RpcChainReader
+from models.database import Database
+from models.payment.tables import Event, Invoice
+from tests.support.fake_chain import FakeChain
+from tests.support.frozen_clock import FrozenClock
+from tests.workers.ledger import CHAIN_ID, Ledger
+from tests.workers.lying_nodes import Endpoint, frozen_nodes
+from workers.chain_watcher import ChainWatcher
+from workers.payment import expire_invoices
+
+
+class Street:
+    """One merchant, one chain, and several endpoints that show it."""
+
+    def __init__(
+        self, ledger: Ledger, *, endpoints: int = 1, many: int = 500, block_seconds: int = 2
+    ) -> None:
+        self.ledger, self.clock = ledger, ledger.clock
+        self.chain = FakeChain(started_at=self.clock.now(), block_seconds=block_seconds)
+        self.endpoints = [
+            Endpoint(self.chain, random.Random(number), f"http://127.0.0.1:1/{number}")
+            for number in range(endpoints)
+        ]
+        self._many = many
+        self.expire = partial(expire_invoices, ledger.database, self.clock)
+        self.restart()
+        self.watch()
+
+    def restart(self) -> None:
+        """Let another process watch from now on."""
+        self.reader = RpcChainReader(
+            [each.url for each in self.endpoints],
+            CHAIN_ID,
+            3.0,
+            lambda: self.watcher.least_head(),
+            genesis=lambda: self.watcher.genesis_hash(),
+            transports={each.url: each.ask for each in self.endpoints},
+        )
+        self.watcher = ChainWatcher(
+            self.ledger.database,
+            self.reader,
+            self.clock,
+            chain_id=CHAIN_ID,
+            many=self._many,
+            ended_every=timedelta(seconds=60),
+        )
+
+    def watch(self, *, most: int = 100) -> None:
+        """Let the worker step until nothing is left to do for now."""
+        for _ in range(most):
+            try:
+                if not self.watcher.try_watch_one():
+                    break
+            except EndpointsUnavailable:
+                break
+
+    def mine(self, count: int = 1) -> None:
+        """Mine blocks as time passes, and watch after each."""
+        for _ in range(count):
+            self.clock.advance(seconds=self.chain.block_seconds)
+            self.chain.mine(at=self.clock.now())
+            self.watch()
+            while self.expire():
+                pass
+
+    def wait(self, seconds: float, *, every: float = 2) -> None:
+        """Watch while no block comes."""
+        for _ in range(round(seconds / every)):
+            self.clock.advance(seconds=every)
+            self.watch()
+
+    def told(self, invoice: Invoice) -> list[str]:
+        """The types of the invoice's events, without the prefix, in their order."""
+        with self.ledger.database.reading() as reader:
+            rows = reader.execute(
+                select(Event.type).where(Event.invoice_id == invoice.id).order_by(Event.id)
+            )
+            return [row.type.removeprefix("invoice.") for row in rows]
+
+    def payloads(self, invoice: Invoice) -> list[dict[str, object]]:
+        """The events' data."""
+        with self.ledger.database.reading() as reader:
+            rows = reader.execute(
+                select(Event.data).where(Event.invoice_id == invoice.id).order_by(Event.id)
+            )
+            return [orjson.loads(row.data) for row in rows]
+
+
+@contextmanager
+def street(database: Database, clock: FrozenClock, **options: int) -> Iterator[Street]:
+    with frozen_nodes(clock.now):
+        yield Street(Ledger(database, clock), **options)
