@@ -1,5 +1,6 @@
 """The hand-written OpenAPI documents."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ from server.openapi.union import Document
 HERE = Path(__file__).parent
 
 
+@cache
 def document(name: str) -> Document:
-    """Return a document, with what it takes of others, as the engine serves it. Raise `Mistakes`
-    for one that cannot be read.
+    """Return a document and all that it refers to, as the engine serves it. All callers share one
+    object, so they must not change it. Raise `Mistakes` if it cannot be read.
     """
     path = HERE / f"{name}.yaml"
     loaded = read(path)
@@ -24,5 +26,7 @@ def text(name: str) -> bytes:
 
 
 def load(name: str) -> dict[str, Any]:
-    """Return the content of a document; status codes and other keys are text."""
+    """Return the content of a document, which all callers share; status codes and other keys are
+    text.
+    """
     return dict(document(name).content)

@@ -15,10 +15,13 @@ import structlog
 from hypothesis import settings as hypothesis_settings
 
 import logs
+import specs
+from cli.memory import use_one_arena
 from models import migrate
 from models.database import Database
 from models.secret_shapes import SHAPES
 from server import threads
+from services import DOCUMENTS
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient
 from tests.support.databases import Lent, Places, directory_in_memory
@@ -31,6 +34,8 @@ pytest_plugins = ["tests.support.chat.fixtures", "tests.support.leftovers"]
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PATIENCE_S = 20.0
+
+use_one_arena()
 
 # Machines differ: a test fails for what it found, never for how long it took.
 hypothesis_settings.register_profile("specd", deadline=None)
@@ -87,6 +92,14 @@ def _patient_threads() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "MOST_QUEUED_S", PATIENCE_S)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _unchanged_documents() -> Iterator[None]:
+    """Fails if a test has changed a document, because all tests of a process share it."""
+    yield
+    for name in DOCUMENTS:
+        assert specs.document(name) == specs.document.__wrapped__(name), f"{name} was changed"
 
 
 @pytest.fixture

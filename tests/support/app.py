@@ -7,11 +7,13 @@ import os
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
+from unittest.mock import patch
 
 import httpx
 
 from server.service import Service
 from server.serving.app import build_app
+from server.wire import answering
 from tests.contract.prism import exchanges
 
 T = TypeVar("T")
@@ -61,7 +63,9 @@ class ServiceApp:
         async def all_of_them() -> list[httpx.Response]:
             return await asyncio.gather(*map(exchange, requests))
 
-        return self.run(all_of_them())
+        # No body of a request here is still on its way when it is answered.
+        with patch.object(answering, "_LINGER_SECONDS", 0.01):
+            return self.run(all_of_them())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(work)

@@ -26,8 +26,8 @@ HOST = "http://service.test"
 _OMITTED = object()
 _NUMBER = re.compile(r"[0-9]+")
 _WORD = re.compile(r"[A-Za-z0-9]*[A-Za-z][A-Za-z0-9]*")
-_judges: dict[int, tuple[Mapping[str, Any], Judge]] = {}
-"""By the id of a document, which is kept beside so that nothing else gets its id."""
+_judges: list[tuple[Mapping[str, Any], Judge]] = []
+"""Each document with its judge."""
 
 
 class Sends(Protocol):
@@ -87,10 +87,14 @@ def _looks(value: str) -> str:
 
 
 def judge_of(document: Mapping[str, Any]) -> Judge:
-    """The judge of a document; made once per document, for it takes a second."""
-    if id(document) not in _judges:
-        _judges[id(document)] = document, Judge(document)
-    return _judges[id(document)][1]
+    """Return the judge of a document. Equal documents share one, because it takes half a second
+    to make and grows with use.
+    """
+    for judged, judge in _judges:
+        if judged is document or judged == document:
+            return judge
+    _judges.append((document, judge := Judge(document)))
+    return judge
 
 
 def operations_of(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -4,6 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
 
 import pytest
+from argon2 import extract_parameters
+from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from models.chat.identity import passwords
 from models.chat.identity.passwords import (
@@ -14,6 +16,8 @@ from models.chat.identity.passwords import (
 )
 from tests.support.cpu import cpu_at_most
 
+SERVED = passwords._hasher
+"""At import, before the suite replaces it."""
 STRONG = "vH3!kq9#"
 LONG = "correct horse battery staple, the 4th of " + "7qZ!" * 20
 
@@ -29,6 +33,16 @@ def test_a_password_that_nobody_guesses_soon_is_strong(password: str) -> None:
 )
 def test_one_too_short_too_long_or_too_common_is_weak(password: str) -> None:
     assert not is_strong(password)
+
+
+def test_hash_has_the_full_cost_and_verifies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests hash at the lowest cost."""
+    monkeypatch.setattr(passwords, "_hasher", SERVED)
+    made = passwords.hash_password(STRONG)
+    assert extract_parameters(made) == RFC_9106_LOW_MEMORY
+    assert passwords.is_password(STRONG, made)
+    assert not passwords.is_password(STRONG + "?", made)
+    assert not passwords.is_password(STRONG, None)
 
 
 def test_few_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
