@@ -116,6 +116,7 @@ class ChainBooks:
         head: BlockMark,
         reorganised: bool,
         is_deep: bool,
+        given_up: bool = False,
     ) -> int:
         """Write the transfers from `base` to `tip`, the new checkpoint; return how many invoices
         were settled.
@@ -123,6 +124,7 @@ class ChainBooks:
         After a reorganisation this also drops the payments of the blocks above `base`, in the same
         transaction, so that a payment that is mined again at once never looks lost in between.
         `is_deep`: the blocks are old enough that one reading is as good as a second one.
+        `given_up`: no endpoint shows their logs.
         """
         now = self._clock.now()
         read_twice = is_deep and checkpoint.reread_number >= base.number
@@ -137,6 +139,7 @@ class ChainBooks:
                 forget_above=base.number if reorganised else None,
                 reread_number=tip.number if read_twice else None,
             )
+            checkpoints.count_given_up(session, checkpoint, int(given_up))
             touched: set[str] = set()
             if reorganised:
                 receivers.go_back(session, self._chain_id, to=base, since=base.timestamp)
@@ -179,6 +182,55 @@ class ChainBooks:
 
         self._database.run(write)
 
+    def put_off(
+        self, checkpoint: Checkpoint, newcomers: Sequence[Newcomer], *, head: BlockMark
+    ) -> None:
+        """Let newcomers join the others now, and have their blocks read again later."""
+        now = self._clock.now()
+
+        def write(session: Session) -> None:
+            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            receivers.put_off(session, [each.receiver.invoice_id for each in newcomers])
+
+        self._database.run(write)
+
+    def read_again(
+        self,
+        checkpoint: Checkpoint,
+        invoice_ids: Sequence[str],
+        seen: Sequence[Observation],
+        *,
+        head: BlockMark,
+        first: int,
+        next_block: int | None,
+        given_up: int = 0,
+    ) -> int:
+        """Write what was found when the blocks of invoices were read again, from `first` to before
+        `next_block`; None: to the end. Return for how many invoices a payment was found.
+
+        `given_up`: how many of them have blocks that no endpoint shows any more.
+        """
+        now = self._clock.now()
+
+        def write(session: Session) -> int:
+            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            found = watching.record(session, self._chain_id, seen, now=now)
+            receivers.note_reread(session, invoice_ids, first=first, next_block=next_block)
+            checkpoints.count_given_up(session, checkpoint, given_up)
+            touched = found
+            if next_block is None:  # those with payments may expire now
+                touched = found | watching.find_with_payments(session, invoice_ids)
+            watching.settle_touched(
+                session,
+                touched,
+                head_number=head.number,
+                checkpoint_time=checkpoint.read_until,
+                now=now,
+            )
+            return len(found)
+
+        return self._database.run(write)
+
     def reread(
         self,
         checkpoint: Checkpoint,
@@ -186,9 +238,10 @@ class ChainBooks:
         *,
         head: BlockMark,
         reread_number: int,
+        given_up: bool = False,
     ) -> int:
         """Write the transfers of a second reading up to `reread_number`; return how many invoices
-        it changed.
+        it changed. `given_up`: no endpoint shows the logs of these blocks.
         """
         now = self._clock.now()
 
@@ -201,6 +254,7 @@ class ChainBooks:
                 now=now,
                 reread_number=reread_number,
             )
+            checkpoints.count_given_up(session, checkpoint, int(given_up))
             touched = watching.record(session, self._chain_id, seen, now=now)
             return watching.settle_touched(
                 session,

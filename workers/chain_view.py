@@ -200,14 +200,43 @@ class ChainView:
     ) -> list[Transfer]:
         """Return the transfers that any of the endpoints with `base` on their chain shows.
 
-        An endpoint that does not answer is left out.
+        An endpoint that does not answer is left out, and `EndpointsUnavailable` raised if none
+        does.
         """
-        transfers = self.read(tokens, receivers, first, last)
+        transfers: list[Transfer] = []
+        failure: EndpointsUnavailable | None = None
+        answered = 0
+        try:
+            transfers += self.read(tokens, receivers, first, last)
+            answered += 1
+        except EndpointsUnavailable as error:
+            failure = error
         for _ in self._reader.others():
             with suppress(EndpointsUnavailable):
                 if self.is_canonical(base):
                     transfers += self.read(tokens, receivers, first, last)
+                    answered += 1
+        if failure is not None and not answered:
+            raise failure
         return list(dict.fromkeys(transfers))
+
+    def first_readable(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, base: BlockMark
+    ) -> int:
+        """Return the first block from `first` to `base` whose logs an endpoint shows, and those of
+        all after it: nodes delete the oldest. One more than `base` if there is none.
+        """
+        some = None if receivers is None else receivers[:1]
+        low, high = first, base.number + 1
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                self.read_everywhere(tokens[:1], some, middle, middle, base)
+            except EndpointsUnavailable:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def _doubts(self, block: Block) -> bool:
         """Return whether to read a block again whose bloom promises more than was answered."""

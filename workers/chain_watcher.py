@@ -63,6 +63,7 @@ from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint,
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation
 from workers.chain_books import ChainBooks
+from workers.chain_patience import MOST_TRIES, TRIES, Patience
 from workers.chain_view import ChainView, tokens_of
 
 MANY_RECEIVERS = 500
@@ -74,6 +75,8 @@ OLD = timedelta(minutes=1)
 
 REREAD_AT_ONCE = 64
 """How many blocks wait for their second reading until it is worth a request."""
+
+_SECOND_READING = "second reading"
 
 SEEN_EVERY = timedelta(seconds=10)
 """How often the time of an unchanged head is stored."""
@@ -115,8 +118,9 @@ class ChainWatcher:
         self._read_anew_every, self._ended_every = read_anew_every, ended_every
         self._books = ChainBooks(database, clock, chain_id)
         self._view = ChainView(reader, clock.now)
-        self._newcomers_had_their_turn = False
-        self._read_anew_before = False
+        self._patience = Patience(clock.now)
+        self._served: set[bool] = set()
+        self._far_had_their_turn = False
         self._looks_behind = False
         self._ignores_genesis = False
         self._checkpoint: Checkpoint | None = None
@@ -208,13 +212,29 @@ class ChainWatcher:
             return self._read_again(head, checkpoint)
         if self._clock.now() >= self._read_anew_at and self._send_back(checkpoint):
             return True
-        if newcomers and not (self._newcomers_had_their_turn and has_new_blocks):
-            self._newcomers_had_their_turn = True
-            return self._catch_up(head, checkpoint, newcomers)
-        self._newcomers_had_their_turn = False
+        if self._serve(head, checkpoint, newcomers, in_turn=has_new_blocks):
+            return True
         if has_new_blocks:
             return self._extend(head, checkpoint, base, tip, blocks) or bool(newcomers)
         self._note_seen(head, checkpoint)
+        return False
+
+    def _serve(
+        self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer], *, in_turn: bool
+    ) -> bool:
+        """Read the blocks of single invoices; return whether there were some to read.
+
+        `in_turn`: new blocks wait, too, and come after one reading of each of the two lists.
+        """
+        if not in_turn:
+            self._served.clear()
+        for is_rereading, read in ((False, self._catch_up), (True, self._read_alone)):
+            group = [each for each in newcomers if each.is_rereading == is_rereading]
+            if group and is_rereading not in self._served:
+                self._served.add(is_rereading)
+                if read(head, checkpoint, group):
+                    return True
+        self._served.clear()
         return False
 
     # Reading on.
@@ -234,9 +254,21 @@ class ChainWatcher:
         `blocks`: those in between, where they were read and each is the parent of the next. Return
         whether there are more blocks to read.
         """
-        seen = self._read(base, tip, blocks or (), reorganised=reorganised)
+        reading, given_up = f"blocks above {base.number}", False
+        try:
+            seen = self._read(base, tip, blocks or (), reorganised=reorganised)
+        except EndpointsUnavailable:
+            if self._patience.is_due(reading):
+                self._patience.note_failure([reading])
+            if self._patience.failures(reading) < TRIES:
+                raise
+            passed = self._pass_over(head, base, tip)
+            if passed is None:
+                raise
+            seen, tip, blocks, given_up = [], passed, (), True
         if seen is None:
             return self._moved_under_us()
+        self._patience.forget([reading])
         if not blocks:
             if not self._view.is_canonical(tip):
                 return self._moved_under_us()
@@ -249,13 +281,28 @@ class ChainWatcher:
             seen,
             head=self._view.mark(head),
             reorganised=reorganised,
-            is_deep=head.number - tip.number >= DEEP,
+            is_deep=head.number - tip.number >= DEEP and not given_up,
+            given_up=given_up,
         )
         if settled:
             self._log.info(
                 "invoices_settled", checkpoint=tip.number, head=head.number, invoices=settled
             )
         return tip.number < head.number
+
+    def _pass_over(self, head: Block, base: BlockMark, tip: Block) -> Block | None:
+        """Return the last of the blocks above `base` whose logs no endpoint shows, although it
+        shows those of newer blocks; None if it does not, too.
+        """
+        tokens, addresses, _ = self._wanted(base.timestamp)
+        first, newest = base.number + 1, self._view.mark(head)
+        readable = self._view.first_readable(tokens, addresses, first, newest)
+        if readable > head.number:
+            return None
+        last = self._reader.block(readable - 1) if readable > first else tip
+        if last is not None:
+            self._log.error("reading_given_up", alert=True, first=first, readable=last.number + 1)
+        return last
 
     def _read(
         self, base: BlockMark, tip: Block, blocks: Sequence[Block], *, reorganised: bool
@@ -311,26 +358,27 @@ class ChainWatcher:
             if not newcomers:
                 return False
         base = checkpoint.block
-        # Those that are read anew are read through all endpoints, because it is the last time.
-        anew = [each for each in newcomers if each.rereads]
-        fresh = [each for each in newcomers if not each.rereads]
-        everywhere = not fresh or (bool(anew) and not self._read_anew_before)
-        self._read_anew_before = everywhere
-        newcomers = anew if everywhere else fresh
-        span = self._view.span(everywhere=everywhere)
+        span = self._view.span()
         near = [each for each in newcomers if base.number - each.start < span]
-        group = near or newcomers
+        # Those that begin far below have every second turn, however many are new.
+        far = [each for each in newcomers if base.number - each.start >= span]
+        group = far if far and not (near and self._far_had_their_turn) else near
+        self._far_had_their_turn = group is far
         first = min(each.start for each in group)
         last = min(base.number, first + span - 1)
+        group = [each for each in group if each.start <= last or first > last]
         receivers = [each.receiver for each in group]
         seen: list[Observation] | None = []
         if first <= last:
             addresses = [each.address for each in receivers]
             tokens = tokens_of(receivers)
-            if everywhere:
-                transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
-            else:
+            try:
                 transfers = self._view.read(tokens, addresses, first, last)
+            except EndpointsUnavailable as failure:
+                # They join the others, so that new blocks do not wait, and are read again.
+                self._log.warning("newcomers_unreadable", first=first, reason=str(failure))
+                self._books.put_off(checkpoint, group, head=self._view.mark(head))
+                return True
             seen = self._view.observe(transfers, receivers)
             if seen is None or not self._view.is_canonical(base):
                 return self._moved_under_us()
@@ -348,10 +396,93 @@ class ChainWatcher:
 
     # Reading again.
 
+    def _read_alone(
+        self, head: Block, checkpoint: Checkpoint, rereadings: Sequence[Newcomer]
+    ) -> bool:
+        """Read invoices' own blocks again, through all endpoints, up to the checkpoint."""
+        base = checkpoint.block
+        due = [each for each in rereadings if self._patience.is_due(each.receiver.invoice_id)]
+        if not due:
+            return False
+        span = self._view.span(everywhere=True)
+        first = min(each.start for each in due)
+        last = min(base.number, first + span - 1)
+        group = [each for each in due if each.start <= last or first > last]
+        receivers = [each.receiver for each in group]
+        ids = [each.invoice_id for each in receivers]
+        seen: list[Observation] | None = []
+        if first <= last:
+            tokens, addresses = tokens_of(receivers), [each.address for each in receivers]
+            try:
+                transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
+            except EndpointsUnavailable as failure:
+                return self._try_give_up(head, checkpoint, group, last, failure)
+            seen = self._view.observe(transfers, receivers)
+            if seen is None or not self._view.is_canonical(base):
+                return self._moved_under_us()
+        self._patience.forget(ids)
+        changed = self._books.read_again(
+            checkpoint,
+            ids,
+            seen or (),
+            head=self._view.mark(head),
+            first=first,
+            next_block=None if last >= base.number or first > last else last + 1,
+        )
+        if changed:
+            self._log.warning("payments_found_late", alert=True, last=last, invoices=changed)
+        return True
+
+    def _try_give_up(
+        self,
+        head: Block,
+        checkpoint: Checkpoint,
+        group: Sequence[Newcomer],
+        last: int,
+        failure: EndpointsUnavailable,
+    ) -> bool:
+        """Note that no endpoint shows the logs up to `last`. Pass over them for the invoices whose
+        reading has failed often enough, and return whether there were any.
+        """
+        # The oldest blocks are those that fail. Others of the group do not wait for them.
+        middle = sorted(each.start for each in group)[(len(group) - 1) // 2]
+        oldest = [each for each in group if each.start <= middle]
+        self._patience.note_failure(each.receiver.invoice_id for each in oldest)
+        tries = {id(each): self._patience.failures(each.receiver.invoice_id) for each in oldest}
+        self._log.info("invoices_unreadable", invoices=len(oldest), reason=str(failure))
+        over = [each for each in oldest if tries[id(each)] >= TRIES]
+        if not over:
+            return False
+        base = checkpoint.block
+        receivers = [each.receiver for each in over]
+        tokens, addresses = tokens_of(receivers), [each.address for each in receivers]
+        first = min(each.start for each in over)
+        readable = self._view.first_readable(tokens, addresses, first, base)
+        if readable > base.number and max(tries.values()) < MOST_TRIES:
+            return False  # no endpoint shows any logs now
+        if readable <= first:
+            readable = last + 1
+        lost = [each.receiver.invoice_id for each in over if each.start < readable]
+        self._patience.resume(each.receiver.invoice_id for each in over)
+        self._log.error(
+            "reading_given_up", alert=True, first=first, readable=readable, invoices=lost[:20]
+        )
+        self._books.read_again(
+            checkpoint,
+            lost,
+            (),
+            head=self._view.mark(head),
+            first=first,
+            next_block=readable if readable <= base.number else None,
+            given_up=len(lost),
+        )
+        return True
+
     def _is_second_reading_due(self, head: Block, checkpoint: Checkpoint) -> bool:
         return (
             head.number - DEEP - checkpoint.reread_number >= REREAD_AT_ONCE
             and self._clock.now() >= self._second_reading_at
+            and self._patience.is_due(_SECOND_READING)
         )
 
     def _read_again(self, head: Block, checkpoint: Checkpoint) -> bool:
@@ -369,18 +500,36 @@ class ChainWatcher:
             return True
         since = checkpoint.block.timestamp
         seen: list[Observation] | None = []
+        given_up = False
         if self._books.open_receivers(since=since, limit=1):
             first = checkpoint.reread_number + 1
             tokens, addresses, owners = self._wanted(since)
-            transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
+            try:
+                transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
+            except EndpointsUnavailable as failure:
+                self._patience.note_failure([_SECOND_READING])
+                self._log.info("blocks_unreadable", first=first, last=last, reason=str(failure))
+                if self._patience.failures(_SECOND_READING) < TRIES:
+                    return True
+                readable = self._view.first_readable(tokens, addresses, first, base)
+                if readable > base.number:
+                    return True  # no endpoint shows any logs now
+                last = max(readable - 1, first if readable <= first else 0)
+                self._log.error("reading_given_up", alert=True, first=first, readable=last + 1)
+                transfers, given_up = [], True
             if owners is None:
                 paid = {transfer.receiver for transfer in transfers}
                 owners = self._books.owners(paid, since=since)
             seen = self._view.observe(transfers, owners)
             if seen is None or not self._view.is_canonical(base):
                 return self._moved_under_us()
+        self._patience.forget([_SECOND_READING])
         changed = self._books.reread(
-            checkpoint, seen or (), head=self._view.mark(head), reread_number=last
+            checkpoint,
+            seen or (),
+            head=self._view.mark(head),
+            reread_number=last,
+            given_up=given_up,
         )
         if changed:
             self._log.warning("payments_found_late", alert=True, last=last, invoices=changed)

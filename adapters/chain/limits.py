@@ -15,6 +15,16 @@ _NOT_A_LIMIT = re.compile(
     re.IGNORECASE,
 )
 
+# Of blocks that the node has deleted, of geth, reth, erigon, nethermind and providers' plans. The
+# code is that of EIP-4444.
+_PRUNED = re.compile(
+    r"pruned|history (is )?(unavailable|not available|expired)|(needs?|requires?|use) an? archive"
+    r"|archive (node|plan|access|data|request|state)|missing trie node|historical (state|logs|data)"
+    r"|older than|(receipts|logs|blocks?) (is|are)? ?(not|no longer) available",
+    re.IGNORECASE,
+)
+_PRUNED_HISTORY = 4444
+
 # Of too many requests, not of one too large: another endpoint or a pause helps.
 _RATE = re.compile(
     r"rate.?limit|too many requests|request rate|requests? (count|quota)|per (second|minute|day)"
@@ -49,11 +59,16 @@ _LIMIT_EXCEEDED = -32005
 
 def is_range_too_large(code: int, message: str) -> bool:
     """Return whether an eth_getLogs error refuses the range, by its text, then its code."""
-    if _NOT_A_LIMIT.search(message):
+    if _NOT_A_LIMIT.search(message) or is_pruned(code, message):
         return False
     if _LIMIT.search(message):
         return True
     return code == _LIMIT_EXCEEDED and not _RATE.search(message)
+
+
+def is_pruned(code: int, message: str) -> bool:
+    """Return whether an error means that the node no longer has these blocks."""
+    return code == _PRUNED_HISTORY or _PRUNED.search(message) is not None
 
 
 def is_rate_limit(code: int, message: str) -> bool:

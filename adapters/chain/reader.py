@@ -89,7 +89,8 @@ class ChainReader(Protocol):
     def others(self) -> Iterator[Block]:
         """Yield the newest block of each of the other usable endpoints.
 
-        Until the next one, requests go to that endpoint, and at the end to the step's one again.
+        Until the next one, requests go to that endpoint, and at the end to the step's one again,
+        even if that has failed before.
         """
         ...
 

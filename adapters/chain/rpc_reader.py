@@ -11,6 +11,7 @@ from adapters.chain.json_rpc import AnswerTooLarge, EndpointFailed, RpcError, en
 from adapters.chain.limits import (
     find_named_width,
     is_above_head,
+    is_pruned,
     is_range_too_large,
     is_rate_limit,
 )
@@ -75,6 +76,8 @@ class RpcChainReader:
             for endpoint in endpoints
         ]
         self._chosen: Node | None = None
+        self._first: Node | None = None
+        """The step's endpoint, which `others` leaves out even after it has failed."""
         self._preferred: Node | None = None
         self._head_number = 0
 
@@ -115,7 +118,7 @@ class RpcChainReader:
                 behind += 1
                 reasons.append(f"{node.endpoint}: at block {head.number}, behind {least}")
                 continue
-            self._chosen = node
+            self._chosen = self._first = node
             self._head_number = head.number
             for reason in reasons:
                 _log.warning("chain_endpoint_passed_over", reason=reason, chain_id=self._chain_id)
@@ -126,7 +129,7 @@ class RpcChainReader:
         raise failure("; ".join(reasons))
 
     def others(self) -> Iterator[Block]:
-        first, least, genesis = self._current, self._not_behind(), self._genesis()
+        first, least, genesis = self._first, self._not_behind(), self._genesis()
         try:
             for node in self._nodes:
                 if node is first or node.is_silent:
@@ -236,7 +239,8 @@ class RpcChainReader:
         """
         worded, named = isinstance(error, AnswerTooLarge), None
         if isinstance(error, RpcError):
-            if is_rate_limit(error.code, error.message) or is_above_head(error.message):
+            code, message = error.code, error.message
+            if is_rate_limit(code, message) or is_above_head(message) or is_pruned(code, message):
                 return
             worded = is_range_too_large(error.code, error.message)
             named = find_named_width(error.message, below=width) if worded else None

@@ -165,6 +165,16 @@ def move(
         _remember(session, old.chain_id, to)
 
 
+def count_given_up(session: Session, old: Checkpoint, count: int) -> None:
+    """Count readings that ended without the logs of all their blocks."""
+    if count:
+        session.execute(
+            update(ChainHead)
+            .where(ChainHead.chain_id == old.chain_id)
+            .values(readings_given_up=ChainHead.readings_given_up + count)
+        )
+
+
 def note_seen(
     session: Session, old: Checkpoint, *, head: BlockMark, read_until: datetime, now: datetime
 ) -> None:

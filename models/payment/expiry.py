@@ -29,6 +29,7 @@ def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
             Invoice.expires_at < ChainHead.read_until,
             Invoice.expires_at < now,
             Invoice.catch_up_block.is_(None),
+            Invoice.reread_block.is_(None),
             Invoice.rereads > 0,
         )
         .limit(limit)

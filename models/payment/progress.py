@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from models.payment import receivers
-from models.payment.tables import ChainHead, Lease
+from models.payment.tables import ChainHead, Invoice, Lease
 from models.rows import columns_of, read_rows
 
 
@@ -22,6 +22,18 @@ class ChainProgress:
     head_number: int
     head_seen_at: datetime | None
     read_until: datetime
+    readings_given_up: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The invoices of a chain that have not joined the others yet, when the oldest of them was
+    created, and how many are read again.
+    """
+
+    newcomers: int
+    oldest: datetime | None
+    rereadings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,15 @@ def find_progress(
     query = select(*columns_of(ChainProgress, ChainHead)).where(ChainHead.chain_id.in_(chains))
     rows = reader.execute(query.order_by(ChainHead.chain_id))
     return chains, read_rows(ChainProgress, rows)
+
+
+def find_waiting(reader: Connection, chain_id: int) -> Waiting:
+    """Return how many invoices have blocks to read for them alone (partial indexes)."""
+    its = Invoice.chain_id == chain_id
+    new = select(func.count(), func.min(Invoice.created_at))
+    newcomers, oldest = reader.execute(new.where(its, Invoice.catch_up_block.is_not(None))).one()
+    again = select(func.count()).where(its, Invoice.reread_block.is_not(None))
+    return Waiting(newcomers, oldest, reader.scalar(again) or 0)
 
 
 def find_leases(reader: Connection) -> Sequence[LeaseRow]:

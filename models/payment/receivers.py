@@ -7,9 +7,21 @@ them and swapped in the writing transaction, proves that they are still true (se
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, literal, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+    update,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from models.dialects import id_in
 from models.payment.checkpoints import BlockMark
@@ -43,13 +55,15 @@ class Receiver:
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """An invoice that is not read together with the others yet, and its start on the chain.
+    """An invoice with blocks to read for it alone, and its start on the chain.
 
+    It is not read together with the others yet, or with `is_rereading`, its blocks are read again.
     `creation_block`, `creation_head` and `rereads` as in the table.
     """
 
     receiver: Receiver
     catch_up_block: int
+    is_rereading: bool
     creation_block: int | None
     creation_head: int | None
     creation_head_hash: str | None
@@ -113,6 +127,7 @@ def is_awaited(reader: Connection, chain_id: int) -> bool:
             Payment.chain_id == chain_id, Payment.status == literal(PENDING, literal_execute=True)
         ),
         select(Invoice.id).where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None)),
+        select(Invoice.id).where(Invoice.chain_id == chain_id, Invoice.reread_block.is_not(None)),
     )
     return bool(reader.scalar(select(or_(*(each.exists() for each in waits)))))
 
@@ -149,13 +164,37 @@ def match_receivers(
 
 
 def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[Newcomer]:
-    """Return up to `limit` invoices that have to catch up with the checkpoint (a partial index)."""
-    rows = reader.execute(
-        select(*_RECEIVER, *columns_of(Newcomer, Invoice))
-        .where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None))
-        .limit(limit)
+    """Return the invoices that have to catch up with the checkpoint, newest first, and those whose
+    blocks are read again, up to `limit` of each: neither list takes the other's place.
+    """
+    new = _newcomers(Invoice.catch_up_block, is_rereading=False).where(
+        Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None)
     )
+    again = _newcomers(Invoice.reread_block, is_rereading=True).where(
+        Invoice.chain_id == chain_id,
+        Invoice.reread_block.is_not(None),
+        aside(Invoice.catch_up_block).is_(None),
+    )
+    newest = new.order_by(Invoice.created_at.desc()).limit(limit).subquery()
+    lowest = again.order_by(Invoice.reread_block).limit(limit).subquery()
+    rows = reader.execute(union_all(select(newest), select(lowest)))
     return [row_of(Newcomer, row, receiver=row_of(Receiver, row)) for row in rows]
+
+
+def _newcomers(
+    next_block: InstrumentedAttribute[int | None], *, is_rereading: bool
+) -> Select[*tuple[Any, ...]]:
+    others = [
+        column
+        for column in columns_of(Newcomer, Invoice)
+        if column.key not in ("catch_up_block", "creation_time")
+    ]
+    return select(
+        *_RECEIVER,
+        next_block.label("catch_up_block"),
+        literal(is_rereading).label("is_rereading"),
+        *others,
+    )
 
 
 def anchor(session: Session, anchors: Mapping[str, int]) -> None:
@@ -170,6 +209,23 @@ def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: 
     _update(session, id_in(Invoice.id, invoice_ids), catch_up_block=next_block)
 
 
+def put_off(session: Session, invoice_ids: Sequence[str]) -> None:
+    """Let newcomers join the others, and have the blocks that they have not read yet read again."""
+    next_block = func.coalesce(Invoice.reread_block, Invoice.catch_up_block)
+    lower = case((Invoice.catch_up_block < next_block, Invoice.catch_up_block), else_=next_block)
+    _update(session, id_in(Invoice.id, invoice_ids), reread_block=lower, catch_up_block=None)
+
+
+def note_reread(
+    session: Session, invoice_ids: Sequence[str], *, first: int, next_block: int | None
+) -> None:
+    """Note that invoices were read again from `first` to before `next_block`; None: to the end. One
+    that was sent back below `first` meanwhile stays there.
+    """
+    as_read = (aside(Invoice.reread_block) >= first) | (Invoice.reread_block == UNREAD)
+    _update(session, id_in(Invoice.id, invoice_ids), as_read, reread_block=next_block)
+
+
 def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) -> None:
     """After a walk back to block `to`, move the start of the invoices monitored at `since` down to
     that block, and have newcomers read on right above it at the latest.
@@ -180,6 +236,9 @@ def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) 
     newcomer = Invoice.catch_up_block.is_not(None)
     further = aside(Invoice.catch_up_block) > to.number + 1
     _update(session, its, newcomer, further, catch_up_block=to.number + 1)
+    rereading = Invoice.reread_block.is_not(None)
+    further = aside(Invoice.reread_block) > to.number + 1
+    _update(session, its, rereading, further, reread_block=to.number + 1)
 
 
 def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> None:
@@ -189,6 +248,8 @@ def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> N
         Invoice.chain_id == chain_id,
         Invoice.monitoring_ends_at >= since,
         catch_up_block=UNREAD,
+        reread_block=None,
+        rereads=0,
         creation_block=None,
         creation_time=None,
         creation_head=None,
@@ -199,11 +260,10 @@ def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> N
 def read_anew(
     session: Session, chain_id: int, *, expired_at: datetime, ended_at: datetime | None
 ) -> int:
-    """Send invoices whose time is over back to their first block, once each; return how many.
+    """Have the blocks of invoices whose time is over read again, once each; return how many.
 
     These are the unpaid ones that expired before `expired_at`, and with `ended_at` all whose
-    monitoring ended before that. They join the others when all their blocks were read a second
-    time.
+    monitoring ended before that. Meanwhile they are read together with the others, too.
     """
     start = func.coalesce(Invoice.creation_block + 1, UNREAD)
     joined = Invoice.catch_up_block.is_(None)
@@ -228,7 +288,7 @@ def read_anew(
         rows = session.execute(
             update(Invoice)
             .where(Invoice.id.in_(some.limit(READ_ANEW_AT_ONCE).scalar_subquery()))
-            .values(catch_up_block=start, rereads=rereads)
+            .values(reread_block=start, rereads=rereads)
             .returning(Invoice.id)
             .execution_options(synchronize_session=False)
         )

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Update, case, func, update
 from sqlalchemy.orm import Session
 
-from models.dialects import greatest, least
+from models.dialects import greatest
 from models.payment import checkpoints, receivers, watching
 from models.payment.errors import ChainIsUnknown, InvoiceDoesNotExist
 from models.payment.tables import UNREAD, Invoice
@@ -46,15 +46,13 @@ def forget_chain(session: Session, chain_id: int) -> int:
 
 
 def _send_back(session: Session, wanted: Update, from_block: int) -> int:
-    """Make invoices newcomers from `from_block` on, but not from before their first block."""
+    """Have invoices read again from `from_block` on, but not from before their first block. They
+    are read through all endpoints, and meanwhile together with the others, too.
+    """
     begin = greatest(func.coalesce(Invoice.creation_block + 1, UNREAD), from_block)
-    start = case(
-        # Nothing of it was read yet.
-        (Invoice.catch_up_block == UNREAD, UNREAD),
-        else_=least(func.coalesce(Invoice.catch_up_block, begin), begin),
-    )
+    start = case((Invoice.reread_block < begin, Invoice.reread_block), else_=begin)
     rows = session.execute(
-        wanted.values(catch_up_block=start)
+        wanted.values(reread_block=start)
         .returning(Invoice.id)
         .execution_options(synchronize_session=False)
     )

@@ -103,8 +103,7 @@ def apply_settlement(
         invoice,
         payments,
         head_number=head_number,
-        # It expires for good only after all its blocks were read a second time.
-        checkpoint_time=checkpoint_time if invoice.rereads else None,
+        checkpoint_time=checkpoint_time if _may_expire(invoice) else None,
         now=now,
     )
     reorged, received = _change_payments(session, invoice, payments, head_number=head_number)
@@ -129,6 +128,13 @@ def apply_settlement(
         for event in _events(view, reorged, received, before=before):
             event_log.append(session, invoice.project_id, event, now=now)
     return settlement
+
+
+def _may_expire(invoice: Invoice) -> bool:
+    """Return whether all its blocks were read a second time, or it has expired for good before."""
+    return invoice.status == lifecycle.EXPIRED or (
+        invoice.rereads > 0 and invoice.reread_block is None
+    )
 
 
 def _events(

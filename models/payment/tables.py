@@ -138,6 +138,7 @@ class Invoice(PaymentBase):
             where=text("exception <> 'none'"),
         ),
         partial_index("ix_invoice_newcomers", "chain_id", where=text("catch_up_block IS NOT NULL")),
+        partial_index("ix_invoice_rereadings", "chain_id", where=text("reread_block IS NOT NULL")),
         partial_index(
             "ix_invoice_unpaid", "chain_id", "expires_at", where=text("status = 'unpaid'")
         ),
@@ -186,8 +187,11 @@ class Invoice(PaymentBase):
     # The next block the watcher reads for this invoice alone; `UNREAD`: it has not looked yet;
     # null: it has caught up and is read together with all others (workers/chain_watcher.py).
     catch_up_block: Mapped[int | None] = mapped_column(BigInteger, default=UNREAD)
-    # How often all its blocks were read anew: 1 before it expires for good, 2 when its monitoring
-    # is over.
+    # The next block the watcher reads again for this invoice alone, through all endpoints; null:
+    # none is due. Meanwhile it is read together with all others, too.
+    reread_block: Mapped[int | None] = mapped_column(BigInteger)
+    # How often all its blocks were sent to be read again: 1 before it expires for good, 2 when its
+    # monitoring is over.
     rereads: Mapped[int] = mapped_column(Integer, default=0)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)
@@ -318,6 +322,8 @@ class ChainHead(PaymentBase):
     head_seen_at: Mapped[datetime | None] = mapped_column(UtcMs)
     read_until: Mapped[datetime] = mapped_column(UtcMs)
     reread_number: Mapped[int] = mapped_column(BigInteger)
+    # Readings that ended without the logs of all their blocks, because no endpoint shows them.
+    readings_given_up: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     # Counts the watcher's transactions: one that began from an older revision changes nothing.
     revision: Mapped[int] = mapped_column(BigInteger, default=0)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -76,6 +76,8 @@ class Conduct:
     """Whether it answers 429 with Retry-After."""
     fork: FakeChain | None = None
     takes_hashes: bool = True
+    keeps: int = 10**9
+    """The newest blocks whose logs it still has."""
 
 
 @dataclass
@@ -88,6 +90,7 @@ class Endpoint:
     always_hides: set[str] = field(default_factory=set)
     conduct: Conduct = field(default_factory=Conduct)
     asked: Counter[str] = field(default_factory=Counter)
+    shows_blooms: bool = True
 
     @property
     def chain(self) -> FakeChain:
@@ -125,7 +128,7 @@ class Endpoint:
             "hash": mined.block.hash,
             "parentHash": mined.block.parent_hash,
             "timestamp": hex(int(mined.block.timestamp.timestamp())),
-            "logsBloom": f"0x{int(bloom):0512x}",
+            "logsBloom": f"0x{int(bloom) if self.shows_blooms else 0:0512x}",
             "transactions": [],
         }
 
@@ -146,6 +149,8 @@ class Endpoint:
                 raise RpcError(-32000, self.conduct.words.format(self.conduct.widest))
             if blocks > self.conduct.slow_above:
                 raise EndpointFailed("no answer in time")
+        if first <= self.chain.height - self.conduct.keeps:
+            raise RpcError(4444, "pruned history unavailable")
         tokens = asked["address"]
         tokens = {each.lower() for each in ([tokens] if isinstance(tokens, str) else tokens)}
         topics = asked["topics"]

@@ -15,6 +15,32 @@ from models.payment.webhooks import backlog
 from server.service import Gauge
 
 
+def _waiting_gauges(
+    waiting: progress.Waiting, now: datetime, labels: dict[str, str]
+) -> list[Gauge]:
+    age_s = 0.0 if waiting.oldest is None else (now - waiting.oldest).total_seconds()
+    return [
+        Gauge(
+            "specd_watcher_newcomers",
+            "Invoices whose blocks up to the last one that was read are not read yet.",
+            waiting.newcomers,
+            labels,
+        ),
+        Gauge(
+            "specd_watcher_newcomers_oldest_seconds",
+            "How long ago the oldest of these invoices was created.",
+            age_s,
+            labels,
+        ),
+        Gauge(
+            "specd_watcher_rereadings",
+            "Invoices whose blocks are being read again.",
+            waiting.rereadings,
+            labels,
+        ),
+    ]
+
+
 def find_gauges(
     data_dir: Path, is_configured: Callable[[int], bool], database: Database, now: datetime
 ) -> list[Gauge]:
@@ -24,6 +50,7 @@ def find_gauges(
     with database.reading_apart() as reader:
         found = backlog.find_backlog(reader, now=now)
         chains, read = progress.find_progress(reader, is_configured)
+        waiting = {row.chain_id: progress.find_waiting(reader, row.chain_id) for row in read}
         leases = progress.find_leases(reader)
         span = find_span(reader, table_of(Event), now=now)
     led = {lease.name for lease in leases if lease.expires_at > now}
@@ -66,6 +93,13 @@ def find_gauges(
                 "specd_watcher_unread_seconds",
                 "How far the chain's time, up to which all is read, is behind the clock.",
                 (now - row.read_until).total_seconds(),
+                chain_label,
+            ),
+            *_waiting_gauges(waiting[row.chain_id], now, chain_label),
+            Gauge(
+                "specd_watcher_readings_given_up",
+                "Readings of invoices and blocks that ended although no endpoint showed all logs.",
+                row.readings_given_up,
                 chain_label,
             ),
         ]

@@ -62,6 +62,7 @@ def test_how_far_chains_are_read_and_who_reads_them(
                 head_seen_at=seen_at,
                 read_until=seen_at - timedelta(seconds=20),
                 reread_number=0,
+                readings_given_up=3,
                 updated_at=seen_at,
             )
         )
@@ -69,6 +70,7 @@ def test_how_far_chains_are_read_and_who_reads_them(
         leases.try_acquire(session, name=lease, holder="host:7:abcd", now=seen_at, ttl_s=12)
 
     database.run(read_some)
+    database.run(lambda session: make_invoice(session, ada, now=clock.now()))
     clock.advance(seconds=5)
     lease = 'specd_lease_seconds{holder="host:7",lease="chain_watcher:31337"}'
     assert scraped(payment_app, "specd_watcher", "specd_lease") == {
@@ -76,6 +78,10 @@ def test_how_far_chains_are_read_and_who_reads_them(
         'specd_watcher_blocks_behind{chain="31337"}': 10.0,
         'specd_watcher_unread_seconds{chain="31337"}': 25.0,
         'specd_watcher_head_age_seconds{chain="31337"}': 5.0,
+        'specd_watcher_newcomers{chain="31337"}': 1.0,
+        'specd_watcher_newcomers_oldest_seconds{chain="31337"}': 5.0,
+        'specd_watcher_rereadings{chain="31337"}': 0.0,
+        'specd_watcher_readings_given_up{chain="31337"}': 3.0,
         lease: 7.0,
     }
     clock.advance(seconds=10)

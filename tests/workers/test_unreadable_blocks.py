@@ -1,0 +1,107 @@
+"""A reading that fails for ever ends, and holds up no other invoice, list or chain meanwhile."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from models.database import Database
+from models.payment.rescans import rescan_invoice
+from models.payment.tables import ChainHead
+from tests.support.frozen_clock import FrozenClock
+from tests.workers.ledger import State
+from tests.workers.lying_nodes import Conduct
+from tests.workers.scripted_endpoints import Street, street
+
+MINUTE = timedelta(minutes=1)
+PRUNED = Conduct(keeps=30)
+
+
+def given_up(its: Street) -> int:
+    with its.ledger.database.reading() as reader:
+        return reader.scalar(select(ChainHead.readings_given_up)) or 0
+
+
+@pytest.fixture(autouse=True)
+def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.chain_books.NEWCOMERS_AT_ONCE", 3)
+
+
+def test_a_new_invoice_is_read_while_many_cannot_be_read_again(
+    database: Database, clock: FrozenClock
+) -> None:
+    with street(database, clock, endpoints=2, block_seconds=12) as its:
+        old = [its.ledger.invoice(lifetime=MINUTE, monitoring=3 * MINUTE) for _ in range(5)]
+        for endpoint in its.endpoints:
+            endpoint.conduct = Conduct(keeps=3)
+        its.mine(12)
+        new = its.ledger.invoice(1000)
+        its.chain.pay(new.deposit_address, 1000, at=clock.now())
+        its.mine()
+        assert its.ledger.state(new) == State("paid", "none", 1000, 0)
+        its.mine(64)
+        assert {its.ledger.state(each).status for each in old} == {"expired"}
+        assert [its.told(each) for each in old] == [["expired"]] * 5
+        assert given_up(its) >= 5
+        asked = its.endpoints[0].asked["eth_getLogs"]
+        its.wait(60)
+        assert its.endpoints[0].asked["eth_getLogs"] == asked, "nobody tries again"
+
+
+def test_blocks_that_are_left_are_read_after_those_that_are_deleted(
+    database: Database, clock: FrozenClock
+) -> None:
+    with street(database, clock) as its:
+        its.endpoints[0].shows_blooms = False
+        late = its.ledger.invoice(1000, lifetime=5 * MINUTE, monitoring=10 * MINUTE)
+        its.mine(140)
+        paid = its.chain.pay(late.deposit_address, 1000, at=clock.now())
+        its.endpoints[0].conduct = Conduct(keeps=100, hidden=frozenset({paid.hash}))
+        its.mine(4)
+        assert its.told(late) == []
+        its.endpoints[0].conduct = Conduct(keeps=100)
+        its.mine(80)
+        assert its.ledger.state(late) == State("paid", "none", 1000, 0)
+
+
+def test_an_endpoint_that_keeps_its_logs_is_enough(database: Database, clock: FrozenClock) -> None:
+    with street(database, clock, endpoints=2) as its:
+        invoice = its.ledger.invoice(1000, lifetime=MINUTE, monitoring=3 * MINUTE)
+        its.mine(20)
+        its.endpoints[0].conduct = PRUNED
+        its.mine(40)
+        assert its.ledger.state(invoice) == State("expired", "none", 0, 0)
+        assert given_up(its) == 0
+
+
+def test_blocks_that_were_deleted_before_they_were_read_do_not_stop_a_chain(
+    database: Database, clock: FrozenClock
+) -> None:
+    with street(database, clock) as its:
+        old = its.ledger.invoice(1000)
+        clock.advance(seconds=200)
+        for _ in range(80):
+            its.chain.mine(at=clock.now())
+        its.endpoints[0].conduct = PRUNED
+        its.watch()
+        its.wait(110)
+        its.chain.pay(old.deposit_address, 1000, at=clock.now())
+        its.mine()
+        assert its.ledger.state(old) == State("paid", "none", 1000, 0)
+
+
+def test_all_endpoints_are_read_when_an_operator_asks_for_a_rescan(
+    database: Database, clock: FrozenClock
+) -> None:
+    with street(database, clock, endpoints=2) as its:
+        invoice = its.ledger.invoice(1000)
+        its.mine(2)
+        paid = its.chain.pay(invoice.deposit_address, 1000, at=clock.now())
+        its.endpoints[0].always_hides.add(paid.hash)
+        for endpoint in its.endpoints:
+            endpoint.shows_blooms = False
+        its.mine(5)
+        assert its.ledger.state(invoice) == State("unpaid", "none", 0, 0)
+        its.ledger.database.run(lambda session: rescan_invoice(session, invoice.id))
+        its.watch()
+        assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)

@@ -1,0 +1,54 @@
+"""How long the watcher tries a reading that an endpoint does not answer, before it gives it up."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+TRIES = 5
+"""After so many failures, a reading of old blocks is given up if newer ones can be read."""
+MOST_TRIES = 30
+"""After so many failures, a reading is given up in any case."""
+RETRY_AFTER = timedelta(seconds=10)
+MOST_RETRY_AFTER = timedelta(minutes=1)
+
+
+@dataclass(slots=True)
+class _Failures:
+    count: int
+    retry_at: datetime
+
+
+class Patience:
+    """The failed readings of one watcher, by name."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._failures: dict[str, _Failures] = {}
+
+    def is_due(self, name: str) -> bool:
+        """Return whether a reading has not failed within the pause between two tries."""
+        failures = self._failures.get(name)
+        return failures is None or self._now() >= failures.retry_at
+
+    def note_failure(self, names: Iterable[str]) -> None:
+        """Count a failure of each of the readings, and pause them."""
+        for name in names:
+            count = self.failures(name) + 1
+            pause = min(RETRY_AFTER * count, MOST_RETRY_AFTER)
+            self._failures[name] = _Failures(count, self._now() + pause)
+
+    def failures(self, name: str) -> int:
+        """Return how often a reading has failed since it last succeeded."""
+        failures = self._failures.get(name)
+        return failures.count if failures else 0
+
+    def resume(self, names: Iterable[str]) -> None:
+        """End the pause of readings whose next failure is still one of too many."""
+        for name in names:
+            if name in self._failures:
+                self._failures[name].retry_at = self._now()
+
+    def forget(self, names: Collection[str]) -> None:
+        """Forget the failures of readings that succeeded or ended."""
+        for name in names:
+            self._failures.pop(name, None)
