@@ -14,7 +14,7 @@ from models.database import Database
 from models.payment import checkpoints, receivers, watching
 from models.payment.checkpoints import BlockMark, Checkpoint
 from models.payment.receivers import Newcomer, Receiver
-from models.payment.watching import Observation
+from models.payment.watching import Observation, PaidAbove
 
 NEWCOMERS_AT_ONCE = 200
 
@@ -65,6 +65,11 @@ class ChainBooks:
                 reader, self._chain_id, since=since, addresses=addresses
             )
 
+    def paid_above(self, number: int) -> list[PaidAbove]:
+        """Return the payments that count and are in blocks above a number."""
+        with self._database.reading() as reader:
+            return watching.find_paid_above(reader, self._chain_id, number)
+
     # Writing, a transaction each.
 
     def begin(self, *, genesis: BlockMark | None, start: BlockMark, head: BlockMark) -> None:
@@ -114,6 +119,7 @@ class ChainBooks:
         seen: Sequence[Observation],
         *,
         head: BlockMark,
+        dropped: Collection[str],
         reorganised: bool,
         is_deep: bool,
         given_up: bool = False,
@@ -121,8 +127,8 @@ class ChainBooks:
         """Write the transfers from `base` to `tip`, the new checkpoint; return how many invoices
         were settled.
 
-        After a reorganisation this also drops the payments of the blocks above `base`, in the same
-        transaction, so that a payment that is mined again at once never looks lost in between.
+        This also drops the payments of the blocks with the hashes `dropped`, in the same
+        transaction, so that a payment that is mined again never looks lost in between.
         `is_deep`: the blocks are old enough that one reading is as good as a second one.
         `given_up`: no endpoint shows their logs.
         """
@@ -143,8 +149,13 @@ class ChainBooks:
             touched: set[str] = set()
             if reorganised:
                 receivers.go_back(session, self._chain_id, to=base, since=base.timestamp)
+            if dropped:
                 touched |= watching.orphan(
-                    session, self._chain_id, above=base.number, keep={each.key for each in seen}
+                    session,
+                    self._chain_id,
+                    above=base.number,
+                    keep={each.key for each in seen},
+                    blocks=dropped,
                 )
             touched |= watching.record(session, self._chain_id, seen, now=now)
             touched |= watching.find_maturing(session, self._chain_id, head_number=head.number)

@@ -315,8 +315,17 @@ class ChainView:
         return anchors
 
     def _last_block_before(self, moment: datetime, head: Block) -> int:
-        """Return the last block dated before `moment`, -1 where there is none."""
-        low, high = 0, head.number + 1
+        """Return the last block dated before `moment`, -1 if there is none.
+
+        It looks ever further below the head, because nodes delete the oldest blocks.
+        """
+        low, high, reach = 0, head.number + 1, 1
+        while reach <= head.number:
+            block = self._reader.block(head.number - reach)
+            if block is not None and block.timestamp < moment:
+                low = head.number - reach + 1
+                break
+            high, reach = head.number - reach, reach * 4
         while low < high:
             middle = (low + high) // 2
             block = head if middle == head.number else self._reader.block(middle)

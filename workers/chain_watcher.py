@@ -50,6 +50,7 @@ import structlog
 
 from adapters.chain.reader import (
     Block,
+    BlockMissing,
     BlockUnreadable,
     ChainReader,
     ChainReplaced,
@@ -119,6 +120,8 @@ class ChainWatcher:
         self._books = ChainBooks(database, clock, chain_id)
         self._view = ChainView(reader, clock.now)
         self._patience = Patience(clock.now)
+        self._checked_hash = ""
+        self._has_paid_above = False
         self._served: set[bool] = set()
         self._far_had_their_turn = False
         self._looks_behind = False
@@ -148,6 +151,9 @@ class ChainWatcher:
                 raise
             self._ignores_genesis = True
             return True
+        except BlockMissing as missing:
+            self._log.info("chain_block_missing", reason=str(missing))
+            return False
         except CheckpointMoved:
             self._log.info("another_watcher_was_first")
             return True
@@ -196,6 +202,10 @@ class ChainWatcher:
         if self._ignores_genesis:
             self._ignores_genesis = False
             return self._begin(head, checkpoint)
+        if checkpoint.block.hash != self._checked_hash:
+            # A head went back below what it had confirmed before.
+            self._has_paid_above = bool(self._books.paid_above(checkpoint.block.number))
+            self._checked_hash = checkpoint.block.hash
         base = checkpoint.block
         blocks: list[Block] | None = []
         tip: Block | None = head
@@ -255,8 +265,9 @@ class ChainWatcher:
         whether there are more blocks to read.
         """
         reading, given_up = f"blocks above {base.number}", False
+        blocks = blocks or ()
         try:
-            seen = self._read(base, tip, blocks or (), reorganised=reorganised)
+            seen = self._read(base, tip, blocks, reorganised=reorganised)
         except EndpointsUnavailable:
             if self._patience.is_due(reading):
                 self._patience.note_failure([reading])
@@ -269,6 +280,9 @@ class ChainWatcher:
         if seen is None:
             return self._moved_under_us()
         self._patience.forget([reading])
+        dropped = self._find_dropped(head, base, (*blocks, tip), seen, reorganised=reorganised)
+        if dropped is None:
+            return False
         if not blocks:
             if not self._view.is_canonical(tip):
                 return self._moved_under_us()
@@ -280,6 +294,7 @@ class ChainWatcher:
             self._view.mark(tip),
             seen,
             head=self._view.mark(head),
+            dropped=dropped,
             reorganised=reorganised,
             is_deep=head.number - tip.number >= DEEP and not given_up,
             given_up=given_up,
@@ -289,6 +304,44 @@ class ChainWatcher:
                 "invoices_settled", checkpoint=tip.number, head=head.number, invoices=settled
             )
         return tip.number < head.number
+
+    def _find_dropped(
+        self,
+        head: Block,
+        base: BlockMark,
+        blocks: Sequence[Block],
+        seen: Sequence[Observation],
+        *,
+        reorganised: bool,
+    ) -> set[str] | None:
+        """Return the hashes of the blocks above `base` that have payments and are not on the chain.
+
+        A block is gone if the chain has another one with its number, or its transaction in another
+        block. One above the head is gone, too, unless it confirmed a payment, which stays until the
+        chain has a block with its number. None while a silent endpoint may still have what was
+        confirmed.
+        """
+        if not reorganised and not self._has_paid_above:
+            return set()
+        known = {block.number: block for block in (*blocks, head)}
+        moved = {each.tx_hash: each.block.hash for each in seen}
+        dropped, is_confirmed = set(), False
+        for paid in self._books.paid_above(base.number):
+            if moved.get(paid.tx_hash, paid.block_hash) == paid.block_hash:
+                if paid.block_number > head.number:
+                    if not reorganised or paid.is_confirmed:
+                        continue
+                else:
+                    found = known.get(paid.block_number) or self._reader.block(paid.block_number)
+                    if found is None or found.hash == paid.block_hash:
+                        continue
+                    known[paid.block_number] = found
+            dropped.add(paid.block_hash)
+            is_confirmed = is_confirmed or paid.is_confirmed
+        if is_confirmed and self._reader.may_be_kept_elsewhere():
+            self._log.error("chain_waits_for_endpoint", alert=True, base=base.number)
+            return None
+        return dropped
 
     def _pass_over(self, head: Block, base: BlockMark, tip: Block) -> Block | None:
         """Return the last of the blocks above `base` whose logs no endpoint shows, although it

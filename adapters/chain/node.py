@@ -36,6 +36,12 @@ IDENTIFY_S = 300.0
 """How often an endpoint is checked for its chain, because its address may pass to another one."""
 
 
+SILENCE_S = 300.0
+"""How long an endpoint may be silent until the others' blocks take back what it has shown."""
+MOST_MISSING = 3
+"""After so many blocks in a row that it lacks, an endpoint rests."""
+
+
 class Stranger(EndpointFailed):
     """The endpoint serves another chain under the same chain id: its block 0 is another one."""
 
@@ -67,6 +73,10 @@ class Node:
         self._resting_until = 0.0
         self._silent_until = 0.0
         self._identified_until = 0.0
+        self._missing = 0
+        self.head_number = 0
+        """The newest block that the endpoint has shown."""
+        self._answered_at = time.monotonic()
         self.genesis: Block | None = None
         """Block 0 as the endpoint shows it; None where it has pruned it."""
 
@@ -84,6 +94,11 @@ class Node:
     def is_silent(self) -> bool:
         """Whether the endpoint wants no request now, and gets none."""
         return time.monotonic() < self._silent_until
+
+    @property
+    def has_answered_lately(self) -> bool:
+        """Whether the endpoint showed its head, or was configured, in the last minutes."""
+        return time.monotonic() - self._answered_at < SILENCE_S
 
     def rest(self, error: EndpointFailed | RpcError) -> None:
         """Prefer the others for a while, and then check anew which chain this endpoint serves.
@@ -112,7 +127,9 @@ class Node:
                 self._identify()
             if genesis and self.genesis is not None and self.genesis.hash != genesis:
                 raise Stranger("serves another chain with this id: its block 0 is another one")
-            return self.ask(lambda web3: parse_block(web3.eth.get_block("latest")))
+            head = self.ask(lambda web3: parse_block(web3.eth.get_block("latest")))
+            self.head_number, self._answered_at = head.number, time.monotonic()
+            return head
         except RpcError as error:
             failure = EndpointFailed(str(error))
             failure.retry_after_s = _requested_pause_s(error)
@@ -134,11 +151,20 @@ class Node:
             raise EndpointFailed(f"answered something unusable ({type(error).__name__})") from None
 
     def find_block(self, number: int) -> Block | None:
-        """Return the canonical block of a number, None above the head.
+        """Return the canonical block of a number, None above the head or if a node lacks it.
 
         Raise `EndpointFailed` and `RpcError`.
         """
         return self.ask(lambda web3: _find_block(web3, number))
+
+    def note_block(self, *, is_missing: bool) -> None:
+        """Note whether the endpoint had a block below its head. One that lacks several in a row
+        comes after the others for a while.
+        """
+        self._missing = self._missing + 1 if is_missing else 0
+        if self._missing >= MOST_MISSING:
+            self._missing = 0
+            self._resting_until = time.monotonic() + REST_S
 
     def _identify(self) -> None:
         """Check the chain id, and read block 0. Raise `EndpointFailed` and `RpcError`.

@@ -55,6 +55,12 @@ class EndpointsUnavailable(Exception):
     """No configured endpoint gives a usable answer now; the text names endpoints by host only."""
 
 
+class BlockMissing(EndpointsUnavailable):
+    """The endpoint answers null for a block below the head that it has just shown: one of its nodes
+    lacks the block. That does not mean that the chain has lost it.
+    """
+
+
 class EndpointsBehind(EndpointsUnavailable):
     """All endpoints answer, all are behind the checkpoint: a node syncs, or the chain is new."""
 
@@ -95,7 +101,10 @@ class ChainReader(Protocol):
         ...
 
     def block(self, number: int) -> Block | None:
-        """Return the canonical block with this number, or None when the chain is shorter."""
+        """Return the canonical block with this number, or None above the endpoint's head.
+
+        Raise `BlockMissing`.
+        """
         ...
 
     def genesis(self) -> Block | None:
@@ -126,5 +135,11 @@ class ChainReader(Protocol):
         """Return whether another endpoint, as far as the step's one, has this block on its chain.
 
         If so, the next `head()` prefers that endpoint.
+        """
+        ...
+
+    def may_be_kept_elsewhere(self) -> bool:
+        """Return whether another endpoint is silent now and answered some minutes ago: it may still
+        have blocks that the step's one does not have.
         """
         ...

@@ -21,6 +21,7 @@ from adapters.chain.question_limits import Exhausted, QuestionLimits
 from adapters.chain.reader import (
     TRANSFER_TOPIC,
     Block,
+    BlockMissing,
     BlockUnreadable,
     ChainReplaced,
     EndpointsBehind,
@@ -148,9 +149,14 @@ class RpcChainReader:
     def block(self, number: int) -> Block | None:
         node = self._current
         try:
-            return node.find_block(number)
+            found = node.find_block(number)
         except (RpcError, EndpointFailed) as error:
             raise self._end_step(node, error) from None
+        is_missing = found is None and 0 < number <= node.head_number
+        node.note_block(is_missing=is_missing)
+        if is_missing:
+            raise BlockMissing(f"{node.endpoint}: no block {number} below {node.head_number}")
+        return found
 
     def genesis(self) -> Block | None:
         return self._current.genesis
@@ -215,6 +221,19 @@ class RpcChainReader:
                 continue
             if block is not None and block.hash == block_hash:
                 self._preferred = node
+                return True
+        return False
+
+    def may_be_kept_elsewhere(self) -> bool:
+        for node in self._nodes:
+            if node is self._chosen or not node.has_answered_lately:
+                continue
+            if node.is_silent:
+                return True
+            try:
+                node.open(self._genesis())
+            except EndpointFailed as error:
+                node.rest(error)
                 return True
         return False
 

@@ -150,8 +150,13 @@ def is_late(invoice: InvoiceFacts, payment: PaymentFacts) -> bool:
 
 
 def is_confirmed(invoice: InvoiceFacts, payment: PaymentFacts, *, head_number: int) -> bool:
-    """Return whether the payment has enough confirmations, of which its block is the first."""
-    return head_number - payment.block_number + 1 >= invoice.confirmations_required
+    """Return whether the payment has enough confirmations, of which its block is the first. One
+    that is confirmed stays so until its block is dropped, even if the head goes back.
+    """
+    return (
+        payment.status == CONFIRMED
+        or head_number - payment.block_number + 1 >= invoice.confirmations_required
+    )
 
 
 def is_past(invoice: InvoiceFacts, at: datetime | None) -> bool:

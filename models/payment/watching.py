@@ -13,12 +13,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, literal, select, update
+from sqlalchemy import Connection, func, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.dialects import id_in, upsert
 from models.payment.checkpoints import BlockMark
-from models.payment.lifecycle import ORPHANED, PENDING
+from models.payment.lifecycle import CONFIRMED, ORPHANED, PENDING
 from models.payment.receivers import Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
@@ -127,6 +127,26 @@ def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
     return set(back.scalars())
 
 
+@dataclass(frozen=True, slots=True)
+class PaidAbove:
+    """A payment that counts, with its block."""
+
+    block_number: int
+    block_hash: str
+    tx_hash: str
+    is_confirmed: bool
+
+
+def find_paid_above(reader: Connection, chain_id: int, number: int) -> list[PaidAbove]:
+    """Return the payments that count and are in blocks above a number."""
+    rows = reader.execute(
+        select(Payment.block_number, Payment.block_hash, Payment.tx_hash, Payment.status).where(
+            Payment.chain_id == chain_id, Payment.block_number > number, Payment.status != ORPHANED
+        )
+    )
+    return [PaidAbove(*row[:3], row.status == CONFIRMED) for row in rows]
+
+
 def orphan(
     session: Session,
     chain_id: int,
@@ -134,11 +154,13 @@ def orphan(
     above: int,
     keep: Collection[tuple[str, str, int]] = (),
     since: datetime | None = None,
+    blocks: Collection[str] | None = None,
 ) -> set[str]:
     """Mark the payments above a block as dropped, save those just read again. Return the ids of
     their invoices.
 
-    With `since`, only those of invoices whose monitoring had not ended then.
+    With `since`, only those of invoices whose monitoring had not ended then; with `blocks`, only
+    those in blocks with these hashes.
     """
     living = select(
         Payment.id, Payment.invoice_id, Payment.block_hash, Payment.tx_hash, Payment.log_index
@@ -152,6 +174,7 @@ def orphan(
         row
         for row in session.execute(living)
         if (row.block_hash, row.tx_hash, row.log_index) not in kept
+        and (blocks is None or row.block_hash in blocks)
     ]
     session.execute(
         update(Payment)

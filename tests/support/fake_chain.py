@@ -96,6 +96,9 @@ class FakeChain:
     def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
         return False
 
+    def may_be_kept_elsewhere(self) -> bool:
+        return False
+
     def transfers_in(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
     ) -> list[Transfer]:

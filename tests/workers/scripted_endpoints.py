@@ -81,6 +81,15 @@ class Street:
             self.clock.advance(seconds=every)
             self.watch()
 
+    def fork_of(self, *, depth: int, higher: int) -> FakeChain:
+        """The chain with its newest blocks replaced by more empty ones."""
+        fork = FakeChain(started_at=self.chain._blocks[0].block.timestamp)
+        fork._blocks = list(self.chain._blocks)
+        fork._serial = 10**6
+        fork.block_seconds = 1
+        fork.reorg(depth, length=depth + higher, lose=True)
+        return fork
+
     def told(self, invoice: Invoice) -> list[str]:
         """The types of the invoice's events, without the prefix, in their order."""
         with self.ledger.database.reading() as reader:

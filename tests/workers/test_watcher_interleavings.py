@@ -71,6 +71,9 @@ class Meddled:
         self._answer()
         return self._chain.is_kept_elsewhere(number, block_hash)
 
+    def may_be_kept_elsewhere(self) -> bool:
+        return False
+
     def transfers(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, last: int
     ) -> list[Transfer]:
