@@ -26,6 +26,8 @@ from models.payment.methods import MAIN_NETS
 
 _NEWEST_BLOCK_TIMEOUT_S = 1.0
 """How long a request waits for the newest block of each endpoint."""
+_REMEMBER_S = 1.0
+"""How long the newest block of a chain is not asked for again, however many requests need it."""
 _SILENCE_S = 10.0
 """How long no request waits after none of a chain's endpoints answered in time."""
 _HASH = re.compile("0x[0-9a-fA-F]{64}")
@@ -69,6 +71,7 @@ class RpcChainGateway:
         self._urls = tuple(urls)
         self._timeout_s = timeout_s
         self._silent_until: dict[int, float] = {}
+        self._newest: dict[int, tuple[float, NewestBlock]] = {}
 
     def is_configured(self, chain_id: int) -> bool:
         return chain_id not in MAIN_NETS and bool(endpoints_for(self._urls, chain_id))
@@ -89,7 +92,10 @@ class RpcChainGateway:
             chain_id, 0
         ):
             return None
-        timeout_s = min(self._timeout_s, _NEWEST_BLOCK_TIMEOUT_S)
+        asked_at, newest = self._newest.get(chain_id, (0.0, None))
+        if newest is not None and time.monotonic() - asked_at < _REMEMBER_S:
+            return newest
+        asked_at, timeout_s = time.monotonic(), min(self._timeout_s, _NEWEST_BLOCK_TIMEOUT_S)
         latest = ["latest", False]
         for endpoint in endpoints_for(self._urls, chain_id):
             try:
@@ -97,9 +103,11 @@ class RpcChainGateway:
                     reported = call(client, endpoint, "eth_chainId", [], timeout_s=timeout_s)
                     if parse_quantity(reported) != chain_id:
                         raise EndpointFailed("reports another chain")
-                    return _newest_block(
+                    newest = _newest_block(
                         call(client, endpoint, "eth_getBlockByNumber", latest, timeout_s=timeout_s)
                     )
+                self._newest[chain_id] = (asked_at, newest)
+                return newest
             except (EndpointFailed, RpcError) as error:
                 _log.warning("chain_endpoint_failed", endpoint=str(endpoint), reason=str(error))
         self._silent_until[chain_id] = time.monotonic() + _SILENCE_S

@@ -126,9 +126,10 @@ _RECEIVED = (PROCESSING, PAID)
 def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
     """Return the events of a transition, in their order; none where nothing changed.
 
-    An arrival in `paid` is always `invoice.paid`, and `invoice.overpaid` besides where there is too
-    much. Any other transition is one event, of the exception where that is new, else of the status.
-    A step back is a reorganisation.
+    An arrival in `paid` is always `invoice.paid`, and `invoice.overpaid` besides if there is too
+    much. A step back from `paid` or `processing` is always `invoice.reorged`, and
+    `invoice.paid_late` besides if the payment came back after the expiry. Any other transition is
+    one event, of the exception if that is new, else of the status.
     """
     (old_status, _), (status, exception) = before, after
     if before == after:
@@ -136,6 +137,8 @@ def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
     if status == PAID and (old_status != PAID or exception == OVER):
         arrival = () if old_status == PAID else (InvoicePaid,)
         return (*arrival, InvoiceOverpaid) if exception == OVER else arrival
+    if old_status in _RECEIVED and status not in _RECEIVED and exception == LATE:
+        return (InvoiceReorged, InvoicePaidLate)
     return (_kind_of(before, after),)
 
 

@@ -121,8 +121,10 @@ _FRESHNESS = Query(
     )
 )
 
-FRESH = timedelta(seconds=40)
-"""A head that the watcher saw no longer ago than this is the chain's newest block."""
+FRESH = timedelta(seconds=2)
+"""A head that the watcher saw no longer ago than this is the chain's newest block. The pace of the
+watcher, which may look every 25 s, must not decide which money is older than an invoice.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +196,10 @@ def create_invoice(
     """
     if order.existing_invoice_id is not None:
         raise OrderAttemptExists(invoice_id=order.existing_invoice_id)
-    if newest is None and order.head_hash is not None and order.head_number is not None:
-        newest = NewestBlock(order.head_number, order.head_hash)
+    if order.head_hash is not None and order.head_number is not None:
+        seen = NewestBlock(order.head_number, order.head_hash)
+        # An endpoint may lag behind what the watcher has seen.
+        newest = seen if newest is None else max(newest, seen, key=lambda block: block.number)
     if newest is not None and newest.number <= (order.checkpoint_number or -1):
         newest = None
     (after,) = _NEXT_ADDRESS.one(session, {"its_xpub": xpub})

@@ -18,6 +18,8 @@
 | unpaid, untouched| cancel                                           | canceled                  |
 | expired, canceled| a payment arrives                                | same status + late        |
 | paid             | a reorg deeper than the confirmations            | processing/unpaid + reorged|
+| paid             | the same, and expires_at passed                  | expired + reorged          |
+| paid, processing | a reorg moves the payment past expires_at        | expired + late             |
 
 "Total" counts the payments in blocks that are still part of the chain. A payment is on time when
 its block's timestamp is not after `expires_at`, so the watcher's downtime cannot make it late; on

@@ -137,3 +137,25 @@ def test_a_silence_ends_after_some_minutes(database: Database, clock: FrozenCloc
         assert its.told(invoice) == PAID
         its.wait(120, every=20)
         assert its.told(invoice)[3:] == ["payment_reorged", "reorged"]
+
+
+def test_a_payment_that_is_mined_again_after_the_expiry_is_reorged_and_late(
+    database: Database, clock: FrozenClock
+) -> None:
+    with street(database, clock) as its:
+        invoice = its.ledger.invoice(1000, lifetime=timedelta(seconds=20))
+        its.mine(3)
+        its.chain.pay(invoice.deposit_address, 1000, hold=True)
+        its.mine(3)
+        its.chain.reorg(4)
+        clock.advance(seconds=20)
+        its.mine(4)
+        assert its.told(invoice) == [
+            *PAID,
+            "payment_reorged",
+            "payment_received",
+            "reorged",
+            "paid_late",
+            "expired",
+        ]
+        assert its.ledger.state(invoice) == State("expired", "late", 1000, 0)

@@ -154,6 +154,16 @@ class TestNewestBlock:
             gateway = RpcChainGateway([*ill, other, good], timeout_s=PATIENCE_S)
             assert gateway.find_newest_block(31337) == NewestBlock(7, f"0x{7:064x}")
 
+    def test_is_remembered_for_a_second(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with serving(healthy(height=7)) as endpoint:
+            gateway = RpcChainGateway([endpoint.url], timeout_s=PATIENCE_S)
+            for _ in range(3):
+                assert gateway.find_newest_block(31337) == NewestBlock(7, f"0x{7:064x}")
+            assert endpoint.asked == ["eth_chainId", "eth_getBlockByNumber"]
+            endpoint.answers = healthy(height=8)
+            monkeypatch.setattr("adapters.chain.gateway._REMEMBER_S", 0.0)
+            assert gateway.find_newest_block(31337) == NewestBlock(8, f"0x{8:064x}")
+
     @pytest.mark.parametrize("illness", [each for each in ILL if each != "floods"])
     def test_is_nothing_where_the_only_endpoint(self, illness: str) -> None:
         with serving(ILL[illness]) as endpoint:

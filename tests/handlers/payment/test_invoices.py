@@ -85,6 +85,20 @@ class TestWhatWasThereBefore:
         assert create(api).status_code == 201
         assert self.noted(database) == (200, 250, self.BLOCK.hash)
 
+    def test_is_what_the_watcher_has_seen_where_an_endpoint_lags(
+        self,
+        api: ContractClient,
+        database: Database,
+        chain: FakeGateway,
+        clock: FrozenClock,
+        now: datetime,
+    ) -> None:
+        chain.newest_block = self.BLOCK
+        database.run(lambda session: set_head(session, head_number=300, at=now))
+        clock.advance(seconds=3)
+        assert create(api).status_code == 201
+        assert self.noted(database)[0] == 300
+
     def test_is_nothing_where_nobody_knows(self, api: ContractClient, database: Database) -> None:
         assert create(api).status_code == 201
         assert self.noted(database) == (None, None, None)
