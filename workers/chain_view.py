@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from adapters.chain.blooms import is_selective, may_contain
+from adapters.chain.blooms import BLOOM_BYTES, is_selective, may_contain
 from adapters.chain.question_limits import TOKENS_AT_ONCE
 from adapters.chain.reader import (
     TRANSFER_TOPIC,
@@ -58,6 +58,7 @@ class ChainView:
         self._now = now
         self._requests = REQUESTS
         self._doubted = ("", 0)
+        self._shows_blooms = False
         self._log = structlog.get_logger("chain_watcher")
 
     # Blocks.
@@ -170,12 +171,15 @@ class ChainView:
         """
         transfers = []
         for block in blocks:
+            self._note_bloom(block)
             its = self._read_one(tokens, receivers, block)
             if _may_hide(block, tokens, receivers, its):
                 for _ in self._reader.others():
                     with suppress(BlockUnreadable, EndpointsUnavailable, RangeTooLarge):
                         its += self._read_one(tokens, receivers, block)
-                if _may_hide(block, tokens, receivers, its) and self._doubts(block):
+                if _may_hide(block, tokens, receivers, its) and self._doubts(
+                    block.hash, block.number
+                ):
                     return None
             transfers += its
         return list(dict.fromkeys(transfers))
@@ -238,13 +242,42 @@ class ChainView:
                 high = middle
         return low
 
-    def _doubts(self, block: Block) -> bool:
-        """Return whether to read a block again whose bloom promises more than was answered."""
+    def _doubts(self, block_hash: str, number: int) -> bool:
+        """Return whether to read a block again whose header and logs do not fit together."""
         known, times = self._doubted
-        times = times + 1 if known == block.hash else 1
-        self._doubted = (block.hash, times)
-        self._log.warning("chain_logs_missing", block=block.number, asked=times)
+        times = times + 1 if known == block_hash else 1
+        self._doubted = (block_hash, times)
+        self._log.warning("chain_logs_missing", block=number, asked=times)
         return times <= DOUBTS
+
+    def _note_bloom(self, block: Block) -> None:
+        self._shows_blooms = self._shows_blooms or any(block.bloom)
+
+    def _is_refuted(self, block: Block, transfer: Transfer) -> bool:
+        """Return whether the header of a log's block proves that it has no such log.
+
+        Some chains show zeros for every block, so these prove something only of a block without
+        transactions, or once the chain has shown a bloom.
+        """
+        if len(block.bloom) != BLOOM_BYTES:
+            return False
+        if not any(block.bloom):
+            return block.is_empty or self._shows_blooms
+        padding = bytes(12)
+        topics = (
+            padding + bytes.fromhex(each[2:]) for each in (transfer.sender, transfer.receiver)
+        )
+        items = (bytes.fromhex(transfer.token[2:]), _TRANSFER, *topics)
+        return not may_contain(block.bloom, items)
+
+    def _refuse(self, transfer: Transfer, reason: str) -> None:
+        self._log.error(
+            "chain_log_refuted",
+            alert=True,
+            block=transfer.block_number,
+            tx_hash=transfer.tx_hash,
+            reason=reason,
+        )
 
     def observe(
         self,
@@ -254,9 +287,9 @@ class ChainView:
     ) -> list[Observation] | None:
         """Return the transfers that count, with their block's time; None when a block is gone.
 
-        Another token than the invoice's, a zero value, a block that was there before the address
-        was handed out, and a block after the monitoring's end do not count. `known` are blocks that
-        were read before.
+        A log that its block's header refutes does not count, nor do another token than the
+        invoice's, a zero value, a block that was there before the address was handed out, and a
+        block after the monitoring's end. `known` are blocks that were read before.
         """
         owners = {(each.token, each.address): each for each in receivers}
         blocks: dict[int, Block | None] = {block.number: block for block in known}
@@ -269,8 +302,18 @@ class ChainView:
             if number not in blocks:
                 blocks[number] = self._reader.block(number)
             block = blocks[number]
-            if block is None or block.hash != transfer.block_hash:
+            if block is None:
                 return None
+            self._note_bloom(block)
+            if block.hash != transfer.block_hash:
+                # The chain moved, which the step finds out, or nodes are on several branches.
+                if self._doubts(transfer.block_hash, number):
+                    return None
+                self._refuse(transfer, "its block is not on the chain")
+                continue
+            if self._is_refuted(block, transfer):
+                self._refuse(transfer, "the header's bloom has no such log")
+                continue
             if owner.handed_out_at and block.timestamp < owner.handed_out_at - CLOCK_SLACK:
                 continue
             block_mark = self.mark(block)

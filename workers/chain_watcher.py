@@ -15,9 +15,10 @@ Why no payment is missed, in any interleaving and with any answers of single nod
    canonical again. Each log's block hash is compared too. A step that saw the chain move writes
    nothing.
 2. *A second reading.* A node may answer for blocks that it lacks as if they were empty. So all
-   blocks are read again when they are `DEEP` and a minute old; and all blocks of an invoice once
-   more before it expires for good, and when its monitoring is over. These readings use all
-   endpoints, and one that shows a payment is enough.
+   blocks are read again when they are `DEEP` and a minute old, a few at a time while a payment is
+   awaited; and all blocks of an invoice once more before it expires for good, and when its
+   monitoring is over. These readings use all endpoints, and one that shows a payment is enough.
+   What fails again and again is passed over, with an alert, and holds up nothing else.
 3. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
    from its first block to the checkpoint; only then it joins those that are read together. So
    "joined" means "read up to the checkpoint", and each step moves all the joined ones on together.
@@ -29,11 +30,16 @@ Why no payment is missed, in any interleaving and with any answers of single nod
 5. *The end.* An invoice is read until a block's own time is past its `monitoring_ends_at`, so that
    no downtime ends the monitoring.
 
-Why nothing else is counted: an invoice stores the checkpoint of the moment when its address was
-handed out, in a transaction that no watcher's overtakes, and the chain's newest block if that is
-above it. No transfer in these blocks or below is its payment. If a reorganisation takes the
-checkpoint away, the last block that both branches share takes its place, and blocks of the new
-branch that are dated long before the checkpoint do not count either.
+Why nothing is taken back wrongly: a payment is dropped only if the chain has another block with its
+number, or its transaction in another block. Null for a block below the head means that a node lacks
+it. What is confirmed stays while an endpoint that may have it is silent, up to some minutes.
+
+Why nothing else is counted: the bloom in the header of a log's block must not exclude the log. And
+an invoice stores the checkpoint of the moment when its address was handed out, in a transaction
+that no watcher's overtakes, and the chain's newest block if that is above it. No transfer in these
+blocks or below is its payment. If a reorganisation takes the checkpoint away, the last block that
+both branches share takes its place, and blocks of the new branch that are dated long before the
+checkpoint do not count either.
 
 Block 0 identifies a chain. An endpoint that shows another one is not used, and blocks that were
 read are given up only when no other endpoint has them.
@@ -75,7 +81,10 @@ OLD = timedelta(minutes=1)
 """Blocks with so many above them, and so old, are read a second time."""
 
 REREAD_AT_ONCE = 64
-"""How many blocks wait for their second reading until it is worth a request."""
+REREAD_AWAITED = 10
+"""How many blocks wait for their second reading until it is worth a request: while nobody waits for
+a payment, and while somebody does.
+"""
 
 _SECOND_READING = "second reading"
 
@@ -532,10 +541,12 @@ class ChainWatcher:
         return True
 
     def _is_second_reading_due(self, head: Block, checkpoint: Checkpoint) -> bool:
+        waiting = head.number - DEEP - checkpoint.reread_number
         return (
-            head.number - DEEP - checkpoint.reread_number >= REREAD_AT_ONCE
+            waiting >= REREAD_AWAITED
             and self._clock.now() >= self._second_reading_at
             and self._patience.is_due(_SECOND_READING)
+            and (waiting >= REREAD_AT_ONCE or self.is_awaited())
         )
 
     def _read_again(self, head: Block, checkpoint: Checkpoint) -> bool:

@@ -27,6 +27,7 @@ def parse_block(data: BlockData) -> Block:
         datetime.fromtimestamp(data["timestamp"], UTC),
         _hash(parent) if parent is not None else "",
         bytes(data.get("logsBloom") or b""),
+        data.get("transactions") == [],
     )
 
 

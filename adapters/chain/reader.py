@@ -17,7 +17,8 @@ TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 class Block:
     """One block's place in the chain: hashes are 0x + 64 lower-case hex, `timestamp` aware UTC.
 
-    `bloom` is the header's logs bloom (256 bytes), or empty where the node shows none.
+    `bloom` is the header's logs bloom (256 bytes), or empty if the node shows none. `is_empty`: the
+    node shows that the block has no transactions.
     """
 
     number: int
@@ -25,6 +26,7 @@ class Block:
     timestamp: datetime
     parent_hash: str = field(default="", compare=False)
     bloom: bytes = field(default=b"", compare=False, repr=False)
+    is_empty: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,8 @@ class Conduct:
     """Whether it answers 429 with Retry-After."""
     fork: FakeChain | None = None
     takes_hashes: bool = True
+    forged: tuple[Transfer, ...] = ()
+    """Logs that it shows although no block has them."""
     keeps: int = 10**9
     """The newest blocks whose logs it still has."""
 
@@ -129,7 +131,7 @@ class Endpoint:
             "parentHash": mined.block.parent_hash,
             "timestamp": hex(int(mined.block.timestamp.timestamp())),
             "logsBloom": f"0x{int(bloom) if self.shows_blooms else 0:0512x}",
-            "transactions": [],
+            "transactions": [each.hash for each in mined.transactions],
         }
 
     def _logs(self, asked: dict[str, Any]) -> list[dict[str, Any]]:
@@ -161,6 +163,11 @@ class Endpoint:
             for transfer in mined.transfers
             if transfer.token.lower() in tokens
             and transfer.tx_hash not in self.conduct.hidden | self.always_hides
+        ]
+        logs += [
+            _log(each)
+            for each in self.conduct.forged
+            if first <= each.block_number <= min(last, top)
         ]
         return [log for log in logs if wanted is None or log["topics"][2] in wanted]
 
