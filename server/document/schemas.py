@@ -9,7 +9,7 @@ each other by `$ref`, so that recursive schemas compile too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial, reduce
 from itertools import islice
@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
+from server.document import cuts
 from server.errors import DocumentError, Violation
 from server.openapi.patterns import OPTIONS, in_unicode_mode
 from server.openapi.structure import OBJECTS, children, lookup, steps_of, walk
@@ -160,6 +161,8 @@ class Schemas:
                 _point_to_defs(schema)
         self._compiled: dict[Any, _Compiled] = {}
         self._unfinished: list[_Compiled] = []
+        self._below: list[_Compiled] = []
+        """What explains errors at cuts, by number."""
 
     def resolve(self, schema: Any) -> Mapping[str, Any]:
         """Return what a `$ref` points to, else the schema itself; from OpenAPI 3.1 on with what
@@ -188,6 +191,10 @@ class Schemas:
                 if isinstance(part, Mapping) and anchor in map(part.get, _NAMES_OF_RESOURCES):
                     return part
         raise DocumentError(f"{reference} points nowhere")
+
+    def explaining(self, number: int) -> _Compiled:
+        """Return what explains an error at a cut."""
+        return self._below[number]
 
     def compile(self, schema: Any, place: str) -> Validate:
         """Return a function from (value, JSON pointer) to what is wrong; empty when nothing is.
@@ -237,7 +244,10 @@ class Schemas:
             raise errors[0]
 
     def _build(self, several: Sequence[_Compiled]) -> None:
-        root = {**_as_properties(several, ()), **self._shared_parts(several)}
+        for compiled in several:  # which a build that failed has changed
+            compiled.schema = compiled.uncut
+        several, parts = self._cut(several, self._shared_parts(several))
+        root = {**_as_properties(several, ()), **parts}
         try:
             validator = several[0].dialect(
                 root,
@@ -252,6 +262,57 @@ class Schemas:
             raise DocumentError(f"{place}: schema cannot be compiled: {reason}") from error
         for compiled in several:
             compiled.root, compiled.validator = root, validator
+
+    def _cut(
+        self, several: Sequence[_Compiled], parts: dict[str, Any]
+    ) -> tuple[Sequence[_Compiled], dict[str, Any]]:
+        """Return schemas, and the parts that they refer to, with cuts where explaining a wrong
+        value would have no bound (`server.document.cuts`), and what explains errors there.
+        """
+        schemas = {
+            reference: lookup(parts, reference)
+            for reference in _followed(parts, [compiled.schema for compiled in several])
+        }
+        depths = cuts.depths_of(schemas)
+        deepest = [cuts.depth_of(compiled.schema, depths) for compiled in several]
+        if max(deepest, default=0) <= cuts.MAX_CHOICES:
+            return several, parts
+        if self._has_resources:
+            for compiled, depth in zip(several, deepest, strict=True):
+                compiled.is_explained = depth <= cuts.MAX_CHOICES
+            return several, parts
+        deep = {
+            reference: f"#/{cuts.DEEP}/{number}"
+            for number, reference in enumerate(schemas)
+            if not reference.startswith(SHARED) or len(steps_of(reference)) > 3
+        }
+        depths |= {new: depths[old] for old, new in deep.items()}
+        made: dict[Any, int] = {}
+        all_of_them = list(several)
+
+        def number_of(schema: Any) -> int:
+            is_reference = isinstance(schema, Mapping) and schema.keys() == {"$ref"}
+            key = schema["$ref"] if is_reference else id(schema)
+            if key not in made:
+                made[key] = len(self._below)
+                self._below.append(_Compiled(self, schema, several[0].place, several[0].dialect))
+                all_of_them.append(self._below[-1])
+            return made[key]
+
+        def change(schema: Any) -> Any:
+            return cuts.cut(cuts.with_deep_references(schema, deep), depths, number_of)
+
+        found: dict[str, Any] = {cuts.DEEP: {}, "components": {"schemas": {}}}
+        for number, (reference, schema) in enumerate(schemas.items()):
+            if reference in deep:
+                found[cuts.DEEP][str(number)] = change(schema)
+            else:
+                found["components"]["schemas"][steps_of(reference)[2]] = change(schema)
+        for compiled in several:
+            compiled.schema = cuts.with_deep_references(compiled.schema, deep)
+        for compiled in all_of_them:  # which grows meanwhile
+            compiled.schema = cuts.cut(compiled.schema, depths, number_of)
+        return all_of_them, found
 
     def _shared_parts(self, several: Sequence[_Compiled]) -> dict[str, Any]:
         """Return the parts of the document that schemas refer to, at their places."""
@@ -295,29 +356,45 @@ class Schemas:
 class _Compiled:
     """One schema of a document, and its place in the validator that is built for many."""
 
-    __slots__ = ("dialect", "keys", "place", "root", "schema", "schemas", "validator")
+    __slots__ = (
+        *("dialect", "is_explained", "keys", "place"),
+        *("root", "schema", "schemas", "uncut", "validator"),
+    )
 
     def __init__(self, schemas: Schemas, schema: Any, place: str, dialect: Any) -> None:
         self.schemas = schemas
+        self.uncut = schema
         self.schema = schema
+        """The schema with its cuts."""
         self.place = place
         self.dialect = dialect
         self.keys: tuple[str, ...] = ()
         """The properties that lead to the schema from the root, the last one first."""
         self.root: Mapping[str, Any] = {}
         self.validator: Any = None
+        self.is_explained = True
+        """Whether the work of saying what is wrong in a value has a bound."""
 
     def validate(self, value: Any, pointer: str) -> tuple[Violation, ...]:
         if self.validator is None:
             self.schemas.finish()
         if self.validator is None:
             raise DocumentError(f"{self.place}: schema cannot be compiled")
-        instance = value
-        for key in self.keys:
-            instance = {key: instance}
+        instance = self.wrapped(value)
         if self.validator.is_valid(instance):
             return ()
-        return _violations(self, instance, _weigh(value, 1, HUGE_WEIGHT), pointer)
+        left = _weigh(value, 1, HUGE_WEIGHT)
+        if left <= 0 or not self.is_explained:
+            reason = "does not fit the document; it is too large to say where"
+            return (Violation(pointer, reason, "schema"),)
+        errors = _errors_of(self, value, pointer, is_large=left <= HUGE_WEIGHT - LARGE_WEIGHT)
+        return tuple(islice(errors, MAX_VIOLATIONS))
+
+    def wrapped(self, value: Any) -> Any:
+        """Return a value at the place of the schema in the validator."""
+        for key in self.keys:
+            value = {key: value}
+        return value
 
 
 def _as_properties(several: Sequence[_Compiled], way: tuple[str, ...]) -> dict[str, Any]:
@@ -373,6 +450,18 @@ def _point_to_defs(schema: Any) -> None:
                 part[key] = DEFS + part[key].removeprefix(SHARED)
 
 
+def _followed(parts: Mapping[str, Any], schemas: Iterable[Any]) -> list[str]:
+    """Return the references by which schemas, and those that they refer to, lead to parts."""
+    found: dict[str, None] = {}
+    waiting = list(schemas)
+    while waiting:
+        for reference in _references(waiting.pop()):
+            if reference not in found and _has(parts, reference):
+                found[reference] = None
+                waiting.append(lookup(parts, reference))
+    return list(found)
+
+
 def _references(schema: Any) -> Iterator[str]:
     """Yield the pointers by which a schema refers to others. `$id` and `$anchor` need none."""
     for part in _parts(schema):
@@ -382,42 +471,69 @@ def _references(schema: Any) -> Iterator[str]:
                 yield reference
 
 
-def _violations(
-    compiled: _Compiled, instance: Any, left: int, pointer: str
-) -> tuple[Violation, ...]:
-    """Return the violations of a value: up to a number of them, in a large value the first one, in
-    a huge one a single violation without a place. `left`: what `_weigh` leaves of `HUGE_WEIGHT`.
+def _errors_of(
+    compiled: _Compiled, value: Any, pointer: str, *, is_large: bool
+) -> Iterator[Violation]:
+    """Yield the violations of a value that does not fit; of a large one, the first.
 
     jsonschema-rs finds all errors before it hands out one, each with a copy of what it is about and
-    once more for every level above: seconds and gigabytes for a megabyte made to be wrong.
+    once more for every level above: seconds and gigabytes for a megabyte made to be wrong. What
+    lies below a cut is explained only when its violations are asked for.
     """
-    if left <= 0:
-        return (
-            Violation(pointer, "does not fit the document; it is too large to say where", "schema"),
-        )
-    if left > HUGE_WEIGHT - LARGE_WEIGHT:
-        errors = compiled.validator.iter_errors(instance)
+    instance = compiled.wrapped(value)
+    if is_large:
+        errors: Iterable[Any] = _first_error(compiled.validator, instance)
     else:
-        errors = _first_error(compiled.validator, instance)
-    violations = (_violation_of(compiled, error, pointer) for error in errors)
-    return tuple(islice(violations, MAX_VIOLATIONS))
+        errors = compiled.validator.iter_errors(instance)
+    explained = set()
+    for error in errors:
+        below = _below(compiled, error)
+        if below is None:
+            yield _violation_of(compiled, error, pointer)
+            continue
+        place = _place_of(compiled, error, pointer)
+        if (place, below) not in explained:
+            explained.add((place, below))
+            yield from _errors_of(below, error.instance, place, is_large=is_large)
+
+
+def _below(compiled: _Compiled, error: Any) -> _Compiled | None:
+    """Return what explains an error at a cut; None for other errors."""
+    if error.kind.name != "not":
+        return None
+    schema = reduce(_part, error.schema_path[:-1], compiled.root)
+    number = schema.get(cuts.CUT) if isinstance(schema, Mapping) else None
+    return None if number is None else compiled.schemas.explaining(number)
+
+
+def _place_of(compiled: _Compiled, error: Any, pointer: str) -> str:
+    path = error.instance_path[len(compiled.keys) :]
+    return "/".join([pointer, *map(pointer_step, path)])
 
 
 def _violation_of(compiled: _Compiled, error: Any, pointer: str) -> Violation:
-    path = error.instance_path[len(compiled.keys) :]
-    steps = [pointer, *map(pointer_step, path)]
     facts = error.kind.as_dict()
     if "context" in facts:
-        facts["context"] = [
-            _violation_of(compiled, branch[0], pointer) for branch in facts["context"] if branch
-        ]
+        facts["context"] = _branches_of(compiled, facts["context"], pointer)
     if error.kind.name == "enum" and isinstance(error.instance, str):
         facts["value"] = error.instance
     *place, rule = error.schema_path
     schema = reduce(_part, place, compiled.root)
     if isinstance(schema, Mapping) and (named := schema.get(ERRORS, {}).get(rule)):
         facts["error"] = named
-    return Violation("/".join(steps), _sentence(error), error.kind.name, facts)
+    where = _place_of(compiled, error, pointer)
+    return Violation(where, _sentence(error), error.kind.name, facts)
+
+
+def _branches_of(
+    compiled: _Compiled, branches: Sequence[Sequence[Any]], pointer: str
+) -> list[Violation]:
+    """Return the first violation of each branch of a choice that does not fit.
+
+    A violation at a cut has no more than its place. `_below` has what explains it, and takes as
+    long as checking the value: it may do so for a fixed number of branches at each level.
+    """
+    return [_violation_of(compiled, branch[0], pointer) for branch in branches if branch]
 
 
 def _part(schema: Any, step: Any) -> Any:
