@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from models.archiving import Archiving
 from models.event_span import EventSpan
 from server.service import Gauge
 
@@ -38,5 +39,26 @@ def disk_gauges(service: str, data_dir: Path) -> list[Gauge]:
         ),
         Gauge(
             "specd_disk_free_bytes", "What is free of the data directory's disk.", disk.free, labels
+        ),
+    ]
+
+
+def archive_gauges(service: str, found: Archiving | None) -> list[Gauge]:
+    """Return the metrics of the archive of PostgreSQL's WAL, none without an archive."""
+    if found is None:
+        return []
+    labels = {"service": service}
+    return [
+        Gauge(
+            "specd_wal_archive_failing",
+            "Whether PostgreSQL could not archive the last file of its WAL.",
+            found.fails,
+            labels,
+        ),
+        Gauge(
+            "specd_wal_archive_last_seconds",
+            "How long ago PostgreSQL has archived a file of its WAL.",
+            found.last_s,
+            labels,
         ),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
+from models.archiving import find_archiving
 from models.clock import SystemClock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -47,17 +49,25 @@ class Site:
         self.folder = folder
         self.port = free_port()
         self.places = {
+            "docs/deploy": str(ROOT / "docs" / "deploy"),
             "/backup": str(folder / "backup"),
+            "/usr/local/lib/specd": str(folder / "programs"),
             "/restored": str(folder / "restored"),
         }
-        (folder / "backup" / "wal").mkdir(parents=True)
+        self.environment = {
+            "SPECD_BACKUP": str(folder / "backup"),
+            "SPECD_BACKUP_KEEP": "2",
+            "SPECD_BACKUP_METRICS": str(folder / "backup" / "metrics.prom"),
+        }
         if os.geteuid() == 0:
             subprocess.run(["chown", "-R", "postgres", folder], check=True)
         folder.chmod(0o755)
 
     def placed(self, block: str, **more: str) -> str:
-        for there, here in {**self.places, **more}.items():
-            block = block.replace(there, here)
+        for there, here in self.places.items():
+            block = re.sub(f"(?<![-\\w.]){re.escape(there)}", here, block)
+        for word, value in more.items():
+            block = block.replace(word, value)
         return block
 
     def run(self, script: str) -> None:
@@ -70,12 +80,42 @@ class Site:
             "PGHOST": str(self.folder),
             "PGPORT": str(self.port),
             "PGUSER": "postgres",
+            **self.environment,
         }
         done = subprocess.run(
             [*(lent if os.geteuid() == 0 else []), *command],
             env=env, cwd=self.folder, capture_output=True, text=True, timeout=180,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr + done.stdout
+
+    def install(self, script: str) -> None:
+        """Run the installation, which makes the owner root or, without root, this user."""
+        if os.geteuid() != 0:
+            script = script.replace("-o postgres -g postgres", "")
+        subprocess.run(["bash", "-euc", script], cwd=self.folder, check=True)
+
+    def bases(self) -> list[str]:
+        """Return the moments of the bases, the oldest first."""
+        found = (self.folder / "backup").glob("base-*")
+        return sorted(each.name.removeprefix("base-") for each in found)
+
+    def first_wal(self, night: str) -> str:
+        """Return the first file of the WAL that a base needs."""
+        label = (self.folder / "backup" / f"base-{night}" / "backup_label").read_text()
+        (found,) = re.findall(r"START WAL LOCATION: .* \(file (\w+)\)", label)
+        return str(found)
+
+    def oldest_wal(self) -> str:
+        """Return the first file of the WAL in the archive."""
+        found = (each.name for each in (self.folder / "backup" / "wal").iterdir())
+        return min(name.removesuffix(".gz") for name in found if len(name) == 27)
+
+    def metrics(self) -> str:
+        return (self.folder / "backup" / "metrics.prom").read_text().strip()
+
+    def invoices(self) -> set[str]:
+        with closing(Database(self.url("payment"))) as database, database.reading() as reader:
+            return set(reader.execute(select(Invoice.id)).scalars())
 
     def start(self, data: str, settings: str = "") -> None:
         log = shlex.quote(str(self.folder / "log"))
@@ -115,8 +155,9 @@ def site() -> Iterator[Site]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_a_lost_cluster_comes_back_as_it_was_at_a_moment(site: Site) -> None:
-    settings, base, restore, after = blocks()
+def test_a_lost_cluster_comes_back_from_each_night(site: Site) -> None:
+    install, settings, base, restore, after = blocks()
+    site.install(site.placed(install))
     site.run("initdb --pgdata data --auth trust --no-sync > /dev/null")
     site.start("data", site.placed(settings))
     site.run("createdb payment && createdb chat")
@@ -125,32 +166,45 @@ def test_a_lost_cluster_comes_back_as_it_was_at_a_moment(site: Site) -> None:
     with closing(Database(site.url("payment"))) as database:
         merchant = database.run(lambda s: make_merchant(s, now=SystemClock().now()))
         watch(database, chain)
+        site.run(site.placed(base))
+        (before_all,) = site.bases()
         before_base = make(database, merchant)
         site.run(site.placed(base))
         before_moment = make(database, merchant)
-        with database.reading() as reader:
-            moment = reader.execute(text("SELECT clock_timestamp()::text")).scalar_one()
-        until_sql(
-            database, "SELECT clock_timestamp() > cast(:moment AS timestamptz)", moment=moment
-        )
+        moment = pass_a_moment(database)
         lost = make(database, merchant)
+        site.run(site.placed(base))
+        first, second = site.bases()
+        assert first > before_all, "of three nights two are kept"
+        last_moment = pass_a_moment(database)
         chain.pay(before_base.deposit_address, 12_500_000, token=TOKEN, at=datetime.now(UTC))
         chain.pay(before_moment.deposit_address, 12_500_000, token=TOKEN, at=datetime.now(UTC))
         watch(database, chain)
         with database.reading() as reader:
             name = reader.execute(text("SELECT pg_walfile_name(pg_switch_wal())")).scalar_one()
         until_sql(database, "SELECT last_archived_wal >= :name FROM pg_stat_archiver", name=name)
+        with database.reading() as reader:
+            archiving = find_archiving(reader, database.dialect)
+        assert archiving is not None
+        assert not archiving.fails
+        assert 0 <= archiving.last_s < SOON_S
+    (last_base,) = re.findall(r"^specd_base_backup_timestamp_seconds (\d+)$", site.metrics())
+    assert abs(time.time() - int(last_base)) < SOON_S
+    assert site.oldest_wal() == site.first_wal(first)
     site.run("pg_ctl --pgdata data --mode immediate stop; rm -rf data")
     started = f"pg_ctl --options '-k {site.folder} -p {site.port} -c listen_addresses=' "
-    site.run(site.placed(restore, MOMENT=moment).replace("pg_ctl ", started))
+
+    site.run(site.placed(restore, NIGHT=second, MOMENT=last_moment).replace("pg_ctl ", started))
+    wait_until_promoted(site)
+    assert site.invoices() == {before_base.id, before_moment.id, lost.id}
+    site.run(site.placed("pg_ctl --pgdata /restored --mode immediate stop; rm -rf /restored"))
+
+    site.run(site.placed(restore, NIGHT=first, MOMENT=moment).replace("pg_ctl ", started))
     wait_until_promoted(site)
     for line in after.splitlines():
         site.specd(*line.split()[1:])
+    assert site.invoices() == {before_base.id, before_moment.id}
     with closing(Database(site.url("payment"))) as database:
-        with database.reading() as reader:
-            found = set(reader.execute(select(Invoice.id)).scalars())
-        assert {before_base.id, before_moment.id} <= found
-        assert lost.id not in found
         again = make(database, merchant)
         assert again.deposit_address not in {
             each.deposit_address for each in (before_base, before_moment, lost)
@@ -159,6 +213,34 @@ def test_a_lost_cluster_comes_back_as_it_was_at_a_moment(site: Site) -> None:
         with database.reading() as reader:
             paid = set(reader.execute(select(Invoice.id).where(Invoice.status == PAID)).scalars())
         assert paid == {before_base.id, before_moment.id}
+
+
+def test_the_archive_takes_the_same_file_twice_and_no_other_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "wal").mkdir()
+    file = tmp_path / "pg_wal"
+
+    def archive() -> int:
+        command = [ROOT / "docs/deploy/postgresql/archive-wal", file, "000000010000000000000001"]
+        env = {**os.environ, "SPECD_BACKUP": str(tmp_path)}
+        return subprocess.run(command, env=env, check=False).returncode
+
+    file.write_bytes(b"content")
+    # What a crash in the middle of an earlier try has left.
+    (tmp_path / "wal" / "000000010000000000000001.part").write_bytes(b"half")
+    assert archive() == 0
+    assert archive() == 0
+    file.write_bytes(b"another")
+    assert archive() != 0
+    (kept,) = (tmp_path / "wal").iterdir()
+    assert gzip.decompress(kept.read_bytes()) == b"content"
+
+
+def pass_a_moment(database: Database) -> str:
+    """Return the present time of the database, which is past when this returns."""
+    with database.reading() as reader:
+        moment = reader.execute(text("SELECT clock_timestamp()::text")).scalar_one()
+    until_sql(database, "SELECT clock_timestamp() > cast(:moment AS timestamptz)", moment=moment)
+    return str(moment)
 
 
 def make(database: Database, merchant: Merchant) -> InvoiceView:

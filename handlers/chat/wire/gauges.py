@@ -3,7 +3,8 @@
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import disk_gauges, log_gauges
+from handlers.gauges import archive_gauges, disk_gauges, log_gauges
+from models.archiving import find_archiving
 from models.base import table_of
 from models.chat import backlogs
 from models.chat.tables import Event
@@ -20,6 +21,7 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
     with database.reading_apart() as reader:
         found = backlogs.find_backlogs(reader, now=now)
         span = find_span(reader, table_of(Event), now=now)
+        archiving = find_archiving(reader, database.dialect)
     waiting = {**{name: its.waiting for name, its in found.queues.items()}, **found.batches}
     gauges = [
         Gauge(
@@ -48,4 +50,9 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
         ]
     about = f"Mails that were given up and are still kept, {MOST_COUNTED:,} at most."
     gauges.append(Gauge("specd_mail_dead", about, found.dead_mail))
-    return [*gauges, *log_gauges("chat", span), *disk_gauges("chat", data_dir)]
+    return [
+        *gauges,
+        *log_gauges("chat", span),
+        *disk_gauges("chat", data_dir),
+        *archive_gauges("chat", archiving),
+    ]

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import disk_gauges, log_gauges
+from handlers.gauges import archive_gauges, disk_gauges, log_gauges
+from models.archiving import find_archiving
 from models.base import table_of
 from models.database import Database
 from models.event_span import find_span
@@ -53,6 +54,7 @@ def find_gauges(
         waiting = {row.chain_id: progress.find_waiting(reader, row.chain_id) for row in read}
         leases = progress.find_leases(reader)
         span = find_span(reader, table_of(Event), now=now)
+        archiving = find_archiving(reader, database.dialect)
     led = {lease.name for lease in leases if lease.expires_at > now}
     gauges = [
         Gauge(
@@ -121,4 +123,9 @@ def find_gauges(
                 {"lease": lease.name, "holder": lease.holder.rpartition(":")[0]},
             )
         )
-    return [*gauges, *log_gauges("payment", span), *disk_gauges("payment", data_dir)]
+    return [
+        *gauges,
+        *log_gauges("payment", span),
+        *disk_gauges("payment", data_dir),
+        *archive_gauges("payment", archiving),
+    ]
