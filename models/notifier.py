@@ -11,11 +11,12 @@ nothing arrives, so followers read the logs more often.
 from __future__ import annotations
 
 import queue
+import socket
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import structlog
@@ -62,6 +63,7 @@ class Notifier:
         self._outgoing: queue.SimpleQueue[Iterable[int] | None] = queue.SimpleQueue()
         self._sender: threading.Thread | None = None
         self._follower: threading.Thread | None = None
+        self._listening: socket.socket | None = None
         self._calls: list[Callable[[Logs], None]] = []
         self._read_at: float | None = None
 
@@ -107,6 +109,9 @@ class Notifier:
             self._stopping.set()
             self._grown.set()
             self._outgoing.put(None)
+            if self._listening is not None:
+                with suppress(OSError):  # the other end was faster
+                    self._listening.shutdown(socket.SHUT_RDWR)
             threads = [t for t in (self._sender, self._follower) if t is not None]
         for thread in threads:
             thread.join()
@@ -147,13 +152,26 @@ class Notifier:
     # --- PostgreSQL ---------------------------------------------------------------------------
 
     @contextmanager
-    def _connected(self) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    def _connected(
+        self,
+    ) -> Iterator[tuple[psycopg.Connection[tuple[object, ...]], socket.socket]]:
         with closing(connect(self._url, "specd notifications")) as connection:
             added = self._sockets.add(connection.fileno())
             try:
-                yield connection
+                yield connection, added
             finally:
                 self._sockets.remove(added)
+
+    @contextmanager
+    def _ended_by_close(self, listening: socket.socket) -> Iterator[None]:
+        """While this lasts, `close` ends the connection instead of waiting for its next look."""
+        with self._guard:
+            self._listening = listening
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._listening = None
 
     def _follow_postgresql(self) -> None:
         import psycopg
@@ -162,7 +180,7 @@ class Notifier:
         is_listening = True
         while not stopping.is_set():
             try:
-                with self._connected() as connection:
+                with self._connected() as (connection, own), self._ended_by_close(own):
                     connection.execute(f"LISTEN {CHANNEL}")
                     is_listening = True
                     while not stopping.is_set():
@@ -172,7 +190,7 @@ class Notifier:
                         ]
                         self._call_followers(_logs_of(payloads))
             except psycopg.Error as error:
-                if is_listening:
+                if is_listening and not stopping.is_set():
                     _log.warning("notifications_not_received", error=type(error).__name__)
                 is_listening = False
                 stopping.wait(PAUSE_S)
@@ -201,7 +219,7 @@ class Notifier:
                     continue
                 payload = "" if len(grown) > MOST_NAMED else ",".join(map(str, sorted(grown)))
                 try:
-                    connection = connection or stack.enter_context(self._connected())
+                    connection = connection or stack.enter_context(self._connected())[0]
                     connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
                     is_sent = True
                 except psycopg.Error as error:
