@@ -14,7 +14,7 @@ from models.clock import Clock, SystemClock
 from models.database import Database
 from server.errors import NotFound
 from server.files import FileIntake
-from server.rate_limit import SharedTable
+from server.rate_limit import RateLimiter, SharedTable
 from server.service import Chore, Service
 from settings import Settings
 
@@ -28,17 +28,21 @@ def compose(settings: Settings) -> Service:
     return build_service(settings, clock=SystemClock(), adapters=adapters)
 
 
+def make_rate_limit(settings: Settings) -> RateLimiter | None:
+    """Return the limits of requests, or None if they are off."""
+    if not settings.rate_limits:
+        return None
+    return request_limits(
+        SharedTable(settings.data_dir / "chat.request-limits"),
+        open_limit_store(settings, "chat"),
+        per_user=settings.chat_rate_limit_per_user,
+        per_address=settings.chat_rate_limit_per_address,
+    )
+
+
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
     """Return the chat service, for `server.serving.app.build_app`."""
     database = Database.for_service("chat", settings)
-    rate_limit = None
-    if settings.rate_limits:
-        rate_limit = request_limits(
-            SharedTable(settings.data_dir / "chat.request-limits"),
-            open_limit_store(settings, "chat"),
-            per_user=settings.chat_rate_limit_per_user,
-            per_address=settings.chat_rate_limit_per_address,
-        )
     service = service_from_settings(
         settings,
         "chat",
@@ -50,7 +54,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         database=database,
         adapters=adapters,
         clock=clock,
-        rate_limit=rate_limit,
+        rate_limit=make_rate_limit(settings),
         body_limit=BODY_LIMIT,
         merge_slashes=True,
         form_in_query=True,

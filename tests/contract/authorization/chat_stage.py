@@ -1,7 +1,8 @@
 """The chat half of the authorization test: an organization with something of everybody's in it.
 
-Prepared once on SQLite (who may do what does not hang on the database); each cell of the policy
-works on a copy of the file.
+Prepared once on SQLite, because who may do what does not depend on the database; each cell of the
+policy works on a copy of the file. A copy takes the place of the last one of its name, so that the
+statements compiled for it are used again.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from tests.support.pictures import PIXEL
 HOST = "acme.example"
 JWT_KEY = "a secret that the organization and its portal share"
 WEEK_S = 7 * 24 * 3600
+CLEAN = "clean"
 
 
 @dataclass(frozen=True)
 class ChatStage:
-    """`things`: what requests name. `own`: actor -> their own things."""
+    """`things`: what requests name. `own`: actor -> their own things. `directory` is for copies."""
 
     file: Path
     cast: Cast
@@ -45,7 +47,10 @@ class ChatStage:
     clock: FrozenClock
     things: Mapping[str, Any]
     own: Mapping[str, Mapping[str, Any]]
-    _copies: dict[str, Database] = field(default_factory=dict)
+    directory: Path
+    _databases: dict[str, Database] = field(default_factory=dict)
+    _clean: set[str] = field(default_factory=set)
+    """The copy that `try_out` works on, until it is to be replaced."""
 
     def things_of(self, actor: str) -> dict[str, Any]:
         return {**self.things, **self.own["owner"], **self.own.get(actor, {})}
@@ -54,7 +59,6 @@ class ChatStage:
         self,
         case: Case,
         actor: str,
-        directory: Path,
         *,
         headers: Mapping[str, str] | None = None,
         keep: bool = False,
@@ -62,32 +66,42 @@ class ChatStage:
         """What the actor is answered. What a request has changed is not there for the next one,
         unless the caller wants to `keep` it until they `forget`.
         """
-        if "clean" not in self._copies:
-            self._copies["clean"] = self.copy(directory / "clean.db")
-        response = self._ask(self._copies["clean"], case, actor, headers)
+        if not self._clean:
+            self.copy(CLEAN)
+            self._clean.add(CLEAN)
+        response = self._ask(self._databases[CLEAN], case, actor, headers)
         if response.is_success and response.request.method != "GET" and not keep:
             self.forget()
         return response
 
-    def answer(self, case: Case, actor: str, directory: Path) -> httpx.Response:
-        """What the actor is answered, on a copy that stays in `directory` as `cell.db`."""
-        database = self.copy(directory / "cell.db")
+    def answer(self, case: Case, actor: str, name: str = "cell") -> httpx.Response:
+        """Return the response to the actor, on a copy that stays at `place(name)`."""
+        database = self.copy(name)
         try:
             return self._ask(database, case, actor)
         finally:
             database.dispose()
 
     def forget(self) -> None:
-        """Have the next `try_out` begin with a fresh copy."""
-        for database in self._copies.values():
-            database.dispose()
-        self._copies.clear()
+        """The next `try_out` begins with a fresh copy."""
+        for name in self._clean:
+            self._databases[name].dispose()
+        self._clean.clear()
 
-    def copy(self, file: Path) -> Database:
-        """A copy of the prepared database, in that file."""
+    def place(self, name: str) -> Path:
+        """Return the file of a copy."""
+        return self.directory / f"{self.file.stem}-{name}.db"
+
+    def copy(self, name: str) -> Database:
+        """Return a new copy of the prepared database, in place of the last one of that name."""
+        file = self.place(name)
+        if name not in self._databases:
+            self._databases[name] = Database(f"sqlite:///{file}")
+        self._databases[name].dispose()
         for left in file.parent.glob(f"{file.name}-*"):
             left.unlink()
-        return Database(f"sqlite:///{shutil.copy(self.file, file)}")
+        shutil.copy(self.file, file)
+        return self._databases[name]
 
     def _ask(
         self,
@@ -159,15 +173,17 @@ def keep_export(session: Session, cast: Cast, clock: FrozenClock) -> int:
     return made.id
 
 
-def prepare(template: tuple[str, Cast], directory: Path, clock: FrozenClock) -> ChatStage:
-    """A stage on a copy of the template, furnished."""
+def prepare(
+    template: tuple[str, Cast], directory: Path, memory: Path, clock: FrozenClock
+) -> ChatStage:
+    """A stage on a copy of the template, furnished. `memory` is a directory for its copies."""
     source, cast = template
     file = Path(shutil.copy(source, directory / "stage.db"))
     database = Database(f"sqlite:///{file}")
     app = ChatApp(database, clock, directory)
     things, own = furnish(database, app, cast, clock)
     database.dispose()
-    return ChatStage(file, cast, app, clock, things, own)
+    return ChatStage(file, cast, app, clock, things, own, memory)
 
 
 def _upload(ask: Callable[..., dict[str, Any]], who: Member, name: str) -> dict[str, Any]:

@@ -6,10 +6,14 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.contract.authorization import hidden_stage as hiding
+from tests.contract.authorization import payment_stage
 from tests.contract.authorization.chat_stage import ChatStage, prepare
 from tests.contract.authorization.hidden_stage import HiddenStage
+from tests.contract.authorization.payment_stage import PaymentStage
 from tests.support.chat.people import Cast
+from tests.support.databases import Lent, directory_in_memory
 from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.app import FakeGateway, PaymentApp
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -24,9 +28,28 @@ def chat_stage(
     chat_sqlite_template: tuple[str, Cast], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ChatStage]:
     directory = tmp_path_factory.mktemp("authorization")
-    stage = prepare(chat_sqlite_template, directory, FrozenClock(NOW))
-    yield stage
-    stage.app.close()
+    with directory_in_memory() as memory:
+        stage = prepare(chat_sqlite_template, directory, memory, FrozenClock(NOW))
+        yield stage
+        stage.app.close()
+
+
+@pytest.fixture
+def shop(
+    sqlite_url: str,
+    lent: Lent,
+    patience_s: float,
+    payment_apps: list[PaymentApp],
+    stage_clock: FrozenClock,
+) -> Iterator[PaymentStage]:
+    """The payment stage, on a database of the test's own."""
+    with lent.one(sqlite_url, patience_s) as database:
+        chain = FakeGateway()
+        if not payment_apps:
+            payment_apps.append(PaymentApp(database, stage_clock, chain))
+        (app,) = payment_apps
+        app.play(database, stage_clock, chain)
+        yield payment_stage.prepare(app, database, stage_clock)
 
 
 @pytest.fixture(scope="session")

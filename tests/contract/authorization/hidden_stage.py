@@ -100,8 +100,8 @@ def prepare(stage: ChatStage, directory: Path) -> HiddenStage:
     connection.close()
     things = {**stage.things, **maker.things}
     return HiddenStage(
-        replace(stage, file=file, things=things, _copies={}),
-        replace(stage, file=restricted, things=things, _copies={}),
+        replace(stage, file=file, things=things, _databases={}, _clean=set()),
+        replace(stage, file=restricted, things=things, _databases={}, _clean=set()),
         hidden,
     )
 

@@ -34,6 +34,7 @@ class PaymentStage:
     """`keys`: actor -> their key, None for none."""
 
     app: PaymentApp
+    database: Database
     keys: Mapping[str, str | None]
     things: Mapping[str, Any]
 
@@ -90,4 +91,4 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
         }
         return actors, things
 
-    return PaymentStage(app, *database.run(work))
+    return PaymentStage(app, database, *database.run(work))

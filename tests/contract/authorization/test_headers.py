@@ -4,8 +4,6 @@ keeping and plain HTTP.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pages.app import build_pages
@@ -19,10 +17,10 @@ HSTS = "max-age=31536000"
 
 
 @pytest.mark.parametrize("actor", ["owner", "nobody"])
-def test_chat(actor: str, chat_stage: ChatStage, tmp_path: Path) -> None:
+def test_chat(actor: str, chat_stage: ChatStage) -> None:
     chat_stage.forget()
     for case in CHAT.cases:
-        headers = chat_stage.try_out(case, actor, tmp_path).headers
+        headers = chat_stage.try_out(case, actor).headers
         assert headers.get_list("X-Content-Type-Options") == ["nosniff"], case.name
         (kept,) = headers.get_list("Cache-Control")
         assert "no-store" in kept, case.name

@@ -20,7 +20,7 @@ from zlib import crc32
 import pytest
 
 import specs
-from tests.contract.authorization.chat_stage import ChatStage
+from tests.contract.authorization.chat_stage import CLEAN, ChatStage
 from tests.contract.authorization.contents import counting, rows
 from tests.contract.authorization.hidden_stage import EVERYBODY, Hidden, HiddenStage
 from tests.contract.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
@@ -232,17 +232,15 @@ class Outcome:
 class Player:
     """Sends requests of cells; what one has written is not there for the next."""
 
-    def __init__(self, stage: HiddenStage, directory: Path) -> None:
-        self.stage, self.directory = stage, directory
+    def __init__(self, stage: HiddenStage) -> None:
+        self.stage = stage
         self.before: dict[Path, Counter[str]] = {}
 
     def play(self, cell: Cell, request: Mapping[str, Any]) -> Outcome:
         stage, actor = self.stage.of(cell.actor)
-        directory = self.directory / stage.file.stem
-        directory.mkdir(exist_ok=True)
         case = Case(cell.operation, "", request, {})
         with counting() as statements:
-            answer = stage.try_out(case, actor, directory, keep=True)
+            answer = stage.try_out(case, actor, keep=True)
         written: tuple[str, ...] = ()
         if answer.is_success and answer.request.method != "GET":
             written = tuple(sorted(self._written(stage)))
@@ -259,7 +257,7 @@ class Player:
         if stage.file not in self.before:
             self.before[stage.file] = _lines(stage.file)
         before = self.before[stage.file]
-        after = _lines(self.directory / stage.file.stem / "clean.db")
+        after = _lines(stage.place(CLEAN))
         yield from (f"+ {line}" for line in (after - before).elements())
         yield from (f"- {line}" for line in (before - after).elements())
 
@@ -302,9 +300,9 @@ def is_kept(cell: Cell) -> bool:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage, tmp_path: Path) -> None:
+def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage) -> None:
     hidden_stage.forget()
-    player = Player(hidden_stage, tmp_path)
+    player = Player(hidden_stage)
     told = []
     kept = set()
     for cell in cells_of(operation, hidden_stage):

@@ -16,17 +16,13 @@ import pytest
 
 import specs
 from handlers.chat.wire.envelope import MOST_IGNORED
-from models import migrate
 from models.base import ChatBase, PaymentBase
-from models.database import Database
-from tests.contract.authorization import payment_stage
 from tests.contract.authorization.chat_stage import ChatStage
 from tests.contract.authorization.contents import rows
+from tests.contract.authorization.payment_stage import PaymentStage
 from tests.contract.authorization.policy import ALLOWED, Case, load
 from tests.support.contract import operations_of
 from tests.support.documents import resolved
-from tests.support.frozen_clock import FrozenClock
-from tests.support.payment.app import FakeGateway, PaymentApp
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PAYMENT, CHAT = load("payment"), load("chat")
@@ -82,26 +78,29 @@ def is_written(case: Case) -> bool:
     return method != "GET" and case.cells["owner"] == ALLOWED
 
 
+@pytest.fixture(scope="module")
+def every_name(chat_stage: ChatStage) -> frozenset[str]:
+    """Every name of a column, and of a property of the document."""
+    return frozenset(column_names(ChatBase) | set(property_names(chat_stage.app.document)))
+
+
 @pytest.mark.parametrize(
     "case", [c for c in CHAT.cases if is_written(c)], ids=lambda case: case.name
 )
 def test_chat_ignores_what_is_not_a_parameter(
-    case: Case, chat_stage: ChatStage, tmp_path: Path
+    case: Case, chat_stage: ChatStage, every_name: frozenset[str]
 ) -> None:
     document = chat_stage.app.document
-    everything = column_names(ChatBase) | set(property_names(document))
-    foreign = sorted(everything - parameters_of(document, case.operation) - {"client", "method"})
+    foreign = sorted(every_name - parameters_of(document, case.operation) - {"client", "method"})
     assert len(foreign) > 100
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "laden").mkdir()
-    plain = chat_stage.answer(case, "owner", tmp_path / "plain").json()
+    plain = chat_stage.answer(case, "owner", "plain").json()
     laden = replace(case, request={**case.request, **dict.fromkeys(foreign, 1)})
-    answer = chat_stage.answer(laden, "owner", tmp_path / "laden").json()
+    answer = chat_stage.answer(laden, "owner", "laden").json()
     assert answer.pop("ignored_parameters_unsupported") == foreign[:MOST_IGNORED]
     for name in MADE_BY_CHANCE.get(case.operation, ()):
         assert answer.pop(name) != plain.pop(name), "another one every time"
     assert answer == plain
-    assert rows(tmp_path / "laden" / "cell.db") == rows(tmp_path / "plain" / "cell.db")
+    assert rows(chat_stage.place("laden")) == rows(chat_stage.place("plain"))
 
 
 def body_fields(case: Case) -> set[str]:
@@ -111,14 +110,11 @@ def body_fields(case: Case) -> set[str]:
 @pytest.mark.parametrize(
     "case", [c for c in PAYMENT.cases if body_fields(c)], ids=lambda case: case.name
 )
-def test_payment_refuses_what_is_not_a_property(case: Case, tmp_path: Path) -> None:
-    file = tmp_path / "payment.db"
-    migrate.upgrade(f"sqlite:///{file}", "payment")
-    database, clock = Database(f"sqlite:///{file}"), FrozenClock(NOW)
-    app = PaymentApp(database, clock, FakeGateway())
-    shop = payment_stage.prepare(app, database, clock)
-    document = app.document
-    everything = column_names(PaymentBase) | set(property_names(document))
+def test_payment_refuses_what_is_not_a_property(
+    case: Case, shop: PaymentStage, sqlite_url: str
+) -> None:
+    file = Path(sqlite_url.removeprefix("sqlite:///"))
+    everything = column_names(PaymentBase) | set(property_names(shop.app.document))
     foreign = sorted(everything - body_fields(case))
     assert len(foreign) > 40
     before = rows(file)
@@ -130,5 +126,3 @@ def test_payment_refuses_what_is_not_a_property(case: Case, tmp_path: Path) -> N
             accepted.append(name)
     assert accepted == []
     assert rows(file) == before
-    app.close()
-    database.dispose()

@@ -161,7 +161,7 @@ def test_no_line_break_is_stored(
 ) -> None:
     """A refusal of the break proves something only where the text without it is taken."""
     whole = TAKEN.get(name, broken(case.request.get(name), MARK))
-    answer = send(chat_stage, case, name, whole, tmp_path)
+    answer = send(chat_stage, case, name, whole)
     if name in NOT_FREE.get(case.operation, ()):
         assert 400 <= answer.status_code < 500, "it takes text"
         return
@@ -169,17 +169,17 @@ def test_no_line_break_is_stored(
     text = f"{MARK}\r\nline"
     spoilt = with_break(whole, text)
     assert spoilt != whole, "nothing is tried"
-    answer = send(chat_stage, case, name, spoilt, tmp_path)
+    answer = send(chat_stage, case, name, spoilt)
     assert answer.status_code < 500, answer.text
-    stored = "\n".join(dump(tmp_path / "cell.db"))
+    stored = "\n".join(dump(chat_stage.place("cell")))
     for written in (text, text.replace("\r\n", "\\r\\n")):
         assert written not in stored, (name, written)
 
 
-def send(stage: ChatStage, case: Case, name: str, value: Any, directory: Path) -> httpx.Response:
+def send(stage: ChatStage, case: Case, name: str, value: Any) -> httpx.Response:
     """What the owner is answered who sends `value` in a field of the request."""
     laden = replace(case, request={**case.request, name: value})
-    return stage.answer(laden, "owner", directory)
+    return stage.answer(laden, "owner")
 
 
 def with_break(value: Any, text: str) -> Any:

@@ -13,15 +13,11 @@ from typing import Any
 
 import pytest
 
-from models import migrate
-from models.database import Database
-from tests.contract.authorization import payment_stage
-from tests.contract.authorization.chat_stage import ChatStage
+from tests.contract.authorization.chat_stage import CLEAN, ChatStage
+from tests.contract.authorization.payment_stage import PaymentStage
 from tests.contract.authorization.policy import ALLOWED, Case, Policy, load
 from tests.support.chat.app import ChatClient
 from tests.support.contract import operations_of
-from tests.support.frozen_clock import FrozenClock
-from tests.support.payment.app import FakeGateway, PaymentApp
 from tests.support.served import served
 
 CHAT, PAYMENT = load("chat"), load("payment")
@@ -95,19 +91,19 @@ def unchanged(file: Path) -> Iterator[None]:
 
 
 @pytest.mark.reaches("CSRF_FAILED")
-def test_chat(chat_stage: ChatStage, tmp_path: Path) -> None:
+def test_chat(chat_stage: ChatStage) -> None:
     cases = changing(CHAT, chat_stage.app.document)
     assert len(cases) > 50
     homes = cycle(at_home(OWN["chat"]))  # each operation hears one of them: what it does takes long
     for case, actor in cases:
         headers = next(homes)
-        served = chat_stage.try_out(case, actor, tmp_path, headers=headers)
+        served = chat_stage.try_out(case, actor, headers=headers)
         assert served.is_success, (case.name, headers, served.text)
         chat_stage.forget()
-        chat_stage.try_out(case, "nobody", tmp_path)  # makes the copy that is looked at
-        with unchanged(tmp_path / "clean.db"):
+        chat_stage.try_out(case, "nobody")  # makes the copy that is looked at
+        with unchanged(chat_stage.place(CLEAN)):
             for headers in foreign(OWN["chat"]):
-                refused = chat_stage.try_out(case, actor, tmp_path, headers=headers)
+                refused = chat_stage.try_out(case, actor, headers=headers)
                 place = (case.name, headers)
                 assert (refused.status_code, refused.json()) == (403, CSRF_FAILED), place
 
@@ -116,16 +112,11 @@ def test_chat(chat_stage: ChatStage, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "operation", sorted(case.operation for case, _ in changing(PAYMENT, served("payment")))
 )
-def test_payment(operation: str, tmp_path: Path) -> None:
-    clock = FrozenClock(NOW)
-    file = tmp_path / "payment.db"
-    migrate.upgrade(f"sqlite:///{file}", "payment")
-    database = Database(f"sqlite:///{file}")
-    app = PaymentApp(database, clock, FakeGateway())
-    shop = payment_stage.prepare(app, database, clock)
+def test_payment(operation: str, shop: PaymentStage, sqlite_url: str, tmp_path: Path) -> None:
+    app, file = shop.app, Path(sqlite_url.removeprefix("sqlite:///"))
     cases = {case.operation: (case, actor) for case, actor in changing(PAYMENT, app.document)}
     case, actor = cases.pop(operation)
-    database.dispose()
+    shop.database.dispose()
     fresh = Path(shutil.copy(file, tmp_path / "fresh.db"))
     with unchanged(file):
         for headers in foreign(OWN["payment"]):
@@ -133,19 +124,16 @@ def test_payment(operation: str, tmp_path: Path) -> None:
             body = refused.json()
             assert body.pop("request_id") == refused.headers["Request-Id"]
             assert (refused.status_code, body) == (403, FOREIGN_ORIGIN), headers
-    database.dispose()
     for headers in at_home(OWN["payment"]):
-        database = Database(f"sqlite:///{shutil.copy(fresh, file)}")
-        app.play(database, clock, FakeGateway())
+        shop.database.dispose()
+        shutil.copy(fresh, file)
         answer = shop.answer(case, actor, headers=headers)
         assert [answer.status_code] == successes(app.document, operation), (headers, answer.text)
-        database.dispose()
-    app.close()
 
 
 def test_a_form_that_means_another_method(chat_stage: ChatStage, tmp_path: Path) -> None:
     """Whatever it means, and in every type that a form of another site can be sent as."""
-    database = chat_stage.copy(tmp_path / "form.db")
+    database = chat_stage.copy("form")
     chat_stage.app.play(database, chat_stage.clock)
     client = ChatClient(chat_stage.app, "acme.example", chat_stage.cast.cordelia)
     parts = b'--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n'
@@ -171,7 +159,7 @@ def test_a_form_that_means_another_method(chat_stage: ChatStage, tmp_path: Path)
 
 def test_reading_is_for_every_page_that_has_a_key(chat_stage: ChatStage, tmp_path: Path) -> None:
     """A `GET` changes nothing, and no page of another site can read the answer."""
-    database = chat_stage.copy(tmp_path / "read.db")
+    database = chat_stage.copy("read")
     chat_stage.app.play(database, chat_stage.clock)
     client = ChatClient(chat_stage.app, "acme.example", chat_stage.cast.cordelia)
     with unchanged(tmp_path / "read.db"):

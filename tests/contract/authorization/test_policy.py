@@ -1,25 +1,17 @@
 """Every operation of both documents, as every actor: permissions.yaml holds, cell by cell."""
 
-from datetime import UTC, datetime
-from pathlib import Path
-
 import httpx
 import pytest
 import yaml
 
-from models import migrate
-from models.database import Database
-from tests.contract.authorization import payment_stage
 from tests.contract.authorization.chat_stage import ChatStage
+from tests.contract.authorization.payment_stage import PaymentStage
 from tests.contract.authorization.policy import ALLOWED, PERMISSIONS, Case, load, worded
 from tests.contract.authorization.table import PERMISSIONS_PAGE, rendered
 from tests.support.contract import operations_of
-from tests.support.frozen_clock import FrozenClock
-from tests.support.payment.app import FakeGateway, PaymentApp
 from tests.support.served import served
 
 PAYMENT, CHAT = load("payment"), load("chat")
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def answer_of(response: httpx.Response) -> tuple[int, str]:
@@ -29,11 +21,11 @@ def answer_of(response: httpx.Response) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("case", CHAT.cases, ids=lambda case: case.name)
-def test_chat(case: Case, chat_stage: ChatStage, tmp_path: Path) -> None:
+def test_chat(case: Case, chat_stage: ChatStage) -> None:
     chat_stage.forget()
     unexpected = {}
     for actor, expected in case.cells.items():
-        response = chat_stage.try_out(case, actor, tmp_path)
+        response = chat_stage.try_out(case, actor)
         if expected == ALLOWED:
             if not response.is_success:
                 unexpected[actor] = (expected, answer_of(response))
@@ -46,13 +38,7 @@ def test_chat(case: Case, chat_stage: ChatStage, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", PAYMENT.cases, ids=lambda case: case.name)
-def test_payment(case: Case, tmp_path: Path) -> None:
-    clock = FrozenClock(NOW)
-    url = f"sqlite:///{tmp_path / 'payment.db'}"
-    migrate.upgrade(url, "payment")
-    database = Database(url)
-    app = PaymentApp(database, clock, FakeGateway())
-    shop = payment_stage.prepare(app, database, clock)
+def test_payment(case: Case, shop: PaymentStage) -> None:
     unexpected = {}
     for actor, expected in case.cells.items():
         response = shop.answer(case, actor)
@@ -63,8 +49,6 @@ def test_payment(case: Case, tmp_path: Path) -> None:
             is_expected = (response.status_code, code) == PAYMENT.refusals[expected]
         if not is_expected:
             unexpected[actor] = (expected, response.status_code, response.text)
-    app.close()
-    database.dispose()
     assert unexpected == {}
 
 

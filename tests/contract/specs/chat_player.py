@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -150,8 +149,8 @@ def judge(method: str, path: str, headers: Mapping[str, str], **more: Any) -> No
 class Player:
     """Plays examples, as the owner unless told otherwise, on a copy of the stage's database."""
 
-    def __init__(self, stage: ChatStage, directory: Path) -> None:
-        self.database = stage.copy(directory / "example.db")
+    def __init__(self, stage: ChatStage) -> None:
+        self.database = stage.copy("example")
         self._stage = stage
         stage.app.play(self.database, stage.clock)
         self.accept = JSON

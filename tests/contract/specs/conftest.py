@@ -12,6 +12,7 @@ from tests.contract.authorization.conftest import NOW
 from tests.contract.specs.chat_player import Player
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
+from tests.support.databases import directory_in_memory
 from tests.support.frozen_clock import FrozenClock
 
 
@@ -20,7 +21,12 @@ def stage(
     chat_sqlite_template: tuple[str, Cast], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ChatStage]:
     """The organization of the authorization tests, with the channel and the group of examples."""
-    prepared = prepare(chat_sqlite_template, tmp_path_factory.mktemp("x"), FrozenClock(NOW))
+    with directory_in_memory() as memory:
+        yield from _furnished(chat_sqlite_template, tmp_path_factory.mktemp("x"), memory)
+
+
+def _furnished(template: tuple[str, Cast], directory: Path, memory: Path) -> Iterator[ChatStage]:
+    prepared = prepare(template, directory, memory, FrozenClock(NOW))
     database = Database(f"sqlite:///{prepared.file}")
     prepared.app.play(database, prepared.clock)
     owner = ChatClient(prepared.app, HOST, prepared.cast.cordelia)
@@ -37,7 +43,7 @@ def stage(
 
 
 @pytest.fixture
-def player(stage: ChatStage, tmp_path: Path) -> Iterator[Player]:
-    playing = Player(stage, tmp_path)
+def player(stage: ChatStage) -> Iterator[Player]:
+    playing = Player(stage)
     yield playing
     playing.close()

@@ -1,7 +1,6 @@
 """Passwords tried under one name: counted in the database, and no stranger locks anybody out."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import select
@@ -42,19 +41,11 @@ class People:
 
 @pytest.fixture
 def people(
-    chat_database: Database,
-    cast: Cast,
-    clock: FrozenClock,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[People]:
+    chat_app_with: Callable[..., ChatApp], cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> People:
     # What a hash costs is not looked at here, and would be paid a hundred times.
     monkeypatch.setattr(sign_in, "is_password", lambda password, _: password == PASSWORD)
-    app = ChatApp(
-        chat_database, clock, tmp_path, rate_limits=True, chat_rate_limit_per_address=100_000
-    )
-    yield People(app, cast)
-    app.close()
+    return People(chat_app_with(rate_limits=True, chat_rate_limit_per_address=100_000), cast)
 
 
 def use_up(database: Database, cast: Cast, clock: FrozenClock, places: int) -> int:

@@ -1,7 +1,6 @@
 """Browsers that stay signed in, of the tag sign_in."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -226,12 +225,8 @@ class TestEndSession:
 
 class TestAttempts:
     @pytest.fixture
-    def limited_app(
-        self, chat_database: Database, clock: FrozenClock, tmp_path: Path
-    ) -> Iterator[ChatApp]:
-        app = ChatApp(chat_database, clock, tmp_path, rate_limits=True)
-        yield app
-        app.close()
+    def limited_app(self, chat_app_with: Callable[..., ChatApp]) -> ChatApp:
+        return chat_app_with(rate_limits=True)
 
     def test_cookies_of_no_session_are_counted(
         self, limited_app: ChatApp, cast: Cast, clock: FrozenClock

@@ -1,8 +1,8 @@
 """What holds for every operation of the chat service: credentials, parameters, methods, limits."""
 
 import base64
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -346,18 +346,12 @@ class TestMethods:
 
 class TestRateLimits:
     @pytest.fixture
-    def limited(self, chat_database: Database, clock: FrozenClock, tmp_path: Path) -> Any:
+    def limited(self, chat_app_with: Callable[..., ChatApp]) -> ChatClient:
         """The service with limits on: 5 a minute per user, 3 per address."""
-        app = ChatApp(
-            chat_database,
-            clock,
-            tmp_path,
-            rate_limits=True,
-            chat_rate_limit_per_user=5,
-            chat_rate_limit_per_address=3,
+        app = chat_app_with(
+            rate_limits=True, chat_rate_limit_per_user=5, chat_rate_limit_per_address=3
         )
-        yield ChatClient(app, "acme.example")
-        app.close()
+        return ChatClient(app, "acme.example")
 
     def test_count_each_user_by_themselves(
         self, limited: ChatClient, cast: Cast, clock: FrozenClock

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jwt
@@ -253,12 +252,11 @@ def test_a_refused_sign_in_is_told(
 
 
 def test_each_limit_that_is_hit_is_told(
-    chat_database: Database, clock: FrozenClock, tmp_path: Path, cast: Cast, lines: Lines
+    chat_app_with: Callable[..., ChatApp], cast: Cast, lines: Lines
 ) -> None:
-    app = ChatApp(chat_database, clock, tmp_path, rate_limits=True, chat_rate_limit_per_user=2)
+    app = chat_app_with(rate_limits=True, chat_rate_limit_per_user=2)
     hamlet = ChatClient(app, "acme.example", cast.hamlet)
     answers = [hamlet.request("GET", "/users/me") for _ in range(3)]
-    app.close()
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     (line,) = [line for line in lines if line["event"] == "security"]
     assert line == {

@@ -1,7 +1,7 @@
 """Operations of the tag sign_in."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,10 +127,8 @@ class TestAttempts:
     """Five per name in half an hour when limits are on; a success clears them."""
 
     @pytest.fixture
-    def limited(self, chat_database: Database, clock: FrozenClock, tmp_path: Path) -> Any:
-        app = ChatApp(chat_database, clock, tmp_path, rate_limits=True)
-        yield ChatClient(app, "acme.example")
-        app.close()
+    def limited(self, chat_app_with: Callable[..., ChatApp]) -> ChatClient:
+        return ChatClient(chat_app_with(rate_limits=True), "acme.example")
 
     def test_the_sixth_has_to_wait(
         self, limited: ChatClient, cast: Cast, clock: FrozenClock
@@ -196,18 +194,14 @@ class TestDevFetchApiKey:
         assert response.json() == NOWHERE
 
     def test_is_always_an_error_in_production(
-        self, chat_database: Database, cast: Cast, clock: FrozenClock, tmp_path: Path
+        self, chat_app_with: Callable[..., ChatApp], cast: Cast
     ) -> None:
-        production = ChatApp(chat_database, clock, tmp_path, development=False)
-        nobody = ChatClient(production, "acme.example")
-        try:
-            for name in (cast.iago.email, "nobody", "hank@globex.example"):
-                assert nobody.post("/dev_fetch_api_key", username=name) == bad(
-                    "Endpoint not available in production."
-                )
-            assert nobody.get("/server_settings")["authentication_methods"]["dev"] is False
-        finally:
-            production.close()
+        nobody = ChatClient(chat_app_with(development=False), "acme.example")
+        for name in (cast.iago.email, "nobody", "hank@globex.example"):
+            assert nobody.post("/dev_fetch_api_key", username=name) == bad(
+                "Endpoint not available in production."
+            )
+        assert nobody.get("/server_settings")["authentication_methods"]["dev"] is False
 
 
 class TestKeys:

@@ -1,12 +1,13 @@
 """The chat service as one ASGI application, and a client that lets openapi-core judge its answers.
 
-The application is compiled once per kind of database; tests exchange database and clock.
+The application is compiled once; tests exchange database, clock and settings.
 """
 
 from __future__ import annotations
 
 import json as stdlib_json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from openapi_core.testing import MockRequest, MockResponse
 from openapi_schema_validator import OAS30ReadValidator
 
 from handlers.chat.wire.context import ChatAdapters
-from handlers.chat.wiring import build_service
+from handlers.chat.wiring import build_service, make_rate_limit
 from models.clock import Clock
 from models.database import Database
 from server.serving.override import overriding_method
@@ -71,6 +72,22 @@ class ChatApp(ServiceApp):
         """Use these from now on."""
         self._database.target, self._clock.target = database, clock
         self._polls.forget_idle()
+
+    @contextmanager
+    def changed(self, data_dir: Path, settings: Mapping[str, Any]) -> Iterator[None]:
+        """Change settings that requests read. Limits of requests are unused, and in `data_dir`."""
+        service, before = self.service, self.service.rate_limit
+        old = {name: getattr(self.settings, name) for name in settings}
+        limits = make_rate_limit(replace(self.settings, data_dir=data_dir, **settings))
+        try:
+            object.__setattr__(service, "rate_limit", limits)
+            for name, value in settings.items():
+                object.__setattr__(self.settings, name, value)
+            yield
+        finally:
+            object.__setattr__(service, "rate_limit", before)
+            for name, value in old.items():
+                object.__setattr__(self.settings, name, value)
 
 
 class ChatClient:

@@ -4,7 +4,10 @@ The cast is made once per kind of database; each test works on a copy. `chat` ca
 ordinary member; `as_cordelia`, `as_iago` and so on call as the others, `as_nobody` without a key.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,29 +104,40 @@ def nothing_slow_in_units() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def chat_apps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ChatApp]]:
-    """One compiled application per kind of database: compiling takes a second."""
-    apps: dict[str, ChatApp] = {}
+def chat_apps() -> Iterator[list[ChatApp]]:
+    """The application, once it is compiled, which takes a second and 60 MB."""
+    apps: list[ChatApp] = []
     yield apps
-    for app in apps.values():
+    for app in apps:
         app.close()
 
 
 @pytest.fixture
 def chat_app(
-    chat_apps: dict[str, ChatApp],
+    chat_apps: list[ChatApp],
     chat_database: Database,
     clock: FrozenClock,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ChatApp]:
     """The application over this test's database and clock. The document has every event made."""
-    kind = chat_database.dialect
-    if kind not in chat_apps:
-        chat_apps[kind] = ChatApp(chat_database, clock, tmp_path_factory.mktemp(f"chat-{kind}"))
-    app = chat_apps[kind]
+    if not chat_apps:
+        chat_apps.append(ChatApp(chat_database, clock, tmp_path_factory.mktemp("chat")))
+    (app,) = chat_apps
     app.play(chat_database, clock)
     yield app
     assert objections(chat_database) == []
+
+
+@pytest.fixture
+def chat_app_with(chat_app: ChatApp, tmp_path: Path) -> Iterator[Callable[..., ChatApp]]:
+    """Changes settings of the application until the test ends. Its limits are unused."""
+    with ExitStack() as changes:
+
+        def change(**settings: Any) -> ChatApp:
+            changes.enter_context(chat_app.changed(tmp_path, settings))
+            return chat_app
+
+        yield change
 
 
 @pytest.fixture

@@ -1,0 +1,48 @@
+"""Keeps the processes of the suite small.
+
+The C library keeps what threads and large buffers once needed, and the collector looks at all test
+items again and again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli.memory import use_one_arena
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_LARGE = 1024 * 1024
+"""Buffers of so many bytes go back to the system when they are freed."""
+
+_module: Path | None = None
+
+
+def _c_function(name: str) -> Callable[..., object]:
+    """Return a function of the C library, or one that does nothing where it has none."""
+    return getattr(ctypes.CDLL(None), name, lambda *_: None)
+
+
+def pytest_configure() -> None:
+    use_one_arena()
+    mallopt = _c_function("mallopt")
+    mallopt(_M_MMAP_THRESHOLD, _LARGE)
+    mallopt(_M_TRIM_THRESHOLD, _LARGE)
+
+
+def pytest_collection_finish() -> None:
+    """What is collected stays, so the collector need not look at it."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Return free memory between modules."""
+    global _module
+    if item.path != _module:
+        _module = item.path
+        _c_function("malloc_trim")(0)
