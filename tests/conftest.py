@@ -33,6 +33,7 @@ pytest_plugins = [
     "tests.support.chat.fixtures",
     "tests.support.leftovers",
     "tests.support.memory",
+    "tests.support.postgresql_twins",
 ]
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

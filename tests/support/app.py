@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 from unittest.mock import patch
 
 import httpx
@@ -31,6 +31,16 @@ class Swap:
         return getattr(self.target, name)
 
 
+class Listener(Protocol):
+    """Notes what tests send, together, and each response with the code of its error."""
+
+    def send(self, requests: Sequence[httpx.Request]) -> None: ...
+
+    def respond(
+        self, request: httpx.Request, response: httpx.Response, code: str | None
+    ) -> None: ...
+
+
 class ServiceApp:
     """A compiled application, and the event loop its requests run on. Compiling takes a second, so
     one is made per kind of database and played over each test's own.
@@ -38,6 +48,8 @@ class ServiceApp:
 
     failed_with: ClassVar[set[str]] = set()
     """The codes (or statuses, where there is none) of all errors answered in the present test."""
+
+    listeners: ClassVar[list[Listener]] = []
 
     def __init__(self, service: Service, database: Swap) -> None:
         object.__setattr__(service, "database", database)
@@ -53,9 +65,13 @@ class ServiceApp:
         async def exchange(request: httpx.Request) -> httpx.Response:
             response = await self._transport.handle_async_request(request)
             await response.aread()
+            code = None
             if response.is_error and request.method != "HEAD":
                 told = {} if "html" in response.headers["Content-Type"] else response.json()
-                self.failed_with.add(told.get("code") or str(response.status_code))
+                code = told.get("code") or str(response.status_code)
+                self.failed_with.add(code)
+            for listener in self.listeners:
+                listener.respond(request, response, code)
             if self._record:
                 exchanges.write(Path(self._record), self.service.name, request, response)
             return response
@@ -63,6 +79,8 @@ class ServiceApp:
         async def all_of_them() -> list[httpx.Response]:
             return await asyncio.gather(*map(exchange, requests))
 
+        for listener in self.listeners:
+            listener.send(requests)
         # No body of a request here is still on its way when it is answered.
         with patch.object(answering, "_LINGER_SECONDS", 0.01):
             return self.run(all_of_them())

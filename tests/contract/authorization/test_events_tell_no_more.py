@@ -24,6 +24,7 @@ from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.documents import resolved
 from tests.support.frozen_clock import FrozenClock
+from tests.support.marks import in_all
 
 DOCUMENT = specs.load("chat")
 LENGTH = int(os.environ.get("SPECD_TELLING_LENGTH", "120"))
@@ -199,6 +200,7 @@ class Readers:
                     assert event["message"]["content"] == shown
 
 
+@pytest.mark.parametrize("chat_filled", ["sqlite", in_all("postgresql")], indirect=True)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whoever_is_told_of_something_could_look_it_up(
     as_nobody: ChatClient,

@@ -17,6 +17,7 @@ from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.documents import resolved
 from tests.support.frozen_clock import FrozenClock
+from tests.support.marks import in_all
 
 DOCUMENT = specs.load("chat")
 FIRST = int(os.environ.get("SPECD_HISTORY_FIRST", "1"))
@@ -74,6 +75,7 @@ def make(
     return lambda seed: History(as_nobody, chat_database, cast, clock, seed)
 
 
+@pytest.mark.parametrize("chat_filled", ["sqlite", in_all("postgresql")], indirect=True)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_events_continue_the_snapshot(make: Callable[[int], History], seed: int) -> None:
     history = make(seed)
@@ -89,8 +91,9 @@ def test_events_continue_the_snapshot(make: Callable[[int], History], seed: int)
     judge(history)
 
 
+@pytest.mark.parametrize("chat_filled", [in_all("sqlite"), "postgresql"], indirect=True)
 def test_each_operation(make: Callable[[int], History]) -> None:
-    """Each succeeds, and no client misses anything of it."""
+    """Each succeeds, and no client misses anything of it. Handlers' tests have each on SQLite."""
     history = make(0)
     history.begin()
     history.follow()

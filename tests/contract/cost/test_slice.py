@@ -21,6 +21,7 @@ from tests.contract.cost.repeating import repeat_all
 from tests.contract.cost.stage import Stage, chat_on, payment_on
 from tests.contract.cost.weighing import weighed
 from tests.support.contract import operations_of
+from tests.support.marks import in_all
 from tests.support.postgres import PostgresServer
 from tests.support.served import served
 
@@ -35,7 +36,7 @@ CPU_S = 5.0
 """Twenty times what a request may cost: this is reached by what grows out of all bounds only."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", in_all("postgresql")])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """An empty database of each kind."""
     if request.param == "sqlite":

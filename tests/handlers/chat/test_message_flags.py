@@ -332,10 +332,11 @@ class TestNarrow:
                 negated
             )
 
+    @pytest.mark.both_databases
     @pytest.mark.parametrize(
         ("words", "found"), [("ghost", {0}), ("court", {1}), ("yorick", set())]
     )
-    def test_finds_common_words_on_the_way(
+    def test_common_words_are_found_on_the_way(
         self,
         chat: ChatClient,
         scene: list[int],
