@@ -14,6 +14,7 @@ from cli.chat_keys import renew_key, reseal, revoke_keys
 from cli.chat_mail import dead_mail, receive_mail
 from cli.chat_move import move
 from cli.chat_number_from import number_from
+from cli.chat_render_again import render_again
 from cli.databases import open_database
 from cli.output import answer, json_option
 from cli.restored import after_restore_of_chat
@@ -48,6 +49,7 @@ chat.add_command(check_archive)
 chat.add_command(import_archive)
 chat.add_command(move)
 chat.add_command(number_from)
+chat.add_command(render_again)
 chat.add_command(after_restore_of_chat)
 
 

@@ -150,6 +150,7 @@ class Actor:
     automatically_follow_topics_policy: int
     automatically_unmute_topics_in_muted_streams_policy: int
     automatically_follow_topics_where_mentioned: bool
+    translate_emoticons: bool
     can_create_users: bool
     can_change_user_emails: bool
     api_key_sha256: str = field(repr=False)

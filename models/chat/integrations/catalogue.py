@@ -73,4 +73,4 @@ def _clean(post: Post) -> Post:
     printable = "".join(sign if sign.isprintable() else " " for sign in post.topic)
     topic = one_line(printable) or "(no topic)"
     content = post.content.replace("\0", "").strip()
-    return Post(topic, f"\\{content}" if content.startswith("/") else content, post.event)
+    return Post(topic, f"&#47;{content[1:]}" if content.startswith("/") else content, post.event)

@@ -21,8 +21,12 @@ _MARKUP = re.compile(
     re.DOTALL,
 )
 _MARKS = {"bold": "**", "italic": "*", "struck": "~~"}
-_SIGN = re.compile(r"[\\`*_~\[\]<>#@|$!{}&^]")
-_LINE_START = re.compile(r"^[^\S\n]*(?:([-+=])|([0-9]{1,9})([.)]))|^[^\S\n]{4,}", re.MULTILINE)
+_SIGN = re.compile(r"[`*\[|]|~(?=~|\Z)|<(?=time:|\Z)|[@#](?=_?\Z)|\$(?=\$|\Z)|&(?=#?\w+;|\Z)")
+"""Signs with an effect in Zulip's Markdown; some have it only before what may follow the text."""
+_LINE_START = re.compile(
+    r"^[^\S\n]*(?:([-+](?=[\s-]|\Z)|>|#(?=[\s#]|\Z))|([0-9]{1,9})\.(?=\s|\Z))|^[^\S\n]{4,}",
+    re.MULTILINE,
+)
 _QUOTED = re.compile(r"^(?:>|&gt;) ?", re.MULTILINE)
 
 
@@ -40,8 +44,13 @@ def to_markdown(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return the Markdown that shows a text as it is."""
-    shown = _SIGN.sub(lambda sign: f"\\{sign[0]}", text)
+    shown = _SIGN.sub(lambda sign: _entity(sign[0]), text)
     return _LINE_START.sub(_start_of_line, shown)
+
+
+def _entity(sign: str) -> str:
+    """Return a sign without its effect. Zulip's Markdown has no escapes by backslash."""
+    return f"&#{ord(sign)};"
 
 
 def _plain(text: str) -> str:
@@ -57,8 +66,8 @@ def _plain(text: str) -> str:
 
 def _start_of_line(match: re.Match[str]) -> str:
     if match[1]:
-        return f"\\{match[1]}"
-    return f"{match[2]}\\{match[3]}" if match[2] else ""
+        return _entity(match[1])
+    return f"{match[2]}{_entity('.')}" if match[2] else ""
 
 
 def _piece(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from models.chat.reading import weights
 from models.chat.reading.marks import mark_matches
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Ids
-from models.chat.rendering.markdown import as_text
+from models.chat.rendering.blocks import as_text
 from models.chat.rendering.texts import TRUNCATED
 from models.chat.tables import Message
 from models.chat.topics.names import display_topic

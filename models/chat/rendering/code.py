@@ -18,14 +18,22 @@ LANGUAGES = frozenset(
         *("bash", "c", "clojure", "cpp", "csharp", "css", "diff", "docker", "elixir", "erlang"),
         *("go", "graphql", "groovy", "haskell", "html", "http", "ini", "java", "javascript"),
         *("json", "kotlin", "latex", "lua", "nginx", "ocaml", "perl", "php"),
-        *("powershell", "python", "r", "ruby", "rust", "scala", "shell", "sql", "swift"),
+        *("powershell", "python", "python2", "r", "ruby", "rust", "scala", "shell", "sql", "swift"),
         *("toml", "typescript", "xml", "yaml"),
     )
 )
 _ALIASES = {
     **{"c++": "cpp", "cs": "csharp", "c#": "csharp", "dockerfile": "docker", "hs": "haskell"},
     **{"js": "javascript", "kt": "kotlin", "md": "text", "pl": "perl"},
-    **{"ps1": "powershell", "py": "python", "python3": "python", "rb": "ruby", "rs": "rust"},
+    **{
+        "ps1": "powershell",
+        "py": "python",
+        "py2": "python2",
+        "py3": "python",
+        "python3": "python",
+        "rb": "ruby",
+        "rs": "rust",
+    },
     **{"sh": "bash", "tex": "latex", "ts": "typescript", "yml": "yaml", "zsh": "bash"},
 }
 HIGHLIGHT_MAX = 3000

@@ -40,6 +40,8 @@ EMOJI |= {
     for tone, point in _TONES.items()
     if len(toned := f"{name}_{tone}_skin_tone") <= LONGEST
 }
+NAME_OF_CODE = {code.replace("-fe0f", ""): names[0] for code, _, names in reversed(_LINES) if names}
+"""Code without variation selectors -> preferred name. Skin tones are not among them."""
 DATA = orjson.dumps({"code_to_names": {code: names for code, _, names in _LINES}})
 """The emoji that clients offer: code -> names, the preferred one first; JSON. Those with a skin
 tone, which are five times as many, are known by their names only.

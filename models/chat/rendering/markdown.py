@@ -1,7 +1,8 @@
-"""The renderer: markdown-it-py with chat's own inline syntax, fences and links.
+"""The renderer of Zulip's Markdown: markdown-it-py with rules of our own.
 
-Raw HTML is text. Newlines are line breaks. Images are links, so that no browser fetches what others
-wrote. The result is sanitised.
+Blocks are read by `blocks`, inline syntax by `syntax`, then emphasis and emoji by `emphasis` and
+`plain_texts`. Raw HTML is text. Newlines are line breaks. Images are links, so that no browser
+fetches the files of other servers. The result is sanitized.
 """
 
 import re
@@ -17,15 +18,17 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from models.chat.rendering import syntax
+from models.chat.rendering import blocks, syntax
+from models.chat.rendering.blocks import as_text
 from models.chat.rendering.code import render_code
-from models.chat.rendering.links import find_links, is_safe
+from models.chat.rendering.emphasis import emphasize
+from models.chat.rendering.links import absolute
+from models.chat.rendering.math import MathBudget
 from models.chat.rendering.names import Names
+from models.chat.rendering.plain_texts import read_text
 from models.chat.rendering.previews import MOST_PREVIEWS, Preview, handles_in
 from models.chat.rendering.sanitising import sanitise
 
-DEEPEST = 5
-"""Fences inside fences (a spoiler in a quote in a spoiler) that are still rendered."""
 MOST_CELLS = 5_000
 """Of all tables of a message, with those that complete short rows. Written cells are never so many,
 because each takes two characters.
@@ -33,9 +36,9 @@ because each takes two characters.
 MOST_HTML = 200_000
 """Characters of a rendered message."""
 
-_SCHEMES = re.compile(r"(?:https?|mailto|tel|xmpp):|[/#?]|[^:/?#]*(?:[/?#]|\Z)", re.IGNORECASE)
+_SCHEMES = re.compile(r"(?:https?|mailto|sms|tel|xmpp):|[/#?]|[^:/?#]*(?:[/?#]|\Z)", re.IGNORECASE)
 # One line of words without any sign of Markdown, as most messages are.
-_PROSE = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.?;()])*")
+_PROSE = re.compile(r"[^\W\d_](?:[^\W_]|[ ,?()]|\.(?!\w)|;(?!\)))*")
 _IMAGE = re.compile(r"\.(?:bmp|gif|jpe?g|png|webp)(?:[?#]|\Z)", re.IGNORECASE)
 _ATTACHMENT = re.compile(r"(?:\A|/)user_uploads/(?:[0-9]+/([0-9a-f]{32})-)?")
 
@@ -67,16 +70,16 @@ def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -
     nothing. Never raise an error.
     """
     rendered = Rendered()
-    if not names.linkifiers and _PROSE.fullmatch(text) and "ww." not in text.lower():
+    if not names.linkifiers and _PROSE.fullmatch(text):
         rendered.html = f"<p>{text.strip()}</p>"
         return rendered
     env = {
         "names": names,
         "rendered": rendered,
         "depth": 0,
-        "quoted": False,
         "empty_topic_name": empty_topic_name,
         "cells": _Cells(),
+        "math": MathBudget(),
     }
     try:
         markup = _PARSER.render(text, env)
@@ -86,11 +89,6 @@ def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -
         return Rendered(as_text(text))
     rendered.html = sanitise(markup).strip()
     return rendered
-
-
-def as_text(text: str) -> str:
-    """Return the HTML that shows a text as it was written."""
-    return f"<p>{escape(text)}</p>".replace("\n", "<br>\n")
 
 
 class _TooMuch(Exception):
@@ -151,36 +149,52 @@ class _Renderer(RendererHTML):
     def link_open(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        _note_address(env["rendered"], str(tokens[idx].attrs.get("href", "")))
+        token = tokens[idx]
+        address = _relative(absolute(str(token.attrs.get("href", ""))), env["names"].host)
+        token.attrs["href"] = address
+        _note_address(env["rendered"], address)
+        markup = str(self.renderToken(tokens, idx, options, env))
+        return markup + (escape(address) if _is_blank_link(tokens, idx) else "")
+
+    def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Write the alignment of a column as `align`; pages allow no `style`."""
+        token = tokens[idx]
+        style = str(token.attrs.pop("style", ""))
+        if style:
+            token.attrs["align"] = style.removeprefix("text-align:")
         return str(self.renderToken(tokens, idx, options, env))
+
+    th_open = td_open
 
     def code_block(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
     ) -> str:
-        return render_code(tokens[idx].content, "")
+        return render_code(tokens[idx].content, "") + "\n"
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        token = tokens[idx]
-        language, _, rest = token.info.strip().partition(" ")
-        if env["depth"] < DEEPEST:
-            if language == "spoiler":
-                return _spoiler(token.content, rest.strip(), env)
-            if language == "quote":
-                return f"<blockquote>\n{_inside(token.content, env, quoted=True)}</blockquote>\n"
-        return render_code(token.content, language.strip("{}. ")[:40]) + "\n"
+        return render_code(tokens[idx].content, tokens[idx].info[:40]) + "\n"
 
 
-def _inside(text: str, env: EnvType, *, quoted: bool = False) -> str:
-    inner = {**env, "depth": env["depth"] + 1, "quoted": env["quoted"] or quoted}
-    return str(_PARSER.render(text, inner))
+def _is_blank_link(tokens: Sequence[Token], idx: int) -> bool:
+    """Return whether the link that opens here has no text. White space in it is removed."""
+    after = idx + 1
+    while tokens[after].type == "text" and not tokens[after].content.strip():
+        tokens[after].content = ""
+        after += 1
+    return tokens[after].type == "link_close"
 
 
-def _spoiler(text: str, header: str, env: EnvType) -> str:
-    head = _inside(header, env) if header else ""
-    return (
-        f'<div class="spoiler-block"><div class="spoiler-header">\n{head}</div>'
-        f'<div class="spoiler-content" aria-hidden="true">\n{_inside(text, env)}</div></div>\n'
-    )
+def _relative(url: str, host: str) -> str:
+    """Return a link to a place of the organization's pages without the host."""
+    if host:
+        scheme, separator, rest = url.partition("://")
+        place = rest.removeprefix(f"{host}/")
+        if separator and scheme in ("http", "https") and place != rest:
+            if place.startswith("#"):
+                return place
+            if place.startswith("user_uploads/"):
+                return f"/{place}"
+    return url
 
 
 def _note_address(rendered: Rendered, url: str, *, is_image: bool = False) -> None:
@@ -195,7 +209,8 @@ def _note_address(rendered: Rendered, url: str, *, is_image: bool = False) -> No
 
 
 def _finish(state: StateCore) -> None:
-    """Find links in plain text, and note mentions; those in quotes are silent."""
+    """Read emphasis and emoji, and note mentions; mentions in quotes are silent."""
+    names: Names = state.env["names"]
     depth = 0
     for token in state.tokens:
         if token.type == "blockquote_open":
@@ -203,15 +218,16 @@ def _finish(state: StateCore) -> None:
         elif token.type == "blockquote_close":
             depth -= 1
         elif token.type == "inline" and token.children:
-            quoted = depth > 0 or bool(state.env["quoted"])
-            token.children = _finish_inline(token.children, state.env, quoted)
+            children = emphasize(token.children, lambda text: read_text(text, names))
+            _note_mentions(children, state.env, quoted=depth > 0)
+            token.children = children
     _add_previews(state)
 
 
 def _add_previews(state: StateCore) -> None:
     """Put pictures under the paragraphs that link to them, each once, and none into a quote."""
     previews = dict(state.env["names"].previews)
-    if not previews or state.env["quoted"]:
+    if not previews:
         return
     tokens: list[Token] = []
     pending: list[Preview] = []
@@ -232,46 +248,13 @@ def _add_previews(state: StateCore) -> None:
     state.tokens = tokens
 
 
-def _finish_inline(tokens: Sequence[Token], env: EnvType, quoted: bool) -> list[Token]:
-    finished: list[Token] = []
-    in_link = 0
-    names: Names = env["names"]
+def _note_mentions(tokens: Sequence[Token], env: EnvType, *, quoted: bool) -> None:
     for token in tokens:
-        in_link += (token.type == "link_open") - (token.type == "link_close")
-        if token.type == "text" and not in_link:
-            finished.extend(_split(token, names))
-            continue
         if token.type == syntax.HTML and "mention" in token.meta:
             if quoted:
                 token.content = token.meta["silenced"]
             elif not token.meta["quiet"]:
                 _note_mention(env["rendered"], token.meta)
-        finished.append(token)
-    return finished
-
-
-def _split(token: Token, names: Names) -> list[Token]:
-    if not names.finds_links:
-        return [token]
-    links = [link for link in find_links(token.content, names.linkifiers) if is_safe(link.url)]
-    if not links:
-        return [token]
-    pieces: list[Token] = []
-    position = 0
-    for link in links:
-        pieces.append(_text(token.content[position : link.start]))
-        opening = Token("link_open", "a", 1)
-        opening.attrs = {"href": link.url}
-        pieces += (opening, _text(link.text), Token("link_close", "a", -1))
-        position = link.end
-    pieces.append(_text(token.content[position:]))
-    return pieces
-
-
-def _text(content: str) -> Token:
-    token = Token("text", "", 0)
-    token.content = content
-    return token
 
 
 def _note_mention(rendered: Rendered, meta: dict[str, Any]) -> None:
@@ -291,12 +274,14 @@ def _note_mention(rendered: Rendered, meta: dict[str, Any]) -> None:
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt(
         "commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer
-    ).enable(["table", "strikethrough"])
-    parser.disable(["html_block", "html_inline", "reference"])
-    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    ).enable(["table"])
+    parser.disable(["html_block", "html_inline", "reference", "lheading"])
+    parser.disable(["escape", "emphasis", "autolink"])
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph"]})
     parser.validateLink = _is_safe_address  # type: ignore[method-assign]
+    blocks.install(parser)
     syntax.install(parser)
-    parser.core.ruler.push("chat_finish", _finish)
+    parser.core.ruler.before("text_join", "chat_finish", _finish)
     return parser
 
 

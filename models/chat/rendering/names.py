@@ -24,7 +24,6 @@ from models.chat.access.channels import readable_channel_ids
 from models.chat.access.membership import belongs
 from models.chat.access.people import sees_everybody, visible_to
 from models.chat.identity.actors import Actor
-from models.chat.rendering.emoji import EMOJI
 from models.chat.rendering.links import Linkifier, Linkifiers
 from models.chat.rendering.previews import Preview, find_previews, handles_in
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
@@ -37,7 +36,7 @@ MOST_NAMES = 3_000
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")
-_EMOJI = re.compile(r":([a-z0-9_+.-]{1,60}):")
+_EMOJI = re.compile(r":(?=([a-z0-9_+.-]{1,60}):)")
 _USER_ID = re.compile(r"(.*)\|([0-9]{1,10})", re.DOTALL)
 WILDCARDS = frozenset(("all", "everyone", "channel", "stream"))
 
@@ -58,6 +57,10 @@ class Names:
     linkifiers: Linkifiers = field(default_factory=Linkifiers)
     finds_links: bool = True
     """Whether addresses that nobody wrote as links become links."""
+    translates_emoticons: bool = False
+    """The setting of the author."""
+    host: str = ""
+    """The organization's host: links to its pages become relative."""
 
     def find_user(self, text: str) -> int | None:
         """Return the user of `Hamlet`, `Hamlet|4` or `|4`; None: unknown or ambiguous."""
@@ -98,7 +101,7 @@ def find_names(db: Db, author: Actor, text: str) -> Names:
     if "@*" in text or "@_*" in text:
         groups.update(_GROUP.findall(text))
     if ":" in text:
-        emoji.update(name for name in _EMOJI.findall(text) if name not in EMOJI)
+        emoji.update(_EMOJI.findall(text))
     people -= WILDCARDS | {"topic"}
     users, by_name = _find_users(db, author, _some(people))
     return Names(
@@ -106,9 +109,11 @@ def find_names(db: Db, author: Actor, text: str) -> Names:
         users_by_name=by_name,
         groups=_find_groups(db, author, _some(groups)),
         channels=_find_channels(db, author, _some(channels)),
-        emoji=_find_emoji(db, author.realm_id, _some(emoji)),
+        emoji=find_realm_emoji(db, author.realm_id, _some(emoji)) if emoji else {},
         previews=find_previews(db, author.realm_id, _some(handles_in(text))),
         linkifiers=linkifiers,
+        translates_emoticons=author.translate_emoticons,
+        host=author.realm.host,
     )
 
 
@@ -196,14 +201,13 @@ def _find_channels(db: Db, author: Actor, texts: Sequence[str]) -> dict[str, tup
     return {name.casefold(): (channel_id, name) for channel_id, name in rows}
 
 
-def _find_emoji(db: Db, realm_id: int, names: Sequence[str]) -> dict[str, tuple[int, str]]:
-    if not names:
-        return {}
-    rows = db.execute(
-        select(RealmEmoji.name, RealmEmoji.id, RealmEmoji.source_url).where(
-            RealmEmoji.realm_id == realm_id,
-            RealmEmoji.name.in_(names),
-            ~RealmEmoji.is_deactivated,
-        )
+def find_realm_emoji(
+    db: Db, realm_id: int, names: Sequence[str] | None = None
+) -> dict[str, tuple[int, str]]:
+    """Return custom emoji, all or those of these names: name -> id, address."""
+    wanted = select(RealmEmoji.name, RealmEmoji.id, RealmEmoji.source_url).where(
+        RealmEmoji.realm_id == realm_id, ~RealmEmoji.is_deactivated
     )
-    return {name: (emoji_id, url) for name, emoji_id, url in rows}
+    if names is not None:
+        wanted = wanted.where(RealmEmoji.name.in_(names))
+    return {name: (emoji_id, url) for name, emoji_id, url in db.execute(wanted)}

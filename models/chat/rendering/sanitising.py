@@ -17,10 +17,28 @@ TAGS = {
     *("a", "abbr", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4"),
     *("h5", "h6", "hr", "img", "li", "ol", "p", "pre", "span", "strong", "table", "tbody"),
     *("td", "th", "thead", "time", "tr", "ul"),
+    # MathML, as the renderer of formulas writes it.
+    *("annotation", "math", "menclose", "mfrac", "mi", "mn", "mo", "mover", "mpadded", "mphantom"),
+    *("mroot", "mrow", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd"),
+    *("mtext", "mtr", "munder", "munderover", "semantics"),
 }
 ATTRIBUTES = {
     "a": {"href", "class", "title", "data-stream-id"},
     "div": {*_INLINE, "data-code-language"},
+    "annotation": {"encoding"},
+    "math": {"display", "xmlns"},
+    "menclose": {"notation"},
+    "mfrac": {"linethickness"},
+    "mi": {"mathvariant"},
+    "mo": {"fence", "form", "largeop", "lspace", "maxsize", "minsize", "movablelimits"}
+    | {"rspace", "separator", "stretchy", "symmetric", "accent"},
+    "mover": {"accent"},
+    "mpadded": {"depth", "height", "width"},
+    "mspace": {"depth", "height", "linebreak", "width"},
+    "mstyle": {"displaystyle", "mathcolor", "scriptlevel"},
+    "mtable": {"columnalign", "columnlines", "displaystyle", "rowlines", "rowspacing"},
+    "mtd": {"columnalign", "columnspan"},
+    "munder": {"accentunder"},
     "img": {
         *("alt", "class", "src", "title", "data-animated"),
         *("data-original-content-type", "data-original-dimensions"),
@@ -31,7 +49,7 @@ ATTRIBUTES = {
     "th": {"align"},
     "time": {"datetime"},
 }
-SCHEMES = {"http", "https", "mailto", "tel", "xmpp"}
+SCHEMES = {"http", "https", "mailto", "sms", "tel", "xmpp"}
 
 CLEANER = nh3.Cleaner(
     tags=TAGS,

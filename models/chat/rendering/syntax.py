@@ -1,27 +1,32 @@
-"""The inline syntax that chat adds to Markdown: mentions, channel links, emoji, times.
+"""Inline syntax of Zulip's Markdown: code, mentions, channel links, formulas, times, addresses.
 
 Each rule reads one position of the text; unknown names stay text. Names come from
 `state.env["names"]`, and tokens have their finished HTML in `content`.
 """
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable
-from datetime import UTC, datetime
 from html import escape
 from typing import Any
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
-from models.chat.rendering.emoji import EMOJI
+from models.chat.rendering.links import Link, find_links, is_safe
+from models.chat.rendering.math import render_math
 from models.chat.rendering.names import WILDCARDS, Names
+from models.chat.rendering.times import parse_time
 
 _MENTION = re.compile(r"@(_?)\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@(_?)\*([^*\n]{1,100})\*")
 _CHANNEL = re.compile(r"#\*\*([^*\n]{1,250})\*\*")
-_EMOJI = re.compile(r":([a-z0-9_+.-]{1,60}):")
 _TIME = re.compile(r"<time:([^>\n]{1,100})>")
+_TEX = re.compile(r"(?<!\$)\$\$([^\n_$](?:\\\$|[^$\n])*)\$\$(?![\w$])")
+_TICKS = re.compile("`+")
 
 HTML = "chat_html"
 """Token type of a finished piece of HTML."""
@@ -32,15 +37,93 @@ Rule = Callable[[re.Match[str], StateInline], Piece | None]
 
 
 def install(parser: MarkdownIt) -> None:
-    """Add the rules to a parser, before those whose signs they share."""
+    """Add the rules to a parser, in Zulip's order."""
+    ruler = parser.inline.ruler
+    ruler.at("text", _text)
+    ruler.before("text", "chat_address", _address)
+    ruler.at("backticks", _code)
     for sign, pattern, make, before in (
-        ("@", _MENTION, _mention, "emphasis"),
-        ("@", _GROUP, _group_mention, "emphasis"),
-        ("#", _CHANNEL, _channel, "emphasis"),
-        (":", _EMOJI, _emoji, "emphasis"),
-        ("<", _TIME, _time, "autolink"),
+        ("@", _MENTION, _mention, "link"),
+        ("@", _GROUP, _group_mention, "link"),
+        ("#", _CHANNEL, _channel, "link"),
+        ("$", _TEX, _tex, "link"),
+        ("<", _TIME, _time, "link"),
     ):
-        parser.inline.ruler.before(before, f"chat{make.__name__}", _rule(sign, pattern, make))
+        ruler.before(before, f"chat{make.__name__}", _rule(sign, pattern, make))
+
+
+_links: WeakKeyDictionary[StateInline, tuple[list[int], list[Link]]] = WeakKeyDictionary()
+
+
+def _links_of(state: StateInline) -> tuple[list[int], list[Link]]:
+    """Return the starts of the addresses and linkifier matches of a text, and the links."""
+    found = _links.get(state)
+    if found is None:
+        names: Names = state.env["names"]
+        links = find_links(state.src, names.linkifiers) if names.finds_links else []
+        links = [link for link in links if is_safe(link.url) and "`" not in link.text]
+        found = _links[state] = ([link.start for link in links], links)
+    return found
+
+
+def _text(state: StateInline, silent: bool) -> bool:
+    """Read plain text up to the next sign or address."""
+    sign = state.md.inline.terminator_re.search(state.src, state.pos)
+    end = sign.start() if sign else state.posMax
+    starts, _ = _links_of(state)
+    at = bisect_left(starts, state.pos + 1)
+    if at < len(starts):
+        end = min(end, starts[at])
+    if end == state.pos:
+        return False
+    if not silent:
+        state.append_pending(state.src[state.pos : end])
+    state.pos = end
+    return True
+
+
+def _address(state: StateInline, silent: bool) -> bool:
+    """Read an address. The text of a link is not one, nor is what may turn out to be such a text,
+    which is read silently.
+    """
+    starts, links = _links_of(state)
+    at = bisect_left(starts, state.pos)
+    if silent or state.linkLevel or at == len(starts) or starts[at] != state.pos:
+        return False
+    link = links[at]
+    state.push("link_open", "a", 1).attrs = {"href": link.url}
+    state.push("text", "", 0).content = link.text
+    state.push("link_close", "a", -1)
+    state.pos = link.end
+    return True
+
+
+_runs: WeakKeyDictionary[StateInline, dict[int, list[int]]] = WeakKeyDictionary()
+
+
+def _code(state: StateInline, silent: bool) -> bool:
+    """Read code between runs of backticks of the same length. Spaces at its ends stay."""
+    opening = _TICKS.match(state.src, state.pos)
+    if opening is None:
+        return False
+    if state not in _runs:
+        found: dict[int, list[int]] = defaultdict(list)
+        for run in _TICKS.finditer(state.src):
+            found[len(run.group())].append(run.start())
+        _runs[state] = found
+    length = len(opening.group())
+    closings = _runs[state][length]
+    at = bisect_left(closings, opening.end())
+    if at == len(closings):
+        if not silent:
+            state.append_pending(opening.group())
+        state.pos = opening.end()
+        return True
+    if not silent:
+        token = state.push("code_inline", "code", 0)
+        token.content = state.src[opening.end() : closings[at]].replace("\n", " ")
+    state.pos = closings[at] + length
+    return True
 
 
 def _rule(sign: str, pattern: re.Pattern[str], make: Rule) -> Callable[[StateInline, bool], bool]:
@@ -136,35 +219,16 @@ def _channel(match: re.Match[str], state: StateInline) -> Piece | None:
     return f"{link}{escape(shown)}</a>", {}
 
 
-def _emoji(match: re.Match[str], state: StateInline) -> Piece | None:
-    name = match[1]
-    words = name.replace("_", " ")
-    custom = state.env["names"].emoji.get(name)
-    if custom is not None:
-        source = escape(custom[1])
-        return f'<img alt=":{name}:" class="emoji" src="{source}" title="{words}">', {}
-    if name not in EMOJI:
-        return None
-    markup = (
-        f'<span aria-label="{words}" class="emoji emoji-{EMOJI[name]}" role="img"'
-        f' title="{words}">:{name}:</span>'
-    )
-    return markup, {}
+def _tex(match: re.Match[str], state: StateInline) -> Piece:
+    return render_math(match[1], display=False, budget=state.env["math"]), {}
 
 
 def _time(match: re.Match[str], state: StateInline) -> Piece:
-    at = _parse_time(match[1].strip())
+    at = parse_time(match[1].strip())
     if at is None:
-        return f'<span class="timestamp-error">{escape(match[1])}</span>', {}
+        return (
+            f'<span class="timestamp-error">Invalid time format: {escape(match[1])}</span>',
+            {},
+        )
     shown = at.strftime("%Y-%m-%dT%H:%M:%SZ")
     return f'<time datetime="{shown}">{escape(match[1])}</time>', {}
-
-
-def _parse_time(text: str) -> datetime | None:
-    try:
-        if re.fullmatch(r"[0-9]{1,11}", text, re.ASCII):
-            return datetime.fromtimestamp(int(text), UTC)
-        at = datetime.fromisoformat(text)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None

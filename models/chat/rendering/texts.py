@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from models.chat.identity.actors import Actor
 from models.chat.rendering import Names, Rendered, find_linkifiers, find_names, render
+from models.chat.rendering.blocks import as_text
 from models.chat.rendering.links import Linkifiers
-from models.chat.rendering.markdown import as_text
 from models.reader import Db
 
 CONTENT_MAX = 10_000
