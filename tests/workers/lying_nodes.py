@@ -5,16 +5,18 @@ lie for a while, each in its own way, and some that always hide the same logs as
 endpoint shows them. Payments, reorganisations, restarts and two watchers mix at random. At the end
 the books must equal a recount of the chain, done by code that knows neither watcher nor nodes.
 
-    python -m tests.workers.lying_nodes --histories 10000 --processes 2
+Merchants are also judged by what they are told on the way (`told.py`).
 
-runs the campaign; `test_lying_nodes.py` runs a slice of it.
+    python -m tests.workers.lying_nodes --histories 10000
+
+runs the campaign, on SQLite and on PostgreSQL; `test_lying_nodes.py` runs a slice of it.
 """
 
 import argparse
 import random
 import shutil
 import sys
-import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -34,19 +36,27 @@ from adapters.chain import node
 from adapters.chain.json_rpc import EndpointFailed, RpcError
 from adapters.chain.reader import TRANSFER_TOPIC, EndpointsUnavailable, Transfer
 from adapters.chain.rpc_reader import RpcChainReader
+from models.base import PaymentBase
 from models.database import Database
 from models.payment.checkpoints import find_checkpoint
 from models.payment.invoices import FRESH
-from models.payment.tables import Invoice, Payment
-from tests.support.fake_chain import GENESIS, FakeChain
+from models.payment.rescans import rescan_invoice
+from models.payment.tables import ChainHead, Invoice, Payment
+from tests.live.campaign_databases import KINDS, databases
+from tests.support.fake_chain import GENESIS, TOKEN, FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger, address_of
 from tests.workers.recount import recount
+from tests.workers.told import Told
 from workers.chain_watcher import ChainWatcher
 from workers.payment import expire_invoices
 
 LIFETIME, MONITORING = timedelta(minutes=10), timedelta(minutes=25)
 STEPS = 36
+LIES = (
+    *("lag", "lag", "hide", "refuse", "slow", "fail", "busy", "fork", "nulls", "balanced", "prune"),
+    *("forge", "removed"),
+)
 REFUSALS = (
     "please limit the query to at most {} blocks",
     "Maximum allowed number of requested blocks is {}",
@@ -78,6 +88,10 @@ class Conduct:
     takes_hashes: bool = True
     forged: tuple[Transfer, ...] = ()
     """Logs that it shows although no block has them."""
+    nulls: float = 0.0
+    """The share of questions for a numbered block that meet a node which lacks it."""
+    removed: frozenset[str] = frozenset()
+    """Transactions whose logs it marks as taken back."""
     keeps: int = 10**9
     """The newest blocks whose logs it still has."""
 
@@ -112,6 +126,8 @@ class Endpoint:
             case "eth_getBlockByNumber":
                 top = max(0, self.chain.height - self.rng.randint(0, self.conduct.block_lag))
                 number = top if params[0] == "latest" else int(params[0], 16)
+                if params[0] != "latest" and number and self.rng.random() < self.conduct.nulls:
+                    return None
                 return self._block(number) if number <= top else None
             case "eth_getLogs":
                 return self._logs(params[0])
@@ -158,7 +174,7 @@ class Endpoint:
         topics = asked["topics"]
         wanted = set(topics[2]) if len(topics) > 2 else None
         logs = [
-            _log(transfer)
+            _log(transfer) | {"removed": transfer.tx_hash in self.conduct.removed}
             for mined in self.chain._blocks[first : min(last, top) + 1]
             for transfer in mined.transfers
             if transfer.token.lower() in tokens
@@ -222,6 +238,9 @@ class History:
         self.widest = self.rng.choice([5, 50, 1000])
         self.watchers = [self._watcher(), self._watcher()]
         self.actions: list[str] = []
+        self.replaced: set[str] = set()
+        """The hashes of blocks that the chain lost, or an endpoint showed another branch of."""
+        self.chain.numbers_per_transaction = self.rng.random() < 0.4
 
     # What may happen.
 
@@ -265,6 +284,7 @@ class History:
         depth = self.rng.randint(1, min(self.rng.choice([2, 8, 30]), max(1, self.chain.height)))
         if depth <= self.chain.height:
             self._note_blocks()
+            self._note_replaced(depth)
             self._pass(depth)
             self.chain.reorg(depth, lose=self.rng.random() < 0.3)
             self._pass(2)
@@ -274,7 +294,7 @@ class History:
         """One endpoint begins to behave in another way."""
         endpoint = self.rng.choice(self.endpoints)
         conduct = Conduct()
-        match self.rng.choice(["lag", "lag", "hide", "refuse", "slow", "fail", "busy", "fork"]):
+        match self.rng.choice(LIES):
             case "lag":
                 conduct.lag = self.rng.choice([3, 8, 20])
                 conduct.block_lag = self.rng.choice([0, 0, 4])
@@ -296,6 +316,18 @@ class History:
                 conduct.patience = True
             case "fork":
                 conduct.fork = self._fork()
+            case "nulls":
+                conduct.nulls = self.rng.choice([0.1, 0.4])
+            case "balanced":
+                conduct.lag = conduct.block_lag = self.rng.choice([2, 6, 10])
+                conduct.nulls = self.rng.choice([0.0, 0.2])
+            case "prune":
+                conduct.keeps = self.rng.choice([10, 40, 300])
+            case "forge":
+                conduct.forged = tuple(self._forged() for _ in range(self.rng.randint(1, 3)))
+            case "removed":
+                recent = self.chain._blocks[-10:]
+                conduct.removed = frozenset(t.tx_hash for m in recent for t in m.transfers)
         conduct.takes_hashes = self.rng.random() < 0.9
         endpoint.conduct = conduct
 
@@ -375,6 +407,17 @@ class History:
             found.append(f"read up to {self.ledger.checkpoint()}, not {head}")
         return found
 
+    def misled(self) -> list[str]:
+        """What a merchant who follows the events to the letter was told wrongly on the way."""
+        found = []
+        for sold in self.sold:
+            told = Told(self.ledger, sold.invoice.id)
+            found += [
+                f"{sold.invoice.external_order_id}: {each}; told {told.types}"
+                for each in told.wrong(self.replaced)
+            ]
+        return found
+
     def _counted(self, invoice: Invoice) -> set[tuple[str, str, int]]:
         """The transfers that the books count for an invoice."""
         with self.ledger.database.reading() as books:
@@ -397,7 +440,7 @@ class History:
         for endpoint in self.endpoints:
             endpoint.conduct = Conduct(widest=self.rng.choice([10_000, 30]))
         watcher = self.watchers[0]
-        for _ in range(8):
+        for number in range(8):
             self._pass(240)
             self.chain.mine(self.rng.choice([1, 40]), at=self.clock.now())
             quiet = 0
@@ -410,6 +453,16 @@ class History:
                     break
             while self.expire_invoices():
                 pass
+            if number == 0:
+                self._rescan_what_was_given_up()
+
+    def _rescan_what_was_given_up(self) -> None:
+        """As an operator does after the alert, with endpoints that have the blocks again."""
+        with self.ledger.database.reading() as books:
+            given_up = books.scalar(select(ChainHead.readings_given_up))
+        if given_up:
+            for sold in self.sold:
+                self.ledger.database.run(partial(rescan_invoice, invoice_id=sold.invoice.id))
 
     def close(self) -> None:
         for reader in self.readers:
@@ -443,6 +496,7 @@ class History:
         fork._serial = 10**6 * (1 + self.rng.randint(1, 10**6))
         depth = min(self.rng.randint(1, 10), fork.height)
         if depth:
+            self._note_replaced(depth)
             fork.reorg(depth, length=depth + self.rng.randint(-1, 2))
             fork.pending = []
         return fork
@@ -466,6 +520,23 @@ class History:
     def _note_blocks(self) -> None:
         self.mined.update(mined.block.hash for mined in self.chain._blocks)
 
+    def _note_replaced(self, depth: int) -> None:
+        self.replaced.update(mined.block.hash for mined in self.chain._blocks[-depth:])
+
+    def _forged(self) -> Transfer:
+        """A log of a block that has no such log."""
+        mined = self.rng.choice(self.chain._blocks[-8:])
+        return Transfer(
+            token=TOKEN,
+            sender=f"0x{self.rng.randrange(10**38):040d}",
+            receiver=self.rng.choice(self.sold).invoice.deposit_address,
+            amount=1000,
+            tx_hash=f"0x{self.rng.randrange(16**64):064x}",
+            log_index=self.rng.randint(0, 3),
+            block_number=mined.block.number,
+            block_hash=mined.block.hash,
+        )
+
     def _pass(self, seconds: float) -> None:
         self.clock.advance(seconds=seconds)
 
@@ -485,52 +556,76 @@ def frozen_nodes(clock: Callable[[], datetime]) -> Iterator[None]:
         node.time = real
 
 
+def judge(database: Database, seed: int) -> list[str]:
+    """What is wrong with one history over an empty database: at its end, and on the way."""
+    history = History(database, seed)
+    try:
+        with frozen_nodes(history.clock.now):
+            history.play()
+        found = history.wrong() + [f"on the way: {each}" for each in history.misled()]
+    finally:
+        history.close()
+    return [f"seed {seed}: {each}" for each in found]
+
+
 def play(template: Path, folder: Path, seed: int) -> list[str]:
-    """What is wrong at the end of one history."""
+    """What is wrong with one history over a copy of a database."""
     pages = folder / f"history-{seed}.db"
     shutil.copy(template, pages)
     try:
         with closing(Database(f"sqlite:///{pages}")) as database:
-            history = History(database, seed)
-            with frozen_nodes(history.clock.now):
-                history.play()
-            wrong = history.wrong()
-            history.close()
+            return judge(database, seed)
     finally:
         for each in folder.glob(f"history-{seed}.db*"):
             each.unlink()
-    return [f"seed {seed}: {each}" for each in wrong]
 
 
-def _play_some(arguments: tuple[Path, range]) -> tuple[int, list[str]]:
-    template, seeds = arguments
+def judge_many(url: str, seeds: range) -> Iterator[list[str]]:
+    """Judge histories one after another over one database, which is emptied before each: its
+    statements stay compiled.
+    """
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as here:
-        return len(seeds), [each for seed in seeds for each in play(template, Path(here), seed)]
+    tables = [each for each in reversed(PaymentBase.metadata.sorted_tables)]
+    with closing(Database(url)) as database:
+        for seed in seeds:
+            database.run(lambda session: [session.execute(each.delete()) for each in tables])
+            yield judge(database, seed)
 
 
 def main() -> int:
-    """Play many histories in several processes; 1 when any ends wrong."""
-    from models.migrate import upgrade
-
+    """Play many histories over a database of each kind, in a process each; 1 if any is wrong."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--histories", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--processes", type=int, default=1, help="for each kind of database")
+    parser.add_argument("--only", default="", help="sqlite or postgresql")
+    parser.add_argument("--seconds", type=float, default=86_400, help="the longest time")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        template = Path(folder) / "template.db"
-        upgrade(f"sqlite:///{template}", "payment")
-        seeds = range(asked.first, asked.first + asked.histories)
-        chunks = [(template, seeds[start : start + 50]) for start in range(0, len(seeds), 50)]
-        played = 0
-        wrong: list[str] = []
-        with ProcessPoolExecutor(asked.processes) as pool:
-            for count, found in pool.map(_play_some, chunks):
-                played += count
-                wrong += found
-                print(f"{played} histories, {len(wrong)} wrong", *found, sep="\n  ", flush=True)
-    return 1 if wrong else 0
+    seeds = range(asked.first, asked.first + asked.histories)
+    parts = [
+        (kind, seeds[part :: asked.processes])
+        for kind in ([asked.only] if asked.only else KINDS)
+        for part in range(asked.processes)
+    ]
+    with ProcessPoolExecutor(len(parts)) as processes:
+        return int(any(processes.map(partial(_play_part, asked.seconds), parts)))
+
+
+def _play_part(seconds: float, part: tuple[str, range]) -> int:
+    """Return how many histories over a database of one kind are wrong."""
+    kind, seeds = part
+    started, wrong, played = time.monotonic(), 0, 0
+    for name, url in databases("payment", only=kind):
+        for found in judge_many(url, seeds):
+            played += 1
+            wrong += bool(found)
+            if found or played % 100 == 0:
+                print(f"{name}: {played} histories, {wrong} wrong", *found, sep="\n  ", flush=True)
+            if time.monotonic() - started > seconds:
+                break
+        spent = time.monotonic() - started
+        print(f"{name}: {played} histories, {wrong} wrong, {spent / max(1, played):.2f} s each")
+    return wrong
 
 
 if __name__ == "__main__":
