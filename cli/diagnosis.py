@@ -25,9 +25,11 @@ from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS
 from models.revisions import is_usable
 from settings import Settings, SettingsError, is_loopback, variable
+from workers.chain_watcher import DEVELOPMENT_CHAINS
 
 SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
+BEHIND_S = 3600.0
 SQLITE_WANTED = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
 
 
@@ -150,6 +152,10 @@ def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Findi
     ahead = stamp - time.time()
     if ahead > CLOCK_TOLERANCE_S:
         return Finding(name, "warning", f"{detail}, block time {ahead:.0f} s ahead of our clock")
+    if ahead < -BEHIND_S and chain_id not in DEVELOPMENT_CHAINS:
+        hours = -ahead / 3600
+        fix = f"{detail}, block time {hours:.1f} h behind our clock; invoices expire by that"
+        return Finding(name, "warning", fix)
     if took > SLOW_S:
         return Finding(name, "warning", f"{detail}, which is slow")
     return Finding(name, "ok", detail)

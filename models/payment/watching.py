@@ -9,10 +9,12 @@ It looks for the invoices of receivers.py. Everything here runs in the transacti
 checkpoint (see `checkpoints`).
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import structlog
 from sqlalchemy import Connection, func, literal, select, update
 from sqlalchemy.orm import Session
 
@@ -49,7 +51,9 @@ class Observation:
 
 @dataclass(slots=True)
 class Capacity:
-    """How many more payments of any size an invoice takes, and the least of those after them."""
+    """How many more payments of any size an invoice takes, and the least of those after them. Those
+    of dropped blocks take no room.
+    """
 
     left: int
     least: int
@@ -71,10 +75,12 @@ def record(
     observations = list(observations)
     capacities = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
     touched: set[str] = set()
+    left_out: Counter[str] = Counter()
     for seen in observations:
         capacity = capacities.get(seen.receiver.invoice_id)
         if capacity is not None and not capacity.takes(seen.amount):
             touched |= _revive(session, chain_id, seen)
+            left_out[seen.receiver.invoice_id] += 1
             continue
         row = upsert(Payment).values(
             invoice_id=seen.receiver.invoice_id,
@@ -106,6 +112,8 @@ def record(
         if ids and capacity is not None:
             capacity.left -= 1
         touched |= ids
+    for invoice_id, count in left_out.items():
+        _log.warning("dust_left_out", invoice=invoice_id, transfers=count)
     return touched
 
 
@@ -240,7 +248,7 @@ def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, 
     """Return the capacity of each invoice, by one statement for however many payments there are."""
     count = (
         select(func.count())
-        .where(Payment.invoice_id == Invoice.id)
+        .where(Payment.invoice_id == Invoice.id, aside(Payment.status) != ORPHANED)
         .correlate(Invoice)
         .scalar_subquery()
     )
@@ -251,3 +259,6 @@ def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, 
         invoice_id: Capacity(MOST_PAYMENTS - known, -(-amount // DUST_PART))
         for invoice_id, amount, known in rows
     }
+
+
+_log = structlog.get_logger(__name__)

@@ -411,7 +411,7 @@ class History:
         """What a merchant who follows the events to the letter was told wrongly on the way."""
         found = []
         for sold in self.sold:
-            told = Told(self.ledger, sold.invoice.id)
+            told = Told.of(self.ledger, sold.invoice.id)
             found += [
                 f"{sold.invoice.external_order_id}: {each}; told {told.types}"
                 for each in told.wrong(self.replaced)

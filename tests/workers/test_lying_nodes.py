@@ -1,17 +1,15 @@
 """A slice of the histories of lying nodes; `tests.workers.lying_nodes` plays thousands."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from adapters.chain.node import Node
-from adapters.chain.reader import Block, ChainReader
-from models.payment.checkpoints import BlockMark
+from adapters.chain.reader import ChainReader
 from tests.workers import lying_nodes
 from tests.workers.lying_nodes import play
-from workers.chain_books import ChainBooks
+from tests.workers.told import Told
 from workers.chain_view import ChainView
-from workers.chain_watcher import ChainWatcher
 
 SEEDS = (*range(23), 3922)
 """The last one once lost a payment."""
@@ -39,19 +37,40 @@ def test_the_histories_tell_a_watcher_that_forgets(
     assert any(play(sqlite_template, memory, seed) for seed in SEEDS), ChainReader
 
 
-def test_the_histories_tell_a_watcher_that_takes_back_without_proof(
-    sqlite_template: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+def change(kind: str, status: str, paid: int, block: str = "") -> tuple[str, dict[str, Any]]:
+    invoice = {"status": status, "exception": "none", "amount_paid": str(paid)}
+    data: dict[str, Any] = {"invoice": {**invoice, "amount_pending": "0", "at": f"{kind} {paid}"}}
+    if block:
+        data["payment"] = {"block_hash": block, "tx_hash": "t", "log_index": 0, "amount": "5"}
+    return f"invoice.{kind}", data
+
+
+RECEIVED, PAID = change("payment_received", "paid", 5, "a"), change("paid", "paid", 5)
+TAKEN_OFF = change("payment_reorged", "unpaid", 0, "a")
+REORGED = change("reorged", "unpaid", 0)
+
+
+@pytest.mark.parametrize(
+    ("events", "complaint"),
+    [
+        ([RECEIVED, PAID], ""),
+        ([RECEIVED, RECEIVED], "received twice"),
+        ([PAID], "add up to 0, not 5"),
+        ([RECEIVED, PAID, PAID], "paid comes twice"),
+        ([RECEIVED, PAID, TAKEN_OFF, REORGED], "never replaced"),
+        ([RECEIVED, PAID, change("expired", "expired", 5)], "nothing says so"),
+        ([TAKEN_OFF], "never received"),
+        ([REORGED], "without a payment"),
+        ([change("paid", "unpaid", 0)], "shows unpaid"),
+    ],
+)
+def test_the_reader_of_events_complains(
+    events: list[tuple[str, dict[str, Any]]], complaint: str
 ) -> None:
-    """At the end its books are right; on the way it told of reorganisations that were none."""
-    unknown = property(lambda self: -1, lambda self, _: None)
-    monkeypatch.setattr(Node, "head_number", unknown, raising=False)
-    find_paid_above = ChainBooks.paid_above
+    found = Told(events).wrong(replaced=())
+    assert any(complaint in each for each in found) if complaint else found == []
 
-    def find_dropped(
-        self: ChainWatcher, head: Block, base: BlockMark, *_: object, **__: object
-    ) -> set[str]:
-        return {each.block_hash for each in find_paid_above(self._books, base.number)}
 
-    monkeypatch.setattr(ChainWatcher, "_find_dropped", find_dropped)
-    found = [each for seed in range(8) for each in play(sqlite_template, memory, seed)]
-    assert any("on the way" in each and "was never replaced" in each for each in found)
+def test_a_block_that_was_replaced_is_a_reason() -> None:
+    told = Told([RECEIVED, PAID, change("payment_reorged", "unpaid", 0, "a"), REORGED])
+    assert all("never replaced" not in each for each in told.wrong(replaced={"a"}))

@@ -4,7 +4,7 @@ The reader adds and takes off payments, fulfils on `invoice.paid`, and knows no 
 say. Shares no code with the settlement.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -29,17 +29,20 @@ _STATES = {
 class Told:
     """The events of one invoice, in their order."""
 
-    def __init__(self, books: Books, invoice_id: str) -> None:
+    def __init__(self, events: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        self.events = events
+        self.types = " ".join(kind.removeprefix("invoice.") for kind, _ in events)
+
+    @classmethod
+    def of(cls, books: Books, invoice_id: str) -> "Told":
+        """Read the events of an invoice."""
         with books.database.reading() as reader:
             rows = reader.execute(
                 select(Event.type, Event.data)
                 .where(Event.invoice_id == invoice_id)
                 .order_by(Event.id)
             )
-            self.events: list[tuple[str, dict[str, Any]]] = [
-                (row.type, orjson.loads(row.data)) for row in rows
-            ]
-        self.types = " ".join(kind.removeprefix("invoice.") for kind, _ in self.events)
+            return cls([(row.type, orjson.loads(row.data)) for row in rows])
 
     def wrong(self, replaced: Collection[str]) -> list[str]:
         """What the reader would act on wrongly. `replaced`: the hashes of blocks of which somebody

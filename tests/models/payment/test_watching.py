@@ -218,6 +218,13 @@ class TestDust:
         assert record(database, now, self.atoms(invoice, 8, worth)) == {invoice.id}
         assert [log_index for _, log_index, _ in rows(database)] == [0, 1, 2, 8]
 
+    def test_of_dropped_blocks_takes_no_room(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        record(database, now, *(self.atoms(invoice, n) for n in range(3)))
+        database.run(lambda session: watching.orphan(session, CHAIN_ID, above=1))
+        assert record(database, now, self.atoms(invoice, 5)) == {invoice.id}
+
     def test_of_one_invoice_takes_no_room_of_another(
         self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
