@@ -64,6 +64,10 @@ class Lanes:
         """Requests under way."""
         return sum(map(len, self._under_way.values()))
 
+    def busy(self) -> Collection[str]:
+        """Return the endpoints with requests under way."""
+        return set(self._under_way)
+
     def full_slow(self) -> Collection[str]:
         """Return the slow endpoints that have no capacity left."""
         capacity = self.capacity()

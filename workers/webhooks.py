@@ -85,6 +85,7 @@ class WebhookWorker:
                         reader,
                         holder=self._holder,
                         excluded={*self._lanes.full_slow(), *self._unsigned},
+                        idle=self._claims.keys() - set(self._lanes.busy()),
                         limit=ENDPOINTS_AT_ONCE,
                         now=now,
                     )

@@ -185,6 +185,7 @@ def _attempt(row: AttemptRow) -> dict[str, Any]:
         "event_id": written_id(row.event_id),
         "event_type": row.event_type,
         "attempt_no": row.number,
+        "redelivered": row.redelivered,
         "at": to_ms(row.at),
         "taken": is_success(row.status_code),
         "status_code": row.status_code,

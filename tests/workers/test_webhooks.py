@@ -563,6 +563,113 @@ class TestNobodyIsHeldUp:
         assert sum(begun) == MOST
 
 
+class TestRedelivery:
+    """An event that is sent by request is sent now; first deliveries keep their order."""
+
+    BROKEN = Received(500, None, "broken", None, 7)
+
+    @pytest.fixture
+    def held(self, post: Post) -> Endpoint:
+        """An endpoint that refuses the first event of an invoice that has two."""
+        endpoint = post.endpoint()
+        post.worker()
+        self.invoice_id = post.invoice()
+        post.receivers.answers[post.event_id(0)] = self.BROKEN
+        post.settle()
+        post.cancel(self.invoice_id)
+        post.settle()
+        assert [type_ for type_, _ in post.got()] == ["invoice.created"]
+        return endpoint
+
+    def redeliver(self, post: Post, endpoint: Endpoint, number: int) -> str:
+        return post.database.run(
+            lambda session: deliveries.redeliver(
+                session,
+                project_id=post.ada.id,
+                endpoint_id=endpoint.id,
+                event_id=event_list.read_id(post.event_id(number)),
+                now=post.clock.now(),
+            )
+        )
+
+    def marks(self, post: Post, endpoint: Endpoint) -> list[tuple[str, bool]]:
+        with post.database.reading() as reader:
+            rows, _ = deliveries.list_attempts(
+                reader, project_id=post.ada.id, endpoint_id=endpoint.id, before=None, limit=100
+            )
+        return [(row.event_type.removeprefix("invoice."), row.redelivered) for row in rows[::-1]]
+
+    def test_held_back_event_is_sent_now_and_marked(self, post: Post, held: Endpoint) -> None:
+        assert self.redeliver(post, held, 1) == "due"
+        post.settle()
+        assert self.marks(post, held) == [("created", False), ("canceled", True)]
+        post.receivers.answers.clear()
+        post.clock.advance(seconds=10)
+        post.settle()
+        assert self.marks(post, held)[2:] == [("created", False)]
+
+    def test_redelivery_ends_a_requested_pause(self, post: Post) -> None:
+        endpoint = post.endpoint()
+        post.worker()
+        post.receivers.answers["https://shop.example/"] = Received(503, None, "", "80000", 7)
+        post.invoice()
+        post.settle()
+        post.receivers.answers.clear()
+        self.redeliver(post, endpoint, 0)
+        post.settle()
+        assert [number for number, _, _ in post.attempts(endpoint)] == [1, 2]
+
+    def test_redelivered_event_keeps_its_place(self, post: Post, held: Endpoint) -> None:
+        """It is not taken, so what comes after it waits, and what comes before it does not."""
+        invoice_id = post.invoice()  # another invoice is not held back
+        post.settle()
+        assert post.got()[-1] == ("invoice.created", invoice_id)
+        post.receivers.answers[post.event_id(1)] = self.BROKEN
+        self.redeliver(post, held, 1)
+        post.settle()
+        post.receivers.answers.pop(post.event_id(0))
+        post.clock.advance(seconds=7)
+        post.settle()
+        its = [type_ for type_, its_id in post.got() if its_id == self.invoice_id]
+        assert its.count("invoice.created") == 2
+        assert post.outcomes() == ["taken", None, "taken"]
+
+    def test_refused_redelivery_of_a_taken_event_holds_nothing_back(self, post: Post) -> None:
+        endpoint = post.endpoint()
+        post.worker()
+        invoice_id = post.invoice()
+        post.settle()
+        post.receivers.answers[post.event_id(0)] = self.BROKEN
+        self.redeliver(post, endpoint, 0)
+        post.settle()
+        post.cancel(invoice_id)
+        post.settle()
+        assert self.marks(post, endpoint) == [
+            ("created", False),
+            ("created", True),
+            ("canceled", False),
+        ]
+        assert post.outcomes() == ["taken", "taken"]
+
+    def test_narrower_subscription_frees_the_queue(self, post: Post, held: Endpoint) -> None:
+        changes: dict[str, object] = {"event_types": ["invoice.canceled"]}
+        post.database.run(
+            lambda session: endpoints.change_endpoint(
+                session,
+                project_id=post.ada.id,
+                endpoint_id=held.id,
+                changes=changes,
+                now=post.clock.now(),
+            )
+        )
+        post.settle()
+        assert [type_ for type_, _ in post.got()] == ["invoice.created", "invoice.canceled"]
+        assert post.outcomes() == ["unwanted", "taken"]
+        self.redeliver(post, held, 0)  # asked for, although it is not subscribed to
+        post.settle()
+        assert [type_ for type_, _ in post.got()][2:] == ["invoice.created"]
+
+
 def answer(lanes: Lanes, endpoint_id: str, count: int, *, seconds: float = 0.01) -> None:
     """So many requests, one after the other, that are taken."""
     for number in range(count):

@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 from models.payment.errors import EventDoesNotExist, WebhookEndpointNotEnabled
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import ENABLED, access_endpoint, access_row
-from models.payment.webhooks.fan_out import find_open
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.ranges import LAST, IndexRange
 from models.reader import Db
 from models.rows import columns_of, read_rows
 
-DUE, WAITING = "due", "waiting"
+DUE = "due"
 _ID = re.compile(r"att_([0-9a-f]{16})")
 
 
@@ -35,6 +34,7 @@ class AttemptRow:
     failure: str | None
     answer: str
     next_try_at: datetime | None
+    redelivered: bool
 
 
 _LISTED = IndexRange([WebhookAttempt.endpoint_id], [WebhookAttempt.id])
@@ -69,10 +69,13 @@ def list_attempts(
 def redeliver(
     session: Session, *, project_id: str, endpoint_id: str, event_id: int, now: datetime
 ) -> str:
-    """Send an event once more, also one that the endpoint never got; return the delivery's state.
+    """Send an event now, out of order, also one that the endpoint never got, of any type. Return
+    the delivery's state, which is `DUE`.
 
-    It is `DUE`, or `WAITING` behind an earlier event of its invoice. The pauses between attempts
-    begin anew. Raise `WebhookEndpointDoesNotExist`, `WebhookEndpointNotEnabled`,
+    A pause that the receiver has asked for ends, and the pauses between attempts start from the
+    first one. The order of first deliveries stays: a delivery that was closed before stays closed,
+    so later events do not wait for it, and one that waits for its turn still holds back later
+    events until it is taken. Raise `WebhookEndpointDoesNotExist`, `WebhookEndpointNotEnabled`,
     `EventDoesNotExist`.
     """
     endpoint = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
@@ -92,14 +95,11 @@ def redeliver(
             invoice_id=invoice_id,
             tried=0,
             created_at=now,
-            closed_at=now,
+            # The first delivery of an event that the endpoint has not reached yet, or an extra one.
+            closed_at=None if event_id > endpoint.cursor else now,
         )
         session.add(row)
-    elif row.closed_at is None and row.next_try_at is None:
-        return WAITING
-    pair = (endpoint.id, invoice_id)
-    is_blocked = row.closed_at is not None and invoice_id is not None and find_open(session, [pair])
-    row.attempts, row.outcome, row.closed_at = 0, None, None
-    row.next_try_at = None if is_blocked else now
+    row.attempts, row.next_try_at, row.redelivered = 0, now, True
+    endpoint.paused_until = None
     session.flush()
-    return WAITING if is_blocked else DUE
+    return DUE

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, Row, func, select, update
 from sqlalchemy.orm import Session
 
 from models.payment.errors import TooManyWebhookEndpoints, WebhookEndpointDoesNotExist
 from models.payment.tables import Event, Project
 from models.payment.webhooks import signing_secrets
-from models.payment.webhooks.tables import WebhookEndpoint
+from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
 from models.ranges import IndexRange, aside
 from models.reader import Db
@@ -125,8 +125,8 @@ def change_endpoint(
 ) -> Endpoint:
     """Set those of `url`, `event_types`, `description` and `status` that are given.
 
-    Messages that waited while it was disabled are sent once it is enabled. Raise
-    `WebhookEndpointDoesNotExist`.
+    Messages that waited while it was disabled are sent once it is enabled. Those of types that are
+    no longer among `event_types` are not sent. Raise `WebhookEndpointDoesNotExist`.
     """
     row = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
     before = view_of(row)
@@ -136,10 +136,33 @@ def change_endpoint(
         row.disabled_reason = None
     if row.status != before.status or row.url != before.url:
         row.failing_since = row.paused_until = None
-    if view_of(row) != before:
+    after = view_of(row)
+    if after != before:
         row.updated_at = now
     session.flush()
+    if ALL not in after.event_types and set(before.event_types) - set(after.event_types):
+        _look_at_unwanted(session, after, now)
     return view_of(row)
+
+
+def _look_at_unwanted(session: Session, endpoint: Endpoint, now: datetime) -> None:
+    """Make the scheduled deliveries of types that the endpoint no longer wants due, so that a
+    worker closes them instead of sending them (`queue.pick`).
+    """
+    wanted = select(Event.id).where(
+        Event.id == WebhookDelivery.event_id, Event.type.in_(endpoint.event_types)
+    )
+    session.execute(
+        update(WebhookDelivery)
+        .where(
+            WebhookDelivery.endpoint_id == endpoint.id,
+            WebhookDelivery.next_try_at > now,
+            ~WebhookDelivery.redelivered,
+            ~wanted.exists(),
+        )
+        .values(next_try_at=now)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def remove_endpoint(session: Session, *, project_id: str, endpoint_id: str, now: datetime) -> None:

@@ -51,6 +51,7 @@ class _Row(TypedDict):
     outcome: None
     closed_at: None
     created_at: datetime
+    redelivered: bool
 
 
 def advance(session: Session, endpoints: Iterable[WebhookEndpoint], *, now: datetime) -> None:
@@ -82,6 +83,7 @@ def advance(session: Session, endpoints: Iterable[WebhookEndpoint], *, now: date
                 outcome=None,
                 closed_at=None,
                 created_at=now,
+                redelivered=False,
             )
             for event_id, type, invoice_id in read[place]
             if is_subscribed(endpoint, type)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, case, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
@@ -18,7 +18,8 @@ from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, Webh
 from models.ranges import for_each
 from models.rows import columns_of, read_rows
 
-TAKEN, GIVEN_UP = "taken", "given_up"
+TAKEN, GIVEN_UP, UNWANTED = "taken", "given_up", "unwanted"
+"""The last: the endpoint no longer subscribes to events of that type."""
 
 _DELIVERY = table_of(WebhookDelivery)
 _ATTEMPT = table_of(WebhookAttempt)
@@ -98,11 +99,13 @@ def record_attempts(
         if endpoint is None or row is None or endpoint.deleted_at is not None:
             continue
         row.tried += 1
-        if row.closed_at is None and attempt.reply.is_taken:
+        was_open = row.closed_at is None
+        is_due = was_open or row.next_try_at is not None
+        if is_due and attempt.reply.is_taken:
             row.close(TAKEN, now)
-        elif row.closed_at is None and endpoint.claimed_by == holder:
+        elif is_due and endpoint.claimed_by == holder:
             row.schedule_retry(attempt.reply, now)
-        if row.closed_at == now and row.invoice_id is not None:
+        if was_open and row.closed_at is not None and row.invoice_id is not None:
             closed.add((row.endpoint_id, row.invoice_id))
         _update_endpoint(session, endpoint, attempt.reply, now)
         counts["taken" if attempt.reply.is_taken else row.outcome or "failed"] += 1
@@ -126,10 +129,13 @@ class _Row:
     next_try_at: datetime | None
     outcome: str | None
     closed_at: datetime | None
+    redelivered: bool
 
     def close(self, outcome: str, now: datetime) -> None:
         self.attempts += 1
-        self.outcome, self.closed_at, self.next_try_at = outcome, now, None
+        if self.outcome != TAKEN:
+            self.outcome = outcome
+        self.closed_at, self.next_try_at = now, None
 
     def schedule_retry(self, reply: Reply, now: datetime) -> None:
         later = schedule.next_try(self.attempts + 1, now)
@@ -159,16 +165,18 @@ def requested_pause(reply: Reply, now: datetime) -> datetime | None:
 
 
 def schedule_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: datetime) -> None:
-    """Make the oldest waiting delivery due for each endpoint and invoice that has none due."""
+    """Make the oldest open delivery of each endpoint and invoice due, unless it has a time."""
     ordered = sorted(pairs)
     if not ordered:
         return
+    timed = case((_DELIVERY.c.next_try_at.is_not(None), _DELIVERY.c.event_id))
+    oldest, oldest_timed = func.min(_DELIVERY.c.event_id), func.min(timed)
     open_ones = (
-        select(_DELIVERY.c.endpoint_id, func.min(_DELIVERY.c.event_id))
+        select(_DELIVERY.c.endpoint_id, oldest)
         .select_from(for_each(ordered, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
         .where(_DELIVERY.c.closed_at.is_(None))
         .group_by(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
-        .having(func.count(_DELIVERY.c.next_try_at) == 0)
+        .having(oldest_timed.is_(None) | (oldest < oldest_timed))
     )
     due = [
         {"its_event": event_id, "its_endpoint": endpoint_id, "new_next_try_at": now}
@@ -186,6 +194,19 @@ def give_up_forgotten(session: Session, endpoint_id: str, *, now: datetime) -> N
         update(_DELIVERY)
         .where(_DELIVERY.c.endpoint_id == endpoint_id, _DELIVERY.c.next_try_at <= now, is_lost)
         .values(next_try_at=None, outcome=GIVEN_UP, closed_at=now)
+        .returning(_DELIVERY.c.invoice_id)
+    )
+    schedule_next(session, {(endpoint_id, row[0]) for row in closed.all() if row[0]}, now=now)
+
+
+def close_unwanted(
+    session: Session, endpoint_id: str, event_ids: Sequence[int], *, now: datetime
+) -> None:
+    """Close deliveries of types that the endpoint no longer wants, and make the next ones due."""
+    closed = session.connection().execute(
+        update(_DELIVERY)
+        .where(_DELIVERY.c.endpoint_id == endpoint_id, _DELIVERY.c.event_id.in_(event_ids))
+        .values(next_try_at=None, outcome=UNWANTED, closed_at=now)
         .returning(_DELIVERY.c.invoice_id)
     )
     schedule_next(session, {(endpoint_id, row[0]) for row in closed.all() if row[0]}, now=now)
@@ -233,4 +254,5 @@ def _attempt_row(attempt: Attempt, row: _Row) -> dict[str, object]:
         "failure": reply.failure,
         "answer": reply.answer,
         "next_try_at": row.next_try_at,
+        "redelivered": row.redelivered,
     }

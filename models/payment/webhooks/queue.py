@@ -15,13 +15,15 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.payment.tables import Event
 from models.payment.webhooks import fan_out, outcomes, signing_secrets
-from models.payment.webhooks.endpoints import ENABLED, is_active
+from models.payment.webhooks.endpoints import ENABLED, is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import IndexRange, aside
 from models.types import to_ms
 
 _ENDPOINT = table_of(WebhookEndpoint)
 _DELIVERY = table_of(WebhookDelivery)
+_ROUNDS_OF_UNWANTED = 20
+"""How often one choice of messages passes over those that the endpoint no longer wants."""
 DUE = IndexRange([_DELIVERY.c.endpoint_id], [_DELIVERY.c.next_try_at])
 
 
@@ -42,11 +44,18 @@ class Message:
 
 
 def find_work(
-    connection: Connection, *, holder: str, excluded: Collection[str], limit: int, now: datetime
+    connection: Connection,
+    *,
+    holder: str,
+    excluded: Collection[str],
+    idle: Collection[str] = (),
+    limit: int,
+    now: datetime,
 ) -> Sequence[str]:
     """Return ids of endpoints with something to do for this holder, but for `excluded`: those that
     it has claimed and that are behind the log, and unclaimed ones that are behind or have a message
-    due, in any order.
+    due, in any order. `idle`: endpoints that the holder has claimed and sends nothing to; they can
+    have a message due that a request has scheduled since.
     """
     is_free = _ENDPOINT.c.claimed_until.is_(None) | (_ENDPOINT.c.claimed_until <= now)
     is_mine = (_ENDPOINT.c.claimed_by == holder) & (_ENDPOINT.c.claimed_until > now)
@@ -55,7 +64,10 @@ def find_work(
     query = select(_ENDPOINT.c.id).where(
         _ENDPOINT.c.status == ENABLED,
         _ENDPOINT.c.deleted_at.is_(None),
-        or_((is_free | is_mine) & fan_out.IS_BEHIND, is_free & is_unpaused & is_due),
+        or_(
+            (is_free | is_mine) & fan_out.IS_BEHIND,
+            (is_free | _ENDPOINT.c.id.in_(sorted(idle))) & is_unpaused & is_due,
+        ),
     )
     if excluded:
         query = query.where(_ENDPOINT.c.id.not_in(sorted(excluded)))
@@ -162,7 +174,7 @@ def pick(
     if limit <= 0 or is_paused or not is_active(endpoint):
         return ()
     first = (
-        select(_DELIVERY.c.event_id, _DELIVERY.c.next_try_at)
+        select(_DELIVERY.c.event_id, _DELIVERY.c.next_try_at, _DELIVERY.c.redelivered)
         .where(*_is_due(endpoint.id, now))
         .order_by(*DUE.ascending, _DELIVERY.c.event_id)
         .limit(limit)
@@ -171,16 +183,29 @@ def pick(
         first = first.where(aside(_DELIVERY.c.event_id).not_in(sorted(under_way)))
     due = first.subquery()
     query = (
-        select(due.c.event_id, Event.type, Event.at, Event.data, Event.traceparent)
+        select(
+            *(due.c.redelivered, due.c.event_id),
+            *(Event.type, Event.at, Event.data, Event.traceparent),
+        )
         .join_from(due, Event, Event.id == due.c.event_id)
         .order_by(due.c.next_try_at, due.c.event_id)
     )
-    rows = session.connection().execute(query).all()
+    for _ in range(_ROUNDS_OF_UNWANTED):
+        rows = session.connection().execute(query).all()
+        unwanted = [
+            row.event_id
+            for row in rows
+            if not row.redelivered and not is_subscribed(endpoint, row.type)
+        ]
+        if not unwanted:
+            break
+        outcomes.close_unwanted(session, endpoint.id, unwanted, now=now)
     if not rows and not under_way:
         outcomes.give_up_forgotten(session, endpoint.id, now=now)
     return [
         Message(endpoint.id, event_id, endpoint.url, type, at, data, (), traceparent)
-        for event_id, type, at, data, traceparent in rows
+        for _, event_id, type, at, data, traceparent in rows
+        if event_id not in unwanted
     ]
 
 

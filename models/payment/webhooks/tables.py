@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, text
+from sqlalchemy import BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.base import PaymentBase, partial_index
@@ -53,8 +53,10 @@ class WebhookSecret(PaymentBase):
 class WebhookDelivery(PaymentBase):
     """One event on its way to one endpoint. Open until `outcome` is set, at `closed_at`.
 
-    Of the open deliveries of one invoice to one endpoint, at most one has a `next_try_at`; the
-    others wait for their turn. `attempts` counts since it was opened last, `tried` ever.
+    Of the open deliveries of one invoice to one endpoint, the oldest has a `next_try_at`. The
+    others wait for their turn, unless a request has sent one before it (`redelivered`). A closed
+    delivery that was requested again has a `next_try_at` too; it stays closed, so no other waits
+    for it. `attempts` counts since the last request, `tried` all.
     """
 
     __tablename__ = "webhook_delivery"
@@ -85,6 +87,7 @@ class WebhookDelivery(PaymentBase):
     outcome: Mapped[str | None] = mapped_column(String(16))
     closed_at: Mapped[datetime | None] = mapped_column(UtcMs)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
+    redelivered: Mapped[bool] = mapped_column(Boolean, server_default=false(), default=False)
 
 
 class WebhookAttempt(PaymentBase):
@@ -107,6 +110,7 @@ class WebhookAttempt(PaymentBase):
     failure: Mapped[str | None] = mapped_column(String(40))
     answer: Mapped[str] = mapped_column(Text)
     next_try_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    redelivered: Mapped[bool] = mapped_column(Boolean, server_default=false(), default=False)
 
 
 class SecretCheck(PaymentBase):

@@ -498,15 +498,15 @@ class TestRedeliver:
             ).all()
         assert [tuple(row) for row in rows] == [(read_id(event_id), now)]
 
-    def test_waits_for_an_earlier_one_of_its_invoice(
+    def test_does_not_wait_for_an_earlier_one_of_its_invoice(
         self, api: ContractClient, database: Database, endpoint: dict[str, Any], event_id: str
     ) -> None:
         invoice_id = api.get(f"/v1/events/{event_id}").json()["invoice_id"]
         api.post(f"/v1/invoices/{invoice_id}/cancel", headers={"Idempotency-Key": "cancel-it"})
         canceled = api.get("/v1/events").json()["data"][-1]["id"]
         assert self.redeliver(api, endpoint, event_id).json()["state"] == "due"
-        assert self.redeliver(api, endpoint, canceled).json()["state"] == "waiting"
-        assert self.redeliver(api, endpoint, canceled).json()["state"] == "waiting"
+        assert self.redeliver(api, endpoint, canceled).json()["state"] == "due"
+        assert self.redeliver(api, endpoint, canceled).json()["state"] == "due"
 
     @pytest.mark.reaches("webhook_endpoint_disabled")
     def test_a_disabled_endpoint(
