@@ -4,7 +4,7 @@ import ast
 import keyword
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from cli.scaffold import Described
 from server.document.compiler import check_signature, is_handler
 from server.errors import DocumentError
 from server.mocking.service import base_path_of
+from server.openapi.naming import function_of, name_by_hand
 from server.openapi.union import Document
 from settings import Settings
 
@@ -173,14 +174,17 @@ def _write_service(
 def _write_handlers(tree: _Tree, name: str, operations: list[Described]) -> list[Described]:
     """Write the handlers that are not there yet, and return their operations."""
     added = []
-    for module, its in _by_module(operations).items():
-        path = ROOT / f"{module.replace('.', '/')}.py"
+    modules = _by_module(operations)
+    for module, its in modules.items():
+        path = ROOT / _file_of(module, modules)
         known = _functions_of(path)
+        known |= {function_of(function) for function in known}
         lacking = [each for each in its if each.handler.function not in known]
         added += lacking
         if not path.exists():
             for package in _packages_of(module):
-                tree.write(f"{package.replace('.', '/')}/__init__.py", "")
+                if package not in modules:
+                    tree.write(f"{package.replace('.', '/')}/__init__.py", "")
             tree.write(str(path.relative_to(ROOT)), scaffold.handlers_module(module, its))
         elif lacking:
             text = "\n\n".join(each.handler_source() for each in lacking)
@@ -190,7 +194,8 @@ def _write_handlers(tree: _Tree, name: str, operations: list[Described]) -> list
 
 def _write_tests(tree: _Tree, name: str, operations: list[Described], base_path: str) -> None:
     for module, its in _by_module(operations).items():
-        place = f"tests/handlers/{name}/test_{module.rpartition('.')[2]}.py"
+        inner = module.removeprefix(f"handlers.{name}.").replace(".", "__")
+        place = f"tests/handlers/{name}/test_{inner}.py"
         known = _functions_of(ROOT / place)
         lacking = [each for each in its if f"test_{each.handler.function}" not in known]
         source = scaffold.tests_module(module, lacking, base_path)
@@ -199,6 +204,19 @@ def _write_tests(tree: _Tree, name: str, operations: list[Described], base_path:
         elif lacking:
             head, text = source.split("\n\n\n", 1)
             tree.extend(place, text, head.splitlines()[2:])
+
+
+def _file_of(module: str, modules: Collection[str]) -> str:
+    """Return the file of a module, which is a package where others lie below it. Raise
+    `ClickException` for a module that is there and has to become a package.
+    """
+    place = module.replace(".", "/")
+    is_package = any(other.startswith(f"{module}.") for other in modules)
+    if not (is_package or (ROOT / place / "__init__.py").exists()):
+        return f"{place}.py"
+    if (ROOT / f"{place}.py").exists():
+        raise click.ClickException(f"Other modules lie below {place}.py: make it a package.")
+    return f"{place}/__init__.py"
 
 
 def _by_module(operations: list[Described]) -> dict[str, list[Described]]:
@@ -248,12 +266,14 @@ def _misfits(operations: list[Described], added: set[str]) -> Iterator[str]:
 
     Raise what a module of handlers raises when it is imported.
     """
+    modules = _by_module(operations)
     named = {str(each.handler) for each in operations}
-    for module, its in _by_module(operations).items():
+    named |= {f"{it.handler.module}.{name_by_hand(it.handler.function)}" for it in operations}
+    for module, its in modules.items():
         loaded = import_module(module)
-        path = f"{module.replace('.', '/')}.py"
+        path = _file_of(module, modules)
         for each in its:
-            function = getattr(loaded, each.handler.function, None)
+            function = _function_of(loaded, each.handler.function)
             if str(each.handler) in added or function is None:
                 continue
             try:
@@ -264,6 +284,11 @@ def _misfits(operations: list[Described], added: set[str]) -> Iterator[str]:
         for attribute, function in vars(loaded).items():
             if is_handler(function, module) and f"{module}.{attribute}" not in named:
                 yield f"{path}:{function.__code__.co_firstlineno}: no operation is {attribute}"
+
+
+def _function_of(module: Any, name: str) -> Any:
+    """Return a handler of a module; None if it is not there."""
+    return getattr(module, name, None) or vars(module).get(name_by_hand(name))
 
 
 def _without_function(document: Document) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import specs
 from cli.documents import FILE, mistakes_shown, read_documents
 from cli.output import answer_table
 from server.mocking.service import base_path_of
-from server.openapi.naming import handler_of, identifier_of, operation_id_of
+from server.openapi.naming import handlers_of, identifier_of, operation_id_of
 from server.openapi.union import Document, unite
 from services import SERVICES
 
@@ -71,6 +71,10 @@ def find_routes(service: str, documents: list[Document]) -> Iterator[Route]:
         if isinstance(operation, Mapping) and "operationId" in operation
     }
     base_path = base_path_of(content)
+    handlers = handlers_of(
+        f"handlers.{service}",
+        ((path, *each) for path, item in content["paths"].items() for each in item.items()),
+    )
     for path, item in content["paths"].items():
         for method, operation in item.items():
             operation_id = str(operation["operationId"])
@@ -81,7 +85,7 @@ def find_routes(service: str, documents: list[Document]) -> Iterator[Route]:
                 operation_id,
                 operation_id not in given
                 and operation_id.startswith(operation_id_of(path, method, {})),
-                str(handler_of(f"handlers.{service}", path, method, operation)),
+                str(handlers[path, method]),
                 _security(operation.get("security", content.get("security", []))),
             )
 

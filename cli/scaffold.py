@@ -25,7 +25,7 @@ from server.document.signatures import arguments_of
 from server.errors import DocumentError
 from server.mocking.service import base_path_of, mocked
 from server.mocking.values import Impossible, Values
-from server.openapi.naming import UNTAGGED, HandlerName, handler_of
+from server.openapi.naming import UNTAGGED, HandlerName, handlers_of
 from server.openapi.structure import CONTENT_SCHEMA
 from server.openapi.union import Document
 from server.serving.app import build_app, engine_of
@@ -221,13 +221,23 @@ def describe(documents: Sequence[Document], handlers: str) -> list[Described]:
     assert engine is not None
     compiled = {op.operation_id: op for op in engine.apis[0].operations}
     values = Values(service.document, drop="readOnly")
-    found = []
-    for path, item in service.document["paths"].items():
-        for method, raw in item.items():
-            operation = compiled[str(raw["operationId"])]
-            handler = handler_of(handlers, path, method, raw)
-            found.append(Described(operation, path, raw, handler, service.document, values))
-    return found
+    operations = [
+        (path, method, raw)
+        for path, item in service.document["paths"].items()
+        for method, raw in item.items()
+    ]
+    names = handlers_of(handlers, operations)
+    return [
+        Described(
+            compiled[str(raw["operationId"])],
+            path,
+            raw,
+            names[path, method],
+            service.document,
+            values,
+        )
+        for path, method, raw in operations
+    ]
 
 
 def handlers_module(module: str, operations: Sequence[Described]) -> str:

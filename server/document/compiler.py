@@ -30,7 +30,7 @@ from server.document.schemas import Schemas
 from server.document.security import compile_security, query_keys
 from server.document.signatures import spot_of, wanted
 from server.errors import DocumentError, DocumentErrors
-from server.openapi.naming import handler_of
+from server.openapi.naming import handlers_of, name_by_hand
 from server.openapi.structure import resolved
 from server.openapi.wording import did_you_mean
 from server.phases import preparation_of
@@ -49,15 +49,19 @@ def skeleton(service: Service) -> dict[str, Any]:
     """
     document = service.document
     schemes = document.get("components", {}).get("securitySchemes", {})
+    operations = [
+        (path, method, operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+    ]
+    handlers = handlers_of(service.handlers, operations)
     paths: dict[str, dict[str, Any]] = {}
-    for path, item in document["paths"].items():
-        for method, operation in item.items():
-            handler = handler_of(service.handlers, path, method, operation)
-            paths.setdefault(path, {})[method] = {
-                "operationId": str(handler),
-                "security": operation.get("security", document.get("security", [])),
-                "responses": {"default": {"description": ""}},
-            }
+    for path, method, operation in operations:
+        paths.setdefault(path, {})[method] = {
+            "operationId": str(handlers[path, method]),
+            "security": operation.get("security", document.get("security", [])),
+            "responses": {"default": {"description": ""}},
+        }
     return {
         "openapi": "3.0.3",
         "info": {"title": service.name, "version": "1"},
@@ -91,6 +95,13 @@ class _Handlers(Resolver):
         try:
             function: Callable[..., Any] = super().resolve_function_from_operation_id(operation_id)
         except ResolverError as error:
+            module, _, name = operation_id.rpartition(".")
+            by_hand = name_by_hand(name)
+            if by_hand != name:
+                with suppress(ImportError, AttributeError):
+                    written = getattr(importlib.import_module(module), by_hand)
+                    if is_handler(written, module):
+                        return written  # type: ignore[no-any-return]
             return _Absent(operation_id, str(error))
         return function
 

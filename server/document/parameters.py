@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -52,10 +53,11 @@ _WORD_ENDS = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])")
 
 def argument_name(name: str) -> str:
     """Return the keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
-    `petId` -> `pet_id`, `id` -> `id_` (connexion's `pythonic_params`).
+    `petId` -> `pet_id`, `id` -> `id_` (connexion's `pythonic_params`). Letters of every script
+    stay, in the form that Python gives them (NFKC).
     """
-    parted = _WORD_ENDS.sub("_", name.replace("[]", ""))
-    result = re.sub(r"[^0-9a-zA-Z_]", "_", parted).lower()
+    parted = unicodedata.normalize("NFKC", _WORD_ENDS.sub("_", name.replace("[]", "")).lower())
+    result = "".join(char if f"a{char}".isidentifier() else "_" for char in parted)
     if not result.isidentifier():
         result = f"_{result}"
     if keyword.iskeyword(result) or hasattr(builtins, result):
@@ -286,7 +288,7 @@ class _Use:
             decode=decode,
             read=read,
             pointer=f"/{self.where}/{self.name}",
-            raw_name=self.name.lower().encode("latin-1"),
+            raw_name=self.name.lower().encode(),
         )
 
     def _decode(self) -> Decode | None:

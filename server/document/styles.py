@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -333,8 +334,22 @@ def cookie_pairs(header: bytes) -> dict[str, list[bytes]]:
     for pair in header.split(b";"):
         name, equals, value = pair.strip(b" \t").partition(b"=")
         if equals:
-            pairs.setdefault(name.decode("latin-1"), []).append(value)
+            pairs.setdefault(_cookie_name(name), []).append(value)
     return pairs
+
+
+def _cookie_name(raw: bytes) -> str:
+    """Return a cookie's name as text. A character that no name of a cookie may hold comes as UTF-8,
+    or percent-encoded, as RFC 6570 writes it.
+    """
+    if raw.isascii() and b"%" not in raw:
+        return raw.decode("ascii")
+    for each in (unquote(raw), raw):
+        with suppress(UnicodeDecodeError):
+            name = each.decode("utf-8")
+            if not name.isascii():
+                return name
+    return raw.decode("latin-1")
 
 
 def with_ampersands(cookies: RawTexts) -> RawTexts:
@@ -350,7 +365,7 @@ def with_ampersands(cookies: RawTexts) -> RawTexts:
             pairs.setdefault(name, []).append(first)
             for other in others:
                 key, _, rest = other.partition(b"=")
-                pairs.setdefault(key.decode("latin-1"), []).append(rest)
+                pairs.setdefault(_cookie_name(key), []).append(rest)
     return pairs
 
 

@@ -2,21 +2,33 @@
 
 The module is named like the first tag, `operations` without one, and lies in the service's package
 of handlers. The function is named like the operationId, without one like the method and the path:
-`get_invoices_id` for `GET /invoices/{id}`; a second one of that name gets a number. As in
-connexion, `x-openapi-router-controller` names another module, and so does an operationId with dots.
-The names are made fit for Python: the tag `pet store` is the module `pet_store`.
+`get_invoices_id` for `GET /invoices/{id}`. As in connexion, `x-openapi-router-controller` names
+another module. An operationId with dots names a module in the service's package of handlers.
+
+The names are made fit for Python: the tag `pet store` is the module `pet_store`, and letters of
+every script stay. An operation whose function another one has already gets a number: `get-user` is
+`get_user`, and `get_user` after it is `get_user_2`.
 """
 
 from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 CONTROLLER = "x-openapi-router-controller"
 UNTAGGED = "operations"
+_NEEDED = frozenset(
+    (
+        *("Any", "Context", "NotImplementedError", "Response", "bool", "bytes", "dict", "float"),
+        *("int", "list", "object", "str", "tuple"),
+    )
+)
+"""Names that a module of handlers needs, so that no function can have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +51,70 @@ def operation_id_of(path: str, method: str, operation: Mapping[str, Any]) -> str
 
 
 def handler_of(handlers: str, path: str, method: str, operation: Mapping[str, Any]) -> HandlerName:
-    """Return where the handler of an operation is; `handlers` is the service's package."""
+    """Return where the handler of an operation is, as if it had no namesake; `handlers` is the
+    service's package.
+    """
     operation_id = operation_id_of(path, method, operation)
     controller = operation.get(CONTROLLER)
-    dotted = f"{controller}.{operation_id}" if controller else operation_id
-    module, _, last = dotted.rpartition(".")
-    if not module:
-        tags = operation.get("tags") or [UNTAGGED]
-        module = f"{handlers}.{identifier_of(str(tags[0])).lower()}"
-    return HandlerName(module, identifier_of(last))
+    if controller:
+        module, _, last = f"{controller}.{operation_id}".rpartition(".")
+    else:
+        *packages, last = _parts_of(operation_id)
+        if not packages:
+            packages = [str((operation.get("tags") or [UNTAGGED])[0])]
+            module = f"{handlers}.{identifier_of(packages[0]).lower()}"
+        elif operation_id.startswith(f"{handlers}."):
+            module = operation_id.rpartition(".")[0]
+        else:
+            module = ".".join([handlers, *map(identifier_of, packages)])
+    return HandlerName(module, function_of(last))
+
+
+def _parts_of(operation_id: str) -> list[str]:
+    """Return the parts of an operationId between its dots, without those that are empty."""
+    return [part for part in operation_id.split(".") if part.strip("/ ")] or [operation_id]
+
+
+def handlers_of(
+    handlers: str, operations: Iterable[tuple[str, str, Mapping[str, Any]]]
+) -> dict[tuple[str, str], HandlerName]:
+    """Return where the handlers of operations are, by path and method, each in another function.
+    The operations are paths, methods and objects, in the order of the document.
+    """
+    plain = {
+        (path, method): handler_of(handlers, path, method, operation)
+        for path, method, operation in operations
+    }
+    known = set(plain.values())
+    taken: set[HandlerName] = set()
+    found = {}
+    for place, name in plain.items():
+        if name in taken:
+            numbered = (replace(name, function=f"{name.function}_{n}") for n in count(2))
+            name = next(each for each in numbered if each not in known)
+            known.add(name)
+        taken.add(name)
+        found[place] = name
+    return found
+
+
+def function_of(text: str) -> str:
+    """Return a text as the name of a function of a module of handlers: `list` is `list_`, because
+    the module needs the type.
+    """
+    name = identifier_of(text)
+    return f"{name}_" if name in _NEEDED else name
+
+
+def name_by_hand(function: str) -> str:
+    """Return the name that a function has by the document, if that is a name its module needs."""
+    bare = function.removesuffix("_")
+    return bare if bare in _NEEDED else function
 
 
 def identifier_of(text: str) -> str:
-    """Return a text as a Python name."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "_"
-    return f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
+    """Return a text as a Python name, in the form that Python gives it (NFKC)."""
+    normal = unicodedata.normalize("NFKC", text)
+    name = "".join(char if f"a{char}".isidentifier() else "_" for char in normal)
+    name = re.sub(r"_+", "_", name).strip("_") if not normal.isidentifier() else normal.strip("_")
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"_{name}"

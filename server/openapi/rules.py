@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from server.errors import DocumentError
+from server.openapi.naming import handler_of, handlers_of
 from server.openapi.patterns import OPTIONS, in_unicode_mode
 from server.openapi.shapes import a, known_words, version_of, vocabulary
 from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of, walk
@@ -40,6 +41,9 @@ _FORMATS = (
     *("double", "byte", "binary", "password"),
     *(f"{sign}int{size}" for sign in ("", "u") for size in (8, 16, 32, 64)),
 )
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""The name of a header (RFC 9110, section 5.6.2)."""
+_TOKEN_CHARACTERS = "letters of ASCII, digits and !#$%&'*+-.^_`|~"
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")
 """Headers that are described elsewhere than among the parameters."""
 _HARMLESS = ("$ref", "description", "summary", "title", "deprecated", "example")
@@ -66,8 +70,8 @@ class Checked:
         """Yield the paths' operations, each with its path: the steps and the object of both."""
         for path, written in self.mapping("paths").items():
             item = self.resolve(written)
-            for method in METHODS:
-                if isinstance(item.get(method), Mapping):
+            for method in item:
+                if method in METHODS and isinstance(item[method], Mapping):
                     yield ("paths", path, method), item[method], ("paths", path), item
 
     def mapping(self, *steps: str) -> Node:
@@ -424,6 +428,24 @@ def words_of_schemas(checked: Checked) -> Faults:
                     yield _unknown(fault, name, properties, (*at, "required", number))
 
 
+def functions(checked: Checked) -> Faults:
+    """No two operations have the same function by their names, so that one has a number."""
+    operations = [(str(path[-1]), str(at[-1]), op) for at, op, path, _ in checked.operations()]
+    if not all(isinstance(op.get("tags", []), list) for _, _, op in operations):
+        return
+    first: dict[str, str] = {}
+    for (path, method), name in handlers_of("handlers", operations).items():
+        operation = checked.resolve(checked.mapping("paths").get(path))[method]
+        plain = handler_of("handlers", path, method, operation)
+        other = first.setdefault(str(plain), f"{method.upper()} {path}")
+        if plain != name and "operationId" in operation:
+            yield DocumentError(
+                f'the function "{plain.function}" is that of {other}, so this operation has '
+                f'"{name.function}": name it otherwise',
+                at=("paths", path, method, "operationId"),
+            )
+
+
 def tags(checked: Checked) -> Faults:
     """A tag that an operation has is not nearly one of those that are described."""
     described = {name for _, name in _tags(checked)}
@@ -475,6 +497,11 @@ def headers(checked: Checked) -> Faults:
                 f'a parameter "{name}" is ignored: media types and security schemes describe it',
                 at=at,
             )
+        elif parameter.get("in") == "header" and name and not _TOKEN.fullmatch(name):
+            yield DocumentError(
+                f'no header can have the name "{name}": it has {_TOKEN_CHARACTERS} alone',
+                at=(*at, "name"),
+            )
 
 
 MUST: tuple[Callable[[Checked], Faults], ...] = (
@@ -482,8 +509,8 @@ MUST: tuple[Callable[[Checked], Faults], ...] = (
     *(repeated_tags, servers, patterns, bounds, discriminators, links),
 )
 ADVICE: tuple[Callable[[Checked], Faults], ...] = (
-    *(answers, keywords, beside_references, words_of_schemas, tags, scopes, addresses),
-    *(media_types, headers),
+    *(answers, keywords, beside_references, words_of_schemas, functions, tags, scopes),
+    *(addresses, media_types, headers),
 )
 
 

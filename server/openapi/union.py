@@ -137,8 +137,8 @@ def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, An
             f"{path}: additionalOperations are not served", ("paths", path, "additionalOperations")
         )
     shared = _parameters(document, item)
-    for method in METHODS:
-        if method in item:
+    for method in item:
+        if method in METHODS:
             operation = item[method]
             own = _parameters(document, operation)
             parameters = list({**own, **shared, **own}.values())

@@ -69,6 +69,20 @@ paths:
                 type: object
                 required: [title, status]
                 properties: {title: {type: string}, status: {type: integer}}
+  /plans:
+    get:
+      operationId: plans.list
+      responses:
+        "200":
+          description: Plans.
+          content: {application/json: {schema: {type: array, items: {type: string}}}}
+    post:
+      operationId: plans.create
+      parameters: [{name: labels, in: query, schema: {type: array, items: {type: string}}}]
+      responses: {"204": {description: Made.}}
+    put: {operationId: plans.items.put, responses: {"204": {description: Put.}}}
+    delete: {operationId: settings.get-it, responses: {"204": {description: Gone.}}}
+    patch: {operationId: settings.get_it, responses: {"204": {description: Changed.}}}
   /login:
     post:
       security: []
@@ -112,7 +126,12 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> CopiedTree:
     document.write_text(ODD)
     said = tree.specd("new", "odd", "--document", str(document))
     assert "wrote    handlers/odd/pet_store.py\n" in said
-    assert "changed  services.py\n" in said
+    assert "wrote    handlers/odd/plans/__init__.py\n" in said
+    assert "wrote    handlers/odd/plans/items.py\n" in said
+    assert "wrote    handlers/odd/settings.py\n" in said
+    assert [line for line in said.splitlines() if line.startswith("changed")] == [
+        "changed  services.py"
+    ]
     assert "The service is served under /odd/v1, not under the server of its document.\n" in said
     tree.specd("new", "greeter")
     tree.specd("migrate")
@@ -169,7 +188,7 @@ def test_what_is_written_is_judged_as_ours_is(tree: CopiedTree) -> None:
 
 def test_a_test_of_what_is_not_written_is_skipped(tree: CopiedTree) -> None:
     ran = tree.judge("pytest", "-p", "no:cacheprovider", "-rs", "tests/handlers/odd")
-    assert "4 skipped" in ran
+    assert "9 skipped" in ran
     assert "the handler is not written yet" in ran
 
 

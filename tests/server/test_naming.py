@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from server.openapi.naming import handler_of, operation_id_of
+from server.openapi.naming import handler_of, handlers_of, operation_id_of
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,20 @@ from server.openapi.naming import handler_of, operation_id_of
         ({"operationId": "class", "tags": ["1st"]}, "h._1st._class"),
         ({"tags": ["pets"]}, "h.pets.get_pets_id_food"),
         ({}, "h.operations.get_pets_id_food"),
-        ({"operationId": "api.pets.search", "tags": ["pets"]}, "api.pets.search"),
+        ({"operationId": "api.pets.search", "tags": ["pets"]}, "h.api.pets.search"),
+        ({"operationId": "h.pets.search"}, "h.pets.search"),
+        ({"operationId": "settings.get"}, "h.settings.get"),
+        ({"operationId": "get-api.v1-users.list"}, "h.get_api.v1_users.list_"),
+        ({"operationId": "..//x..y"}, "h.x.y"),
+        ({"operationId": "../../x"}, "h.operations.x"),
+        ({"operationId": "repos/get", "tags": ["repos"]}, "h.repos.repos_get"),
+        ({"operationId": "list"}, "h.operations.list_"),
+        ({"operationId": "Context"}, "h.operations.Context_"),
+        ({"operationId": "получить", "tags": ["Книги"]}, "h.книги.получить"),
+        ({"operationId": "页-码"}, "h.operations.页_码"),
+        ({"operationId": "ﬁnd"}, "h.operations.find"),
+        ({"operationId": "é², e"}, "h.operations.é2_e"),
+        ({"operationId": "🎉"}, "h.operations._"),
         (
             {"operationId": "search", "x-openapi-router-controller": "api.pets", "tags": ["pets"]},
             "api.pets.search",
@@ -34,3 +47,26 @@ def test_where_it_is(operation: dict[str, Any], expected: str) -> None:
 
 def test_the_root_has_a_name() -> None:
     assert operation_id_of("/", "GET", {}) == "get"
+
+
+@pytest.mark.parametrize(
+    ("ids", "functions"),
+    [
+        (["get-user", "get_user", "get user"], ["get_user", "get_user_2", "get_user_3"]),
+        (["a-b", "a_b", "a_b_2"], ["a_b", "a_b_3", "a_b_2"]),
+        (["list", "list_"], ["list_", "list__2"]),
+        (["e\u0301", "é"], ["é", "é_2"]),
+        (["🎉", "🎂"], ["_", "__2"]),
+    ],
+)
+def test_each_operation_has_its_own_function(ids: list[str], functions: list[str]) -> None:
+    operations = [(f"/{n}", "get", {"operationId": name}) for n, name in enumerate(ids)]
+    found = handlers_of("h", operations)
+    assert [each.function for each in found.values()] == functions
+    assert all(name.isidentifier() for name in functions)
+
+
+def test_tags_of_one_module_share_its_names() -> None:
+    tags = [("/a", "get", {"operationId": "get-it", "tags": ["Users"]})]
+    tags += [("/b", "get", {"operationId": "get_it", "tags": ["users"]})]
+    assert list(map(str, handlers_of("h", tags).values())) == ["h.users.get_it", "h.users.get_it_2"]
