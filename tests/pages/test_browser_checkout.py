@@ -194,15 +194,15 @@ class TestWithoutJavaScript:
 
 
 class TestNames:
-    def test_are_shown_as_they_are(
+    def test_names_are_shown_as_they_are(
         self, browser: Browser, stage: Stage, address: str, page: str
     ) -> None:
         """Generated names of shops and orders, and names of tokens and chains that lie."""
         orders = names(15, seed=23, longest=150)
         shops = names(15, seed=24, longest=100)
-        for width in (1180, 390):
+        for width, count in ((1180, 5), (390, len(orders))):
             browser.show(width=width, dark=False)
-            for merchant, order in zip(shops, orders, strict=True):
+            for merchant, order in zip(shops[:count], orders[:count], strict=True):
                 stage.set(merchant=merchant, external_order_id=order)
                 browser.open(page)
                 assert shows(browser, "#merchant", [merchant], base=address) == 1

@@ -30,6 +30,7 @@ from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast, Member
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
+from tests.support.marks import in_all
 from tests.support.payment.app import FakeGateway, PaymentApp
 
 Work = Callable[[Session], object]
@@ -135,7 +136,7 @@ class Stage:
         )
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", in_all("postgresql")])
 def stage(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stage]:
