@@ -1,6 +1,7 @@
 """`specd new`: the first version of a service, from its document."""
 
 import ast
+import json
 import keyword
 import re
 from collections import defaultdict
@@ -16,11 +17,14 @@ import services
 import specs
 from cli import scaffold
 from cli.documents import FILE, mistakes_shown, read_documents
+from cli.literals import literal
+from cli.output import printable
 from cli.scaffold import Described
 from server.document.compiler import check_signature, is_handler
 from server.errors import DocumentError
 from server.mocking.service import base_path_of
 from server.openapi.naming import function_of, name_by_hand
+from server.openapi.structure import resolved
 from server.openapi.union import Document
 from settings import Settings
 
@@ -28,6 +32,8 @@ ROOT = Path(__file__).parents[1]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 _TAKEN = ("app",)
 _LAYERS = ("handlers", "models", "models/migrations", "tests/handlers")
+MAX_MODULE = 150
+"""Bytes of the name of a module that is written."""
 _OWN_MODULES = ("wire", "wiring")
 
 
@@ -65,17 +71,15 @@ def _create(name: str, file: Path | None) -> None:
     own = ROOT / "specs" / f"{name}.yaml"
     if file is not None and own.exists() and not own.samefile(file):
         raise click.ClickException(f"specs/{name}.yaml is there already.")
-    tree = _Tree()
+    tree = _Tree(name)
     if file is None and not own.exists():
         title = name.replace("_", " ").capitalize()
         text = scaffold.fill("document.yaml", name=name, title=title)
         own.write_text(text, encoding="utf-8")
         click.echo(f"wrote    specs/{name}.yaml")
     (document,) = read_documents([file or own])
-    operations = scaffold.describe([document], f"handlers.{name}")
-    for taken in (f"handlers.{name}.{module}" for module in _OWN_MODULES):
-        if any(each.handler.module == taken for each in operations):
-            raise click.ClickException(f"{taken} cannot have handlers; name the tag otherwise.")
+    operations = _described([document], name)
+    _ask_for_functions(document, name)
     schemes = _without_function(document)
     if not own.exists():
         tree.write(f"specs/{name}.yaml", _with_functions(document.text.decode(), name, schemes))
@@ -90,7 +94,8 @@ def _create(name: str, file: Path | None) -> None:
     tree.apply()
     if base_path != base_path_of(document.content):
         click.echo(
-            f"The service is served under {base_path}, not under the server of its document."
+            f"The service is served under {printable(base_path)}, "
+            "not under the server of its document."
         )
     click.echo(f"Next: specd migrate, then specd serve --only {name} --reload")
 
@@ -98,10 +103,10 @@ def _create(name: str, file: Path | None) -> None:
 def _update(name: str) -> None:
     (entry,) = (each for each in services.SERVICES if each.name == name)
     documents = read_documents([ROOT / "specs" / f"{each}.yaml" for each in entry.documents])
-    operations = scaffold.describe(documents, f"handlers.{name}")
+    operations = _described(documents, name)
     wiring = import_module(f"handlers.{name}.wiring")
     base_path = wiring.compose(Settings.from_env()).base_path
-    tree = _Tree()
+    tree = _Tree(name)
     added = _write_handlers(tree, name, operations)
     _write_tests(tree, name, added, base_path)
     has_written = tree.apply()
@@ -114,21 +119,86 @@ def _update(name: str) -> None:
         raise SystemExit(1)
 
 
-class _Tree:
-    """What is to be written into the tree. No file that is there is written anew."""
+def _described(documents: list[Document], name: str) -> list[Described]:
+    """Return the operations of a service. Raise `ClickException` for a handler that would lie
+    outside of the service's package, or in a module of another purpose.
+    """
+    package = f"handlers.{name}"
+    operations = scaffold.describe(documents, package)
+    for each in operations:
+        module = each.handler.module
+        inner = module.removeprefix(f"{package}.").split(".")
+        operation = each.operation
+        where = f"The handler of {operation.method} {printable(each.path)}"
+        if not module.startswith(f"{package}.") or not all(map(_is_module, inner)):
+            raise click.ClickException(
+                f"{where} would be in {printable(module)}: name a module of {package}."
+            )
+        if inner[0] in _OWN_MODULES:
+            raise click.ClickException(
+                f"{package}.{inner[0]} cannot have handlers; name the tag otherwise."
+            )
+    return operations
 
-    def __init__(self) -> None:
+
+def _is_module(part: str) -> bool:
+    """Return whether a part of a dotted name may be the name of a module that is written."""
+    return (
+        part.isidentifier()
+        and len(part.encode()) <= MAX_MODULE
+        and not part.startswith("__")
+        and not keyword.iskeyword(part)
+    )
+
+
+def _ask_for_functions(document: Document, name: str) -> None:
+    """Ask whether to keep the functions of security schemes that are not the service's own: each
+    runs with what a stranger sends.
+    """
+    for scheme, key, function in _functions_named(document):
+        if not str(function).startswith(f"handlers.{name}."):
+            click.confirm(
+                f"The document lets the security scheme {printable(scheme)} call "
+                f"{printable(str(function))} ({printable(key)}), which is not part of the "
+                "service. Keep that?",
+                abort=True,
+            )
+
+
+def _functions_named(document: Document) -> Iterator[tuple[str, str, Any]]:
+    schemes = document.content.get("components", {}).get("securitySchemes", {})
+    for name, scheme in schemes.items():
+        for key, value in resolved(document.content, scheme).items():
+            if key.endswith("Func"):
+                yield name, key, value
+
+
+class _Tree:
+    """What is to be written into the tree. No file that is there is written anew, and none that is
+    not the service's.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._own = {Path(f"{layer}/{name}") for layer in _LAYERS}
+        self._files = {Path("services.py"), Path(f"specs/{name}.yaml")}
         self._written: dict[str, str] = {}
         self._changed: dict[str, str] = {}
 
     def write(self, name: str, text: str) -> None:
         """Add a file, unless it is there."""
+        self._check(name)
         if not (ROOT / name).exists():
             self._written[name] = text
 
     def change(self, name: str, text: str) -> None:
         """Change a file that is there."""
+        self._check(name)
         self._changed[name] = text
+
+    def _check(self, name: str) -> None:
+        path = Path(name)
+        if ".." in path.parts or not (path in self._files or self._own & set(path.parents)):
+            raise click.ClickException(f"{printable(name)} is not part of the service.")
 
     def extend(self, name: str, text: str, imports: list[str]) -> None:
         """Add functions to the end of a module, with the imports that it lacks."""
@@ -162,7 +232,7 @@ def _write_service(
         (f"{history}/env.py", "env.py"),
         (f"{history}/versions/0001_baseline.py", "0001_baseline.py"),
     ):
-        tree.write(place, scaffold.fill(template, name=name, base_path=base_path))
+        tree.write(place, scaffold.fill(template, name=name, base_path=literal(base_path)))
     mako = next((ROOT / "models/migrations").glob("*/script.py.mako"))
     tree.write(f"{history}/script.py.mako", mako.read_text(encoding="utf-8"))
     table = scaffold.error_table(name, document.content, operations)
@@ -297,7 +367,7 @@ def _without_function(document: Document) -> dict[str, Any]:
     return {
         name: scheme
         for name, scheme in schemes.items()
-        if "$ref" not in scheme and not any(re.fullmatch(r"x-\w+InfoFunc", key) for key in scheme)
+        if "$ref" not in scheme and not any(re.fullmatch(r"x-.+InfoFunc", key) for key in scheme)
     }
 
 
@@ -312,11 +382,12 @@ def _with_functions(text: str, name: str, schemes: Mapping[str, Any]) -> str:
             raise click.ClickException(
                 f"The security scheme {scheme} is in another file; write {key}: {function} there."
             )
+        pair = f"{json.dumps(key)}: {json.dumps(function)}"
         at, column = node.start_mark.index, node.start_mark.column
         if node.flow_style:
-            text = f'{text[: at + 1]}"{key}": "{function}", {text[at + 1 :]}'
+            text = f"{text[: at + 1]}{pair}, {text[at + 1 :]}"
         else:
-            text = f"{text[:at]}{key}: {function}\n{' ' * column}{text[at:]}"
+            text = f"{text[:at]}{pair}\n{' ' * column}{text[at:]}"
     return text
 
 

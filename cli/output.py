@@ -46,6 +46,13 @@ def answer_table(
     console.print(table)
 
 
+def printable(text: str) -> str:
+    """Return a text of somebody else for a terminal: on one line, without control characters,
+    which would move the cursor, and without those that change the direction of a line.
+    """
+    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)
+
+
 def without_secrets(text: str) -> str:
     """Return `text` with API keys, extended private keys and passwords in URLs replaced."""
     text = re.sub(r"\b([a-zA-Z]prv)[1-9A-HJ-NP-Za-km-z]{20,}", r"\1***", text)

@@ -16,6 +16,7 @@ from string import Template
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from cli.literals import WIDTH, docstring, literal
 from server.document.kinds import kinds_of
 from server.document.media import FORMS, JSON, MULTIPART, URLENCODED, is_json
 from server.document.operation import Operation
@@ -25,21 +26,12 @@ from server.document.signatures import arguments_of
 from server.errors import DocumentError
 from server.mocking.service import base_path_of, mocked
 from server.mocking.values import Impossible, Values
-from server.openapi.naming import UNTAGGED, HandlerName, handlers_of
+from server.openapi.naming import UNTAGGED, HandlerName, handlers_of, identifier_of
 from server.openapi.structure import CONTENT_SCHEMA
 from server.openapi.union import Document
 from server.serving.app import build_app, engine_of
 
 TEMPLATES = Path(__file__).parent / "templates"
-WIDTH = 100
-_PLAIN = {
-    **dict.fromkeys((0x2018, 0x2019), "'"),
-    **dict.fromkeys((0x2013, 0x2014, 0x2212), "-"),
-    0xD7: "x",
-    0xA0: " ",
-}
-"""Characters that the linter takes for others, and these."""
-_ESCAPED = {code: f"\\u{code:04x}" for code in (*_PLAIN, 0x7F)}
 _TYPES = {
     "string": "str",
     "integer": "int",
@@ -93,7 +85,7 @@ class Described:
 
     def handler_source(self) -> str:
         """Return the function with the signature that the document demands."""
-        return f'{self.signature()}\n    """{self._docstring()}"""\n    raise NotImplementedError\n'
+        return f"{self.signature()}\n    {self._docstring()}\n    raise NotImplementedError\n"
 
     def signature(self) -> str:
         """Return the head of the function, in one line or with a line for each argument."""
@@ -169,12 +161,7 @@ class Described:
 
     def _docstring(self) -> str:
         text = self.raw.get("summary") or str(self.raw.get("description", "")).partition("\n")[0]
-        text = (
-            " ".join(str(text).translate(_PLAIN).split()) or f"{self.operation.method} {self.path}"
-        )
-        text = text.replace("\\", "\\\\").replace('"""', "'''").replace('"', "'").rstrip(".") + "."
-        lines = textwrap.wrap(text, WIDTH - 8)
-        return lines[0] if len(lines) == 1 else "\n    ".join(lines) + "\n    "
+        return docstring(str(text).strip() or f"{self.operation.method} {self.path}")
 
     def test_source(self, base_path: str) -> str:
         """Return a test that sends the document's example."""
@@ -244,7 +231,7 @@ def handlers_module(module: str, operations: Sequence[Described]) -> str:
     """Return a module of handlers."""
     functions = [each.handler_source() for each in operations]
     text = "\n\n".join(functions)
-    lines = [f'"""{_title(module)}."""', ""]
+    lines = [docstring(_title(module), ""), ""]
     lines += [*imports_of(text), "", "", text]
     return "\n".join(lines)
 
@@ -266,7 +253,7 @@ def imports_of(text: str) -> list[str]:
 def tests_module(module: str, operations: Sequence[Described], base_path: str) -> str:
     """Return a module with a test for each operation."""
     tests = [each.test_source(base_path) for each in operations]
-    head = f'"""{_title(module)}, with the examples of the document."""'
+    head = docstring(f"{_title(module)}, with the examples of the document", "")
     return f"{head}\n\nfrom tests.support.calls import Calls\n\n\n" + "\n\n".join(tests)
 
 
@@ -281,7 +268,7 @@ def error_table(name: str, content: Mapping[str, Any], operations: Sequence[Desc
     body, _ = max(ERRORS, key=fitting)
     kinds = {media_type for media_type, _ in media}
     kind = kinds.pop() if len(kinds) == 1 else JSON
-    return fill("errors.py", name=name, body=body, media_type=kind)
+    return fill("errors.py", name=name, body=body, media_type=literal(kind))
 
 
 def _errors_of(described: Described) -> Iterator[tuple[str, Any]]:
@@ -320,7 +307,7 @@ def kind_of_scheme(scheme: Mapping[str, Any]) -> str:
 
 
 def function_of_scheme(name: str) -> str:
-    return "check_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|\W+", "_", name).strip("_").lower()
+    return "check_" + identifier_of(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).lower()
 
 
 def auth_module(schemes: Mapping[str, Mapping[str, Any]]) -> str:
@@ -329,10 +316,8 @@ def auth_module(schemes: Mapping[str, Mapping[str, Any]]) -> str:
     for name, scheme in schemes.items():
         arguments = _CREDENTIALS.get(kind_of_scheme(scheme), "credentials: str")
         signature = f"def {function_of_scheme(name)}({arguments}) -> str | None:"
-        parts.append(
-            f'{signature}\n    """Return who calls, by `{name}`; None for bad credentials."""\n'
-            "    raise NotImplementedError\n"
-        )
+        text = docstring(f"Return who calls, by `{name}`; None for bad credentials")
+        parts.append(f"{signature}\n    {text}\n    raise NotImplementedError\n")
     return "\n\n".join(parts)
 
 
@@ -409,7 +394,7 @@ def _call(name: str, arguments: Mapping[str, Any]) -> str:
     argument.
     """
     given = [(f"{key}=" if key.strip() else "", value) for key, value in arguments.items()]
-    one = f"{name}({', '.join(key + _literal(value) for key, value in given)})"
+    one = f"{name}({', '.join(key + literal(value) for key, value in given)})"
     if len(one) <= WIDTH - 4:
         return one
     return f"{name}(\n{_lines(given)})"
@@ -424,23 +409,7 @@ def _lines(items: Iterable[tuple[str, Any]]) -> str:
 
 def _laid_out(value: Any) -> str:
     if value and isinstance(value, dict):
-        return f"{{\n{_lines((f'{_literal(key)}: ', part) for key, part in value.items())}}}"
+        return f"{{\n{_lines((f'{literal(key)}: ', part) for key, part in value.items())}}}"
     if value and isinstance(value, list):
         return f"[\n{_lines(('', part) for part in value)}]"
-    return _literal(value)
-
-
-def _literal(value: Any) -> str:
-    """Return a value of JSON as Python has it, on one line."""
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{_literal(k)}: {_literal(v)}' for k, v in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_literal, value))}]"
-    if isinstance(value, str):
-        text = json.dumps(value, ensure_ascii=False).translate(_ESCAPED)
-        return (
-            f"'{value.translate(_ESCAPED)}'"
-            if '"' in value and not re.search(r"['\\\x00-\x1f]", value)
-            else text
-        )
-    return repr(value)
+    return literal(value)

@@ -95,11 +95,18 @@ def compile_security(
             except InsufficientScope as error:
                 refusal = error
                 continue
-            if all(actor is not None and actor is not NO_CREDENTIALS for actor in actors):
+            if all(map(_is_somebody, actors)):
                 return actors[0]
         raise refusal or Unauthenticated(challenges)
 
     return authenticate
+
+
+def _is_somebody(actor: Any) -> bool:
+    """Return whether the result of a scheme is an actor. False, 0 and an empty text are none, so
+    that a function may compare the credentials and return the result.
+    """
+    return actor is not NO_CREDENTIALS and (bool(actor) or isinstance(actor, Mapping))
 
 
 def query_keys(
@@ -124,8 +131,8 @@ def _compile_check(scheme: Mapping[str, Any], scopes: tuple[str, ...]) -> Check:
 
     def check_with_scopes(ctx: Context) -> Any:
         actor = check(ctx)
-        if actor is None or actor is NO_CREDENTIALS:
-            return actor
+        if not _is_somebody(actor):
+            return None if actor is not NO_CREDENTIALS else actor
         granted = _scopes_of(actor)
         if granted is None and takes_scopes:
             return actor  # the function has looked at them itself
@@ -158,8 +165,10 @@ def _calls(function: Callable[..., Any], scopes: tuple[str, ...]) -> Call:
     """Return `function` with our context as connexion's optional keyword `request`, and with the
     scopes as `required_scopes` where it takes them.
     """
-    if inspect.iscoroutinefunction(function):
-        raise DocumentError(f"security function {function.__qualname__} must be a plain def")
+    for each in (function, type(function).__call__):
+        if inspect.iscoroutinefunction(each) or inspect.isgeneratorfunction(each):
+            name = getattr(function, "__qualname__", repr(function))
+            raise DocumentError(f"security function {name} must be a plain def")
     keywords = _keywords(function)
     call = function
     if "required_scopes" in keywords:

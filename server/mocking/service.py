@@ -15,6 +15,7 @@ from server.context import Context
 from server.errors import InvalidRequest, Unauthenticated
 from server.mocking.answers import Answers
 from server.mocking.values import Values
+from server.openapi.structure import resolved
 from server.openapi.union import Document, unite
 from server.response import Response, encode
 from server.service import Service
@@ -132,15 +133,15 @@ def _with_open_doors(content: Mapping[str, Any]) -> dict[str, Any]:
         return dict(content)
     function = f"{__name__}.{admit.__name__}"
     components["securitySchemes"] = {
-        name: scheme
-        if "$ref" in scheme
-        else {
-            **{key: value for key, value in scheme.items() if key != "x-scopeValidateFunc"},
-            **dict.fromkeys((*_FUNCTIONS, _of_http(scheme)), function),
-        }
+        name: _with_open_door(resolved(content, scheme), function)
         for name, scheme in schemes.items()
     }
     return {**content, "components": components}
+
+
+def _with_open_door(scheme: Mapping[str, Any], function: str) -> dict[str, Any]:
+    own = {key: value for key, value in scheme.items() if key != "x-scopeValidateFunc"}
+    return {**own, **dict.fromkeys((*_FUNCTIONS, _of_http(scheme)), function)}
 
 
 def _of_http(scheme: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.util import cache_from_source
+from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -33,6 +34,19 @@ REPLACES = "x-replaces"
 _ANCHOR = re.compile(rb"(?<![^\s\[{,:])&[^\s\[\]{},]")
 """What an alias needs. The search takes a hundredth of the time of YAML's tokens."""
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+MAX_FILE = 64 * 1024 * 1024
+"""Bytes of one file of a document."""
+MAX_NODES = 1_000_000
+"""Values of a file, with those that aliases repeat."""
+MAX_TEXT = 2 * MAX_FILE
+"""Characters of its texts, with those that aliases repeat."""
+MAX_FLOW = 10_000
+"""Brackets that are open, before YAML's reader sees them."""
+MAX_DIGITS = 4000
+MAX_REPEATED = 1000
+"""Repeated keys that are told."""
+MAX_DEPTH = 200
+"""Levels of objects and lists in each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +184,11 @@ class Bundle:
         if urlsplit(uri).scheme != "file":
             raise DocumentError(f"{uri}: references point into files, not to other machines", place)
         file = _path_of(uri)
+        if not file.resolve().is_relative_to(self.path.parent):
+            reason = "a reference points to files in the folder of the document, and in those below"
+            raise DocumentError(f"{unquote(uri)}: {reason}", place)
+        if file.exists() and not file.is_file():
+            raise DocumentError(f"{unquote(uri)} is not a regular file", place)
         try:
             content = self.source(file)
         except DocumentError as error:
@@ -306,20 +325,56 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
     def __init__(self, text: bytes) -> None:
         super().__init__(text)
+        self.merged = 0
         self.repeated: list[yaml.ScalarNode] = []
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         keys = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.tag != _MERGE:
-                if key.value in keys:
+                if key.value in keys and len(self.repeated) < MAX_REPEATED:
                     self.repeated.append(key)
                 keys.add(key.value)
         return super().construct_mapping(node, deep)
 
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put what merge keys name into an object, each key once: PyYAML's way copies all pairs
+        of all levels.
+        """
+        merged: dict[Any, Any] = {}
+        own = []
+        for key, value in node.value:
+            if key.tag != _MERGE:
+                own.append((key, value))
+                continue
+            parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for part in reversed(parts):
+                if not isinstance(part, yaml.MappingNode):
+                    raise yaml.constructor.ConstructorError(
+                        None, None, "a merge key takes an object", part.start_mark
+                    )
+                if any(key.tag == _MERGE for key, _ in part.value):
+                    self.flatten_mapping(part)
+                self.merged += len(part.value)
+                if self.merged > MAX_NODES:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"merge keys repeat over {MAX_NODES:,} values", part.start_mark
+                    )
+                merged |= {_identity(pair[0]): pair for pair in part.value}
+        if merged or len(own) < len(node.value):
+            node.value = [*merged.values(), *own]
+
     def construct_integer(self, node: yaml.ScalarNode) -> int:
         text = node.value
+        if len(text) > MAX_DIGITS:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"a number has at most {MAX_DIGITS} digits", node.start_mark
+            )
         return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+
+
+def _identity(key: yaml.Node) -> Any:
+    return (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key)
 
 
 _MERGE = "tag:yaml.org,2002:merge"
@@ -346,6 +401,11 @@ def compose(path: Path) -> yaml.Node:
     return node
 
 
+def flatten(node: yaml.MappingNode) -> None:
+    """Put what merge keys of an object name into it. Raise `yaml.YAMLError`."""
+    _Loader(b"").flatten_mapping(node)
+
+
 _NO_YAML = re.compile(rb"\x7f|\xc2[\x80-\x84\x86-\x9f]|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """What JSON may hold and YAML may not: control characters, and halves of a character."""
 
@@ -361,14 +421,18 @@ def parse(path: Path) -> tuple[Any, list[DocumentError]]:
     JSON is read as YAML, 20 times as slowly, only where it has a mistake, whose spot YAML knows.
     """
     try:
-        text = path.read_bytes()
+        text = _read(path)
         with suppress(ValueError, RecursionError):
-            return _parse_json(text), []
+            content = _parse_json(text)
+            _check_size(path, content)
+            return content, []
+        _check_flow(path, text)
         loader = _Loader(text)
         try:
             content = loader.get_single_data()
         finally:
             loader.dispose()
+        _check_size(path, content)
     except OSError as error:
         siblings = [each.name for each in path.parent.glob("*")]
         right = did_you_mean(path.name, siblings)
@@ -383,6 +447,99 @@ def parse(path: Path) -> tuple[Any, list[DocumentError]]:
         _error_at(path, key.start_mark, f"the key {key.value} comes twice: remove one of them")
         for key in loader.repeated
     ]
+
+
+def _read(path: Path) -> bytes:
+    """Return what a file holds. Raise `DocumentError` for a large one, also without an end."""
+    with path.open("rb") as file:
+        text = file.read(MAX_FILE + 1)
+    if len(text) > MAX_FILE:
+        raise _error_at(path, None, f"the file has more than {MAX_FILE >> 20} MiB")
+    return text
+
+
+def _check_flow(path: Path, text: bytes) -> None:
+    """Raise `DocumentError` for brackets and dashes nested so deep that YAML's reader would use up
+    the stack, quoted texts aside.
+    """
+    if text.count(b"[") + text.count(b"{") + text.count(b"- -") <= MAX_FLOW:
+        return
+    depth = 0
+    for number, line in enumerate(_QUOTED.sub(_lines_of, text).split(b"\n"), 1):
+        opened = line.count(b"[") + line.count(b"{")
+        depth = max(depth + opened - line.count(b"]") - line.count(b"}"), 0)
+        if max(opened if depth else 0, depth, line.count(b"- -")) > MAX_FLOW:
+            raise _too_deep(path, number)
+
+
+_QUOTED = re.compile(rb"""'[^']*+'|"(?:[^"\\]|\\.)*+"|#.*+""")
+
+
+def _lines_of(quoted: re.Match[bytes]) -> bytes:
+    return b"\n" * quoted[0].count(b"\n")
+
+
+def _too_deep(path: Path, line: int = 1) -> DocumentError:
+    reason = f"objects and lists are nested deeper than {MAX_DEPTH} levels"
+    return DocumentError(f"{path}:{line}:1: {reason}", spot=Spot(path, line, 1))
+
+
+def _check_size(path: Path, content: Any) -> None:
+    """Raise `DocumentError` for a document of too many values or texts, counted as often as aliases
+    repeat them, for one that holds itself or is nested too deep, and for half a character.
+    """
+    sizes: dict[int, tuple[int, int, int]] = {}
+    """Object -> its values, its characters and its levels; all 0 while it is looked into."""
+    waiting: list[tuple[Any, bool, Steps]] = [(content, False, ())]
+    while waiting:
+        node, is_done, at = waiting.pop()
+        if not isinstance(node, dict | list):
+            continue
+        parts = node.items() if isinstance(node, dict) else enumerate(node)
+        if not is_done:
+            if id(node) in sizes:
+                if not sizes[id(node)][0]:
+                    raise _error_of(path, at, "it holds itself")
+                continue
+            if len(at) > MAX_DEPTH:
+                raise _error_of(path, at[:3], f"it is nested deeper than {MAX_DEPTH} levels")
+            sizes[id(node)] = (0, 0, 0)
+            waiting.append((node, True, at))
+            waiting += [(it, False, (*at, key)) for key, it in parts if isinstance(it, dict | list)]
+            continue
+        values, characters, levels = 1, 0, 0
+        for key, it in parts:
+            texts = [each for each in (key, it) if isinstance(each, str)]
+            if isinstance(it, float) and not isfinite(it):
+                raise _error_of(path, (*at, key), "it is not a finite number")
+            for text in texts:
+                characters += len(text)
+                if not (text.isascii() or _is_whole(text)):
+                    raise _error_of(path, at, "it has half a character (a lone surrogate)")
+            inner = sizes[id(it)] if isinstance(it, dict | list) else (1, 0, 0)
+            values += inner[0]
+            characters += inner[1]
+            levels = max(levels, inner[2])
+        sizes[id(node)] = (values, characters, levels + 1)
+        if values > MAX_NODES:
+            raise _error_of(path, at, f"it has more than {MAX_NODES:,} values")
+        if characters > MAX_TEXT:
+            raise _error_of(path, at, f"it has texts of more than {MAX_TEXT:,} characters")
+        if levels + len(at) >= MAX_DEPTH:
+            raise _error_of(path, at[:3], f"it is nested deeper than {MAX_DEPTH} levels")
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _error_of(path: Path, at: Steps, problem: str) -> DocumentError:
+    place = "/".join(ascii(str(step))[1:-1][:60] for step in at[:20])
+    return DocumentError(f"{path}: #/{place}: {problem}", spot=Spot(path, 1, 1))
 
 
 def _parse_json(text: bytes) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from server.errors import DocumentError, Spot
-from server.openapi.loading import Bundle, compose
+from server.openapi.loading import Bundle, compose, flatten
 from server.openapi.structure import Steps
 
 MOST = 50
@@ -81,12 +81,16 @@ def of_spot(spot: Spot, message: str, place: str = "") -> Mistake:
     return Mistake(shown(spot.file), spot.line, spot.column, place, message)
 
 
+_Members = dict[int, dict[str, tuple[yaml.Node, yaml.Node]]]
+
+
 class Locator:
     """Finds the lines of the parts of a document, in whichever of its files they are."""
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
         self._roots: dict[Path, yaml.Node] = {}
+        self._known: _Members = {}
 
     def mistake(self, error: DocumentError) -> Mistake:
         """Return an error with the file and line of its place."""
@@ -100,7 +104,7 @@ class Locator:
         """
         best = None
         for file, own in self._candidates(steps):
-            mark, left = _mark_of(self._root(file), own)
+            mark, left = _mark_of(self._root(file), own, self._known)
             if best is None or not left:
                 best = Spot(file, mark.line + 1, mark.column + 1)
             if not left:
@@ -122,26 +126,28 @@ class Locator:
         return self._roots[file]
 
 
-def _mark_of(node: yaml.Node, steps: Steps) -> tuple[Any, int]:
+def _mark_of(node: yaml.Node, steps: Steps, known: _Members) -> tuple[Any, int]:
     """Return the mark of the part at the end of the steps, or as far as they lead, and the number
-    of steps that lead nowhere.
+    of steps that lead nowhere. `known`: the parts of the nodes that were looked into before.
     """
     mark = node.start_mark
     for number, step in enumerate(steps):
-        found = [(key, value) for name, key, value in _members(node) if name == str(step)]
-        if not found:
+        if id(node) not in known:
+            known[id(node)] = dict(_members(node))
+        found = known[id(node)].get(str(step))
+        if found is None:
             return mark, len(steps) - number
-        key, node = found[-1]
+        key, node = found
         mark = key.start_mark
     return mark, 0
 
 
-def _members(node: yaml.Node) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
+def _members(node: yaml.Node) -> Iterator[tuple[str, tuple[yaml.Node, yaml.Node]]]:
     """Yield the names or indexes of the parts of a node, each with the nodes of key and value, also
     of what is merged into an object; of parts of one name, the last one counts.
     """
     if isinstance(node, yaml.SequenceNode):
-        yield from ((str(number), item, item) for number, item in enumerate(node.value))
+        yield from ((str(number), (item, item)) for number, item in enumerate(node.value))
     if isinstance(node, yaml.MappingNode):
-        yaml.SafeLoader("").flatten_mapping(node)
-        yield from ((str(key.value), key, value) for key, value in node.value)
+        flatten(node)
+        yield from ((str(key.value), (key, value)) for key, value in node.value)

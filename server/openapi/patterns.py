@@ -15,8 +15,9 @@ OPTIONS: dict[str, Any] = {
 }
 """For each validator: as many bytes for a compiled pattern as `\\S{1,8192}` needs."""
 _TOKEN = re.compile(
-    r"(?P<members>\[\^?(?:[^\]\\]|\\.)*\])"
-    r"|\\(?:[pPu]\{[^}]*\}|.)"  # an escape
+    r"(?P<members>\[\^?(?:[^\]\\]|\\.)*+\])"
+    r"|\[.*+"  # a class without an end: all that is left, or each bracket would be tried
+    r"|\\(?:[pPu]\{[^}]{0,100}+\}|.)"  # an escape
     r"|\{\d+(?:,\d*)?\}"  # a quantifier
     r"|(?P<brace>[{}])",
     re.DOTALL,

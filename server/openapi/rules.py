@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from typing import Any
+from warnings import catch_warnings
 
 import jsonschema_rs
 
@@ -48,6 +49,8 @@ _IGNORED_HEADERS = ("accept", "content-type", "authorization")
 """Headers that are described elsewhere than among the parameters."""
 _HARMLESS = ("$ref", "description", "summary", "title", "deprecated", "example")
 """Keys beside a `$ref` of OpenAPI 3.0 that nobody misses, though they are ignored."""
+MAX_WAY = 30
+"""References that lead to each other."""
 
 
 class Checked:
@@ -96,7 +99,11 @@ class Checked:
         """
         passed: list[Steps] = []
         following: Any = reference
-        while isinstance(following, str) and (steps := steps_of(following)) not in passed:
+        while (
+            isinstance(following, str)
+            and len(passed) < MAX_WAY
+            and (steps := steps_of(following)) not in passed
+        ):
             passed.append(steps)
             following = _mapping(reach(self.content, steps)).get("$ref")
         return passed
@@ -159,6 +166,9 @@ def references(checked: Checked) -> Faults:
             yield DocumentError(fault, (*at, "$ref"))
         elif tuple(map(str, at)) in way(reference):
             yield DocumentError(f'"{reference}" leads back to itself', (*at, "$ref"))
+        elif len(way(reference)) == MAX_WAY:
+            words = f'"{reference}" leads through {MAX_WAY} references: point to what is meant'
+            yield DocumentError(words, (*at, "$ref"))
 
 
 def _fault_of(checked: Checked, reference: str, kind: str) -> str | None:
@@ -299,7 +309,7 @@ def patterns(checked: Checked) -> Faults:
             written.append(((*at, "pattern"), schema["pattern"]))
         for place, pattern in written:
             if not _is_pattern(pattern, checked.version):
-                fault = f'"{pattern}" is no regular expression{_why(pattern)}'
+                fault = f'"{pattern[:200]}" is no regular expression{_why(pattern)}'
                 yield DocumentError(fault, place)
 
 
@@ -317,7 +327,10 @@ def _is_pattern(pattern: str, version: str) -> bool:
 
 def _why(pattern: str) -> str:
     try:
-        re.compile(pattern)
+        with catch_warnings(action="ignore"):
+            re.compile(pattern)
+    except RecursionError:
+        return ": it is nested too deep"
     except re.error as error:
         place = "" if error.pos is None else f" at character {error.pos + 1}"
         return f": {error.msg}{place}"

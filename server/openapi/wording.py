@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from server.openapi.structure import Steps, steps_of
 
 _NEAR = 0.6
+_MANY = 200
+_LONGEST = 200
 _VERY_NEAR = 0.8
 
 
 def nearest(word: Any, words: Iterable[str], *, very: bool = False) -> str | None:
     """Return the word that somebody meant by `word`, or None if none is near, or `very` near."""
-    by_small = {each.lower(): each for each in words}
+    small = str(word).lower()[:_LONGEST]
+    by_small = {each.lower(): each for each in words if len(each) <= _LONGEST}
+    among: Iterable[str] = by_small
+    if len(by_small) > _MANY:  # all would take seconds for each wrong word of a large document
+        alike = (it for it in by_small if it[:2] == small[:2] and abs(len(it) - len(small)) < 3)
+        among = list(islice(alike, _MANY))
     cutoff = _VERY_NEAR if very else _NEAR
-    found = get_close_matches(str(word).lower(), by_small, n=1, cutoff=cutoff)
+    found = get_close_matches(small, among, n=1, cutoff=cutoff)
     return by_small[found[0]] if found else None
 
 

@@ -226,7 +226,7 @@ class TestParsing:
             ("a: 1\nb: {\n", "own.yaml:3:1: "),
             ("a: 1\n  b: 2\n", "own.yaml:2:4: mapping values are not allowed"),
             ("a: 1\nb: 2\na: 3\n", "own.yaml:3:1: the key a comes twice"),
-            ("a: .inf\n", "not JSON compliant"),
+            ("a: .inf\n", "#/a: it is not a finite number"),
             ("- a\n", "own.yaml:1:1: a document is an object"),
             ("a: \x00\n", "own.yaml"),
             ("a: *b\n", "own.yaml:1:4: found undefined alias"),

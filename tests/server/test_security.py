@@ -1,6 +1,7 @@
 """Who asks: schemes, alternatives and combinations."""
 
 import base64
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -64,7 +65,7 @@ CASES: list[tuple[list[dict[str, list[str]]], list[tuple[str, str]], str | None]
     ([{"bearer": []}], [KEY], None),
     ([{"basic": []}], [ROOT], "root"),
     ([{"basic": []}], [basic("a:b:c")], None),
-    ([{"basic": []}], [basic(":good-password")], ""),
+    ([{"basic": []}], [basic(":good-password")], None),
     ([{"basic": []}], [basic("root")], None),
     ([{"basic": []}], [("Authorization", "Basic !!!")], None),
     ([{"basic": []}], [("Authorization", "Basic /w==")], None),
@@ -315,3 +316,40 @@ def test_start_up_refuses(
     with pytest.raises(DocumentError, match=words) as refused:
         secured(security, schemes=schemes)
     assert "paths./who.get" in str(refused.value)
+
+
+NOBODY: list[Any] = [None, False, 0, 0.0, "", b"", [], ()]
+
+
+@pytest.mark.parametrize("result", NOBODY, ids=repr)
+def test_falsy_result_is_not_an_actor(monkeypatch: pytest.MonkeyPatch, result: Any) -> None:
+    """Most people write `return key == SECRET` first."""
+    monkeypatch.setattr(f"{AUTH}.key", lambda key: result)
+    assert secured([{"key": []}]).get("/who", headers=[KEY]).status == 401
+    monkeypatch.setattr(f"{AUTH}.key", lambda key: key == "good-key")
+    assert secured([{"key": []}]).get("/who", headers=[KEY]).json == {"actor": True}
+    assert secured([{"key": []}]).get("/who", headers=[("X-Key", "bad")]).status == 401
+
+
+def test_empty_object_is_an_actor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{AUTH}.key", lambda key: {})
+    assert secured([{"key": []}]).get("/who", headers=[KEY]).json == {"actor": {}}
+
+
+def _yielding(key: str) -> Iterator[str]:
+    yield key
+
+
+class _Waiting:
+    async def __call__(self, key: str) -> str:
+        return key
+
+
+@pytest.mark.parametrize("function", [_yielding, _Waiting()], ids=["generator", "async object"])
+def test_function_that_returns_no_result_is_refused(
+    monkeypatch: pytest.MonkeyPatch, function: Any
+) -> None:
+    """What it returns is true for any credentials."""
+    monkeypatch.setattr(f"{AUTH}.key", function)
+    with pytest.raises(DocumentError, match="must be a plain def"):
+        secured([{"key": []}])

@@ -1,0 +1,289 @@
+"""What a document says stays text in what `specd new` makes of it."""
+
+import ast
+import copy
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli import new
+from server.openapi.structure import lookup
+from tests.architecture.imports import ROOT
+
+FIELDS = (
+    "/info/title", "/servers/0/url", "/paths/~1a~1{id}/get/summary",
+    "/paths/~1a~1{id}/get/description", "/paths/~1a~1{id}/get/tags/0",
+    "/paths/~1a~1{id}/get/operationId", "/paths/~1a~1{id}/get/parameters/0/example",
+    "/paths/~1a~1{id}/get/parameters/1/name", "/paths/~1a~1{id}/get/parameters/1/schema/default",
+    "/paths/~1a~1{id}/get/parameters/1/example", "/paths/~1a~1{id}/get/parameters/2/name",
+    "/paths/~1a~1{id}/post/summary",
+    "/paths/~1a~1{id}/post/requestBody/content/application~1json/example/a",
+    "/paths/~1a~1{id}/post/x-openapi-router-controller", "/paths/~1a~1{id}/post/operationId",
+    "/components/securitySchemes/key/name", "/components/securitySchemes/key/description",
+    "/components/securitySchemes/http/scheme",
+    "/components/securitySchemes/key/x-apikeyInfoFunc",
+    "/components/securitySchemes/key/x-scopeValidateFunc",
+)  # fmt: skip
+KEYS = (
+    "/components/securitySchemes/key",
+    "/paths/~1a~1{id}",
+    "/paths/~1a~1{id}/post/requestBody/content/application~1json/schema/properties/a",
+    "/paths/~1a~1{id}/post/requestBody/content/application~1json",
+    "/paths/~1a~1{id}/get/responses/404/content/application~1json",
+)
+"""Keys of maps that a hostile text takes the place of."""
+HOSTILE = (
+    '"""\nimport os; os.system("touch PWNED")\n"""',
+    "'''\nimport os; os.system('touch PWNED')\n'''",
+    '/evil"+str(__import__("os").system("touch PWNED"))+"',
+    "/evil'+str(__import__('os').system('touch PWNED'))+'",
+    "a\\", 'a\\"', "a\\" * 97 + '"', "{__import__('os')}", "$name ${body}", "%(name)s",
+    "# noqa\nimport os", "a\r\nimport os", "a\x0cimport os", "a\x85import os", "a\u2028import os",
+    "a\u202eimport os", "\x1b]0;PWNED\x07", "a\x00b", "../../../etc/passwd", "/etc/passwd",
+    "..", "os.system", "json.loads", "models.chat.identity.api_keys.secrets", "handlers.chat.users",
+    "handlers.odd.wire.errors", "handlers.odd.__init__", "handlers.odd.class", "__init__",
+    "x" * 300,
+    "import os", "-*- coding: utf-7 -*-", "!!python/object/apply:os.system [true]", "a: {b: c}",
+    "a\n  x-apikeyInfoFunc: os.system", "²", "\ud800",
+)  # fmt: skip
+
+
+def harmless() -> dict[str, Any]:
+    parameters = [
+        {
+            "name": "id",
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string"},
+            "example": "a",
+        },
+        {"name": "q", "in": "query", "schema": {"type": "string", "default": "d"}, "example": "e"},
+        {"name": "h", "in": "header", "required": True, "schema": {"type": "string"}},
+    ]
+    error = {"description": "No.", "content": {"application/json": {"schema": {"type": "object"}}}}
+    body = {
+        "schema": {"type": "object", "properties": {"a": {"type": "string"}}},
+        "example": {"a": "b"},
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "T", "version": "1"},
+        "servers": [{"url": "/odd"}],
+        "security": [{"key": []}, {"http": []}],
+        "paths": {
+            "/a/{id}": {
+                "get": {
+                    "tags": ["things"],
+                    "operationId": "get_a",
+                    "summary": "Get it",
+                    "description": "It",
+                    "parameters": parameters,
+                    "responses": {"204": {"description": "Gone."}, "404": error},
+                },
+                "post": {
+                    "tags": ["things"],
+                    "operationId": "post_a",
+                    "summary": "Post it",
+                    "parameters": parameters[:1],
+                    "requestBody": {"content": {"application/json": body}},
+                    "responses": {"204": {"description": "Gone."}},
+                },
+            }
+        },
+        "components": {
+            "securitySchemes": {
+                "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+                "http": {"type": "http", "scheme": "bearer"},
+            }
+        },
+    }
+
+
+def with_text(place: str, text: str) -> dict[str, Any]:
+    document = copy.deepcopy(harmless())
+    way, _, last = place.rpartition("/")
+    node = lookup(document, f"#{way}")
+    step = int(last) if isinstance(node, list) else last.replace("~1", "/")
+    if place in KEYS:
+        node[text] = node.pop(step)
+    else:
+        node[step] = text
+    return document
+
+
+class Checkout:
+    """A folder that `specd new` takes for a checkout of specd."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = folder / "checkout"
+        (self.path / "specs").mkdir(parents=True)
+        (self.path / "setup.cfg").touch()
+        shutil.copy(ROOT / "services.py", self.path)
+        for package in ("handlers", "models", "tests/handlers"):
+            (self.path / package).mkdir(parents=True)
+        mako = "models/migrations/chat/script.py.mako"
+        (self.path / mako).parent.mkdir(parents=True)
+        shutil.copy(ROOT / mako, self.path / mako)
+        (folder / "hostile").mkdir(parents=True)
+        self.file = folder / "hostile" / "odd.yaml"
+        monkeypatch.setattr(new, "ROOT", self.path)
+        monkeypatch.chdir(self.path)
+
+    def new(self, document: dict[str, Any], said: str = "") -> Result:
+        self.file.write_text(json.dumps(document))
+        return CliRunner().invoke(new.new, ["odd", "--document", str(self.file)], input=said)
+
+    def files(self) -> dict[str, bytes]:
+        paths = (path for path in self.path.parent.rglob("*") if path.is_file())
+        return {
+            str(path.relative_to(self.path.parent)): path.read_bytes()
+            for path in paths
+            if path != self.file
+        }
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    return Checkout(tmp_path, monkeypatch)
+
+
+OWN = ("handlers/odd/", "models/odd/", "models/migrations/odd/", "tests/handlers/odd/")
+
+
+class _Shapes(ast.NodeTransformer):
+    """Takes texts and names that were asked for out of a syntax tree."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.Constant("") if isinstance(node.value, str) else node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.name, node.returns = "function", None
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        node.keywords = [it for it in node.keywords if not isinstance(it.value, ast.Constant)]
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        parts = [*node.keys, *node.values]
+        return ast.Constant("") if all(isinstance(it, ast.Constant) for it in parts) else node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.arg, node.annotation = "argument", None
+        return node
+
+
+def shapes(files: dict[str, bytes]) -> set[str]:
+    """Return the syntax trees of the statements of all modules of a service, without texts and
+    names.
+    """
+    modules = [
+        ast.parse(text)
+        for name, text in files.items()
+        if name.endswith(".py") and "services.py" not in name
+    ]
+    return {ast.dump(_Shapes().visit(each)) for module in modules for each in module.body}
+
+
+def check(checkout: Checkout, document: dict[str, Any]) -> bool:
+    """Return whether a document was accepted; refused or not, it has done no harm."""
+    before = checkout.files()
+    result = checkout.new(document)
+    after = checkout.files()
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
+    assert all(it.isprintable() or it == "\n" for it in result.output), result.output
+    if result.exit_code:
+        assert after == before
+        return False
+    for name, text in after.items():
+        inner = name.removeprefix("checkout/")
+        if before.get(name) != text:
+            assert inner.startswith(OWN) or inner in ("services.py", "specs/odd.yaml"), inner
+    entry = (checkout.path / "services.py").read_text().replace('    Entry("odd"),\n', "")
+    assert entry == (ROOT / "services.py").read_text()
+    return True
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[set[str]]:
+    with pytest.MonkeyPatch.context() as patch:
+        checkout = Checkout(tmp_path_factory.mktemp("plain"), patch)
+        assert check(checkout, harmless())
+        yield shapes(checkout.files())
+
+
+PAIRS = [(place, text) for place in FIELDS + KEYS for text in HOSTILE]
+DAILY = [
+    (place, HOSTILE[(at * 7 + more) % len(HOSTILE)])
+    for at, place in enumerate(FIELDS + KEYS)
+    for more in range(1)
+]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        pytest.param(DAILY, id="some"),
+        pytest.param(PAIRS, id="all", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_hostile_text_stays_text(
+    pairs: list[tuple[str, str]],
+    expected: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    accepted = []
+    for number, (place, text) in enumerate(pairs):
+        checkout = Checkout(tmp_path / str(number), monkeypatch)
+        if check(checkout, with_text(place, text)):
+            assert shapes(checkout.files()) <= expected, (place, text)
+            accepted.append(place)
+    assert len(accepted) > len(pairs) // 3
+    assert {"/servers/0/url", "/paths/~1a~1{id}/get/summary"} <= set(accepted)
+
+
+OUTSIDE = [
+    "json",
+    "models.chat.identity.api_keys",
+    "handlers.chat.users",
+    "handlers.odd.wire.errors",
+]
+
+
+@pytest.mark.parametrize("controller", [*OUTSIDE, "handlers.odd.__init__", "handlers.oddly.things"])
+def test_handler_outside_of_the_service_is_rejected(checkout: Checkout, controller: str) -> None:
+    document = with_text("/paths/~1a~1{id}/post/x-openapi-router-controller", controller)
+    before = checkout.files()
+    result = checkout.new(document)
+    assert (result.exit_code, checkout.files()) == (1, before)
+    assert "handlers.odd" in result.output
+    document = with_text("/paths/~1a~1{id}/post/x-openapi-router-controller", "handlers.odd.a.b")
+    assert checkout.new(document).exit_code == 0
+    assert (checkout.path / "handlers/odd/a/b.py").is_file()
+
+
+def test_foreign_security_function_is_kept_only_if_asked_for(checkout: Checkout) -> None:
+    document = with_text("/components/securitySchemes/key/x-apikeyInfoFunc", "os.system")
+    before = checkout.files()
+    for said in ("", "n\n"):
+        result = checkout.new(document, said)
+        assert (result.exit_code, checkout.files()) == (1, before)
+        assert "scheme key call os.system (x-apikeyInfoFunc)" in result.output
+    assert checkout.new(document, "y\n").exit_code == 0
+
+
+def test_security_function_behind_a_reference_is_asked_for_too(checkout: Checkout) -> None:
+    document = harmless()
+    schemes = document["components"]["securitySchemes"]
+    document["components"]["x-more"] = {"a": {**schemes["key"], "x-apikeyInfoFunc": "os.system"}}
+    schemes["key"] = {"$ref": "#/components/x-more/a"}
+    assert "call os.system" in checkout.new(document).output
