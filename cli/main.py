@@ -16,9 +16,11 @@ from typing import Any
 import click
 import structlog
 
-from cli.output import one_sentence, without_secrets
-from models.errors import DatabaseUnavailable, DomainError
+from cli.identity import require_own_identity
+from cli.output import database_message, one_sentence, without_secrets
+from models.errors import DomainError
 from seams import SeamGone
+from server.release import RELEASE
 from services import SERVICES
 from settings import SettingsError
 
@@ -77,6 +79,7 @@ def listed(name: str) -> click.Command:
 @click.group(
     cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
+@click.version_option(version=RELEASE, message="specd %(version)s")
 @click.option(
     TRACEBACK,
     is_flag=True,
@@ -97,6 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         # No other user of this machine may read the files of a command.
         with _silent_logs(), private_files():
+            require_own_identity(words)
             status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
     except Exception as error:
         if TRACEBACK in words[:1]:
@@ -134,7 +138,7 @@ def _silent_logs() -> Iterator[None]:
 
 
 def _wording(error: Exception) -> str:
-    if message := _database_message(error):
+    if message := database_message(error):
         return f"The database cannot be used: {message}"
     match error:
         case click.ClickException():
@@ -147,13 +151,6 @@ def _wording(error: Exception) -> str:
             return f"{error.strerror}: {error.filename or error.errno}"
     # The text of an unexpected exception may contain secrets, so only its class is shown.
     return f"specd failed ({type(error).__name__}); `specd {TRACEBACK} ...` shows where"
-
-
-def _database_message(error: Exception) -> str:
-    """Return the first line of the database's or driver's message; later lines may quote data."""
-    cause = error.__cause__ if isinstance(error, DatabaseUnavailable) else error
-    lines = str(getattr(cause, "orig", None) or "").strip().splitlines()
-    return lines[0] if lines else ""
 
 
 if __name__ == "__main__":

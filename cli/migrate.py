@@ -4,16 +4,18 @@ import click
 
 from cli.databases import is_missing
 from cli.output import answer, json_option
+from cli.waiting import once_available, wait_option
 from models.revisions import is_usable
 from settings import Settings
 
 
 @click.command()
+@wait_option(0)
 @json_option
-def migrate(as_json: bool) -> None:
+def migrate(as_json: bool, wait_s: float) -> None:
     """Create or upgrade the databases; repeated and concurrent runs are safe."""
     settings = Settings.from_env()
-    services = migrate_all(settings)
+    services = once_available(settings, wait_s, lambda: migrate_all(settings))
     answer({"migrated": services}, as_json=as_json, text=f"Migrated: {', '.join(services)}.")
 
 

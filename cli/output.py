@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from models.errors import DatabaseUnavailable
 from settings import mask
 
 PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
@@ -65,3 +66,10 @@ def one_sentence(text: str) -> str:
     """Return `text` on one line, ending in a period, without secrets."""
     text = " ".join(without_secrets(text).split())
     return text if text.endswith((".", "!", "?", "…")) else text + "."
+
+
+def database_message(error: Exception) -> str:
+    """Return the first line of the database's or driver's message; later lines may quote data."""
+    cause = error.__cause__ if isinstance(error, DatabaseUnavailable) else error
+    lines = str(getattr(cause, "orig", None) or "").strip().splitlines()
+    return lines[0] if lines else ""

@@ -10,6 +10,7 @@ from gunicorn.app import wsgiapp
 import services
 from cli.output import without_secrets
 from cli.shared_secrets import require_databases
+from cli.waiting import START_WAIT_S, once_available, wait_option
 from seams import require_seams
 from settings import Settings
 
@@ -41,11 +42,12 @@ def gunicorn_argv(application: str) -> list[str]:
     is_flag=True,
     help="For development: serve what the files hold as they change, with one process.",
 )
-def serve(only: str | None, reloads: bool) -> None:
+@wait_option(START_WAIT_S)
+def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     require_seams()
     settings = Settings.from_env()
-    require_databases(settings, only)
+    once_available(settings, wait_s, lambda: require_databases(settings, only))
     if reloads:
         words = ["-m", "cli.reloading", settings.bind, only or EVERYTHING]
         os.execv(sys.executable, [sys.executable, *words])

@@ -7,6 +7,7 @@ import click
 import tracing
 from cli.memory import use_one_arena
 from cli.shared_secrets import require_databases
+from cli.waiting import START_WAIT_S, once_available, wait_option
 from settings import Settings
 from workers.registry import NAMES, SERVICES, run
 
@@ -16,7 +17,8 @@ from workers.registry import NAMES, SERVICES, run
 @click.option(
     "--only", type=click.Choice(tuple(SERVICES)), help="Run only the workers of this service."
 )
-def worker(names: tuple[str, ...], only: str | None) -> None:
+@wait_option(START_WAIT_S)
+def worker(names: tuple[str, ...], only: str | None, wait_s: float) -> None:
     """Run the named workers, or all of them; several processes can run concurrently.
 
     Only the databases of the chosen workers must exist.
@@ -27,7 +29,7 @@ def worker(names: tuple[str, ...], only: str | None) -> None:
     settings = Settings.from_env()
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
     services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]
-    require_databases(settings, *services)
+    once_available(settings, wait_s, lambda: require_databases(settings, *services))
     try:
         tracing.start(os.environ, "specd-worker")
     except tracing.CannotTrace as error:

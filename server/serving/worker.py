@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -15,13 +16,19 @@ from uvicorn_worker import UvicornWorker
 from server.serving import health
 from server.serving.protocol import Protocol
 
+ORPHAN_S = 3
+"""How long requests may go on after the end of the parent."""
+
 
 class DrainingServer(Server):
-    """Goes on for a while after SIGTERM, and is not ready, so that a balancer leaves it first."""
+    """Goes on for a while after SIGTERM, and is not ready, so that a balancer leaves it first. Ends
+    when its parent is gone, because nobody would stop it, and it keeps the port.
+    """
 
-    def __init__(self, config: Config, drain_s: float) -> None:
+    def __init__(self, config: Config, drain_s: float, parent: int) -> None:
         super().__init__(config)
         self._drain_s = drain_s
+        self._parent = parent
         self._ends_at: float | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -33,6 +40,9 @@ class DrainingServer(Server):
 
     async def on_tick(self, counter: int) -> bool:
         is_over = self._ends_at is not None and time.monotonic() >= self._ends_at
+        if os.getppid() != self._parent:
+            self.config.timeout_graceful_shutdown = ORPHAN_S
+            is_over = True
         return await super().on_tick(counter) or is_over
 
 
@@ -54,7 +64,7 @@ class Worker(UvicornWorker):
 
     async def _serve(self) -> None:
         self.config.app = self.wsgi
-        server = DrainingServer(self.config, self.drain_s)
+        server = DrainingServer(self.config, self.drain_s, self.ppid)
         self._install_sigquit_handler()
         await server.serve(sockets=self.sockets)
         if not server.started:

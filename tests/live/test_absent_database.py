@@ -4,11 +4,14 @@ after it is back.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -22,7 +25,7 @@ from demo.seed import METHOD_ID, seed
 from models.clock import SystemClock
 from models.database import Database
 from models.sockets import connect
-from tests.live.running_server import RunningServer
+from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support.chat.people import SECRET, Cast
 from tests.support.faulty_proxy import FaultyProxy
 from tests.support.postgres import Copies
@@ -301,3 +304,49 @@ def test_all_connections_wait_for_a_lock(stage: Stage) -> None:
     assert {one.status for one in its if one.what in ("/readyz", "who am I", "say so")} == {200}
     assert any(one.status == 503 for one in its)
     assert stage.log_lines("database_unavailable") == 0
+
+
+def test_a_server_that_starts_before_its_database(
+    urls: tuple[str, str], chat_postgres_copies: tuple[Copies, Cast], tmp_path: Path
+) -> None:
+    port, (payment, chat) = free_port(), urls
+    with FaultyProxy(payment) as proxy:
+        env = {
+            **{name: value for name, value in os.environ.items() if "SPECD_" not in name},
+            "PYTHONPATH": str(ROOT),
+            "SPECD_DATA_DIR": str(tmp_path),
+            "SPECD_BIND": f"127.0.0.1:{port}",
+            "SPECD_WORKERS": "1",
+            "SPECD_PAYMENT_DATABASE_URL": proxy.url_of(payment),
+            "SPECD_CHAT_DATABASE_URL": proxy.url_of(chat),
+            "SPECD_CHAT_SECRET": SECRET.decode(),
+        }
+        proxy.swallow()
+        with (tmp_path / "log").open("w+") as log:
+            command = [sys.executable, "-m", "cli.main", "serve"]
+            process = subprocess.Popen(command, env=env, cwd="/", stdout=log, stderr=log)
+            try:
+                until(lambda: "Waiting for the database" in (tmp_path / "log").read_text())
+                proxy.forward()
+                back = time.monotonic()
+                until(lambda: is_ready(port))
+                print(f"ready {time.monotonic() - back:.1f} s after the return")
+            finally:
+                process.terminate()
+                process.wait(20)
+    assert (tmp_path / "log").read_text().count("Waiting for the database") == 1
+
+
+def is_ready(port: int) -> bool:
+    with suppress(httpx.TransportError):
+        answer = httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=2, verify=NO_TLS)
+        return answer.status_code == 200
+    return False
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until it holds: for the return and the start of a server, whose cores others share."""
+    deadline = time.monotonic() + HOLE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

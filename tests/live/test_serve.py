@@ -16,6 +16,7 @@ from tests.live.running_server import free_port
 ROOT = Path(__file__).parent.parent.parent
 START_WITHIN_S = 60.0
 STOP_WITHIN_S = 20.0
+GONE_WITHIN_S = 5.0
 
 
 def environment(directory: Path, **settings: str) -> dict[str, str]:
@@ -149,3 +150,24 @@ def test_a_start_that_fails_in_the_workers_ends_the_server(tmp_path: Path) -> No
     _, err = process.communicate(timeout=START_WITHIN_S)
     assert process.returncode != 0
     assert "a document that does not compile" in err
+
+
+def test_no_process_outlives_a_master_that_was_killed(
+    server: tuple[subprocess.Popen[str], httpx.Client], tmp_path: Path
+) -> None:
+    process, client = server
+    workers = list(children_of(process.pid))
+    assert len(workers) == 2
+    assert client.get("/healthz").status_code == 200  # a connection that stays open
+    process.kill()
+    deadline = time.monotonic() + GONE_WITHIN_S
+    while any(Path(f"/proc/{pid}/stat").exists() and state_of(pid) != "Z" for pid in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    with pytest.raises(httpx.TransportError):
+        client.get("/healthz")
+
+
+def state_of(pid: int) -> str:
+    """Return the state of a process: Z is one that has ended."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -1,0 +1,51 @@
+"""Waiting for a database that comes up later than this machine, as after a power cut."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from cli.databases import SQLITE
+from cli.output import database_message
+from models.errors import DatabaseUnavailable
+from settings import Settings
+
+PAUSE_S = 0.5
+START_WAIT_S = 600.0
+"""For how long servers and workers wait at their start."""
+T = TypeVar("T")
+
+
+def wait_option(default_s: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option `--wait`, in seconds."""
+    return click.option(
+        "--wait",
+        "wait_s",
+        type=click.FloatRange(min=0, max=86_400),
+        default=default_s,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long to wait for a PostgreSQL that does not answer yet.",
+    )
+
+
+def once_available(settings: Settings, wait_s: float, work: Callable[[], T]) -> T:
+    """Return the result of `work`, which is repeated while a database of PostgreSQL is not
+    available, for `wait_s` seconds. Say so on standard error, once for each reason. Raise
+    DatabaseUnavailable after that. A file of SQLite does not come up later.
+    """
+    ends_at = time.monotonic() + wait_s
+    waits = not all(url.startswith(SQLITE) for url in settings.database_urls.values())
+    told = ""
+    while True:
+        try:
+            return work()
+        except DatabaseUnavailable as error:
+            if not waits or time.monotonic() + PAUSE_S > ends_at:
+                raise
+            reason = database_message(error) or "it does not answer"
+            if reason != told:
+                click.echo(f"Waiting for the database: {reason}", err=True)
+                told = reason
+            time.sleep(PAUSE_S)

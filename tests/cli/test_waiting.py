@@ -1,0 +1,86 @@
+"""A database that comes up later than what needs it: waited for, for so long and no longer."""
+
+import time
+
+import pytest
+
+from cli import waiting
+from cli.waiting import once_available
+from models.errors import DatabaseUnavailable
+from settings import Settings
+from tests.cli.runner import Specd
+from tests.live.running_server import free_port
+
+LATE = Settings(database_urls={"payment": "postgresql+psycopg://specd@127.0.0.1/payment"})
+
+
+class Clock:
+    """A clock that pauses advance."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(waiting.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(waiting.time, "sleep", self.advance)
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_work_is_repeated_until_the_database_is_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock(monkeypatch)
+
+    def work() -> str:
+        if clock.now < 60:
+            raise DatabaseUnavailable
+        return "done"
+
+    assert once_available(LATE, 600, work) == "done"
+    assert 60 <= clock.now < 65
+    assert capsys.readouterr().err.count("Waiting for the database") == 1
+
+
+@pytest.mark.parametrize(("wait_s", "tries"), [(0, 1), (10, 20)])
+def test_a_database_that_never_comes_is_a_failure_after_the_bound(
+    monkeypatch: pytest.MonkeyPatch, wait_s: float, tries: int
+) -> None:
+    clock, tried = Clock(monkeypatch), []
+
+    def work() -> None:
+        tried.append(clock.now)
+        raise DatabaseUnavailable
+
+    with pytest.raises(DatabaseUnavailable):
+        once_available(LATE, wait_s, work)
+    assert len(tried) == pytest.approx(tries, abs=1)
+    assert clock.now <= wait_s
+
+
+def test_a_file_of_sqlite_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    def work() -> None:
+        raise DatabaseUnavailable
+
+    with pytest.raises(DatabaseUnavailable):
+        once_available(Settings(), 600, work)
+    assert clock.now == 0
+
+
+@pytest.mark.parametrize("command", ["migrate", "serve", "worker"])
+def test_each_command_of_a_unit_waits_and_says_why(
+    specd: Specd, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    for service in ("PAYMENT", "CHAT"):
+        url = f"postgresql+psycopg://specd@127.0.0.1:{free_port()}/specd"
+        monkeypatch.setenv(f"SPECD_{service}_DATABASE_URL", url)
+    began = time.monotonic()
+    status, out, err = specd(command, "--wait", "0.8")
+    assert (status, out) == (1, "")
+    assert time.monotonic() - began >= 0.5
+    first, last = err.splitlines()[0], err.splitlines()[-1]
+    assert first.startswith("Waiting for the database: ")
+    assert last.startswith("Error: The database cannot be used: ")
+    assert "refused" in first
+    assert "refused" in last
