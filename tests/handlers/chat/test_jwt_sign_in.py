@@ -1,6 +1,5 @@
 """POST /jwt/fetch_api_key, of the tag sign_in, and how an operator sets it up."""
 
-import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -25,6 +24,7 @@ from tests.support.chat.sign_in import (
     deactivate_realm,
     refused,
 )
+from tests.support.cpu import cpu_at_most
 from tests.support.frozen_clock import FrozenClock
 
 PATH = "/jwt/fetch_api_key"
@@ -121,7 +121,7 @@ class TestJwtFetchApiKey:
         response = as_nobody.request("POST", PATH, form, host="elsewhere.example")
         assert (response.status_code, response.json()) == (404, NOWHERE)
 
-    def test_refuses_long_tokens_before_it_parses_them(
+    def test_long_token_is_refused_before_it_is_parsed(
         self, as_nobody: ChatClient, cast: Cast
     ) -> None:
         limit = "token is too long (limit: 8192 characters)"
@@ -129,10 +129,9 @@ class TestJwtFetchApiKey:
         assert len(longest) <= 8192
         assert as_nobody.post(PATH, token=longest)["result"] == "success"
         assert as_nobody.post(PATH, token="x" * 8193)["msg"] == limit
-        before = time.perf_counter()
-        big = as_nobody.post(PATH, token=token_of(cast.hamlet.email, more="x" * 100_000))
-        assert big["msg"] == limit
-        assert time.perf_counter() - before < 1
+        token = token_of(cast.hamlet.email, more="x" * 100_000)
+        with cpu_at_most(1):
+            assert as_nobody.post(PATH, token=token)["msg"] == limit
 
     def test_replaces_a_key_made_under_an_earlier_secret(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
