@@ -113,7 +113,8 @@ class Engine(SpecMiddleware):
         if exchange is not None:
             await self.finish(exchange, self.answer(exchange, receive), scope, receive, send)
             return
-        if scope["path"] in PATHS:
+        # A proxy compares these paths as they were sent, so no other spelling is one of them.
+        if scope["path"] in PATHS and _is_as_sent(scope):
             response = await self.probes.respond(scope["path"], scope["method"])
             head = scope["method"] == "HEAD"
             await send(start(response, [], (), raw_headers(standing_headers(is_https=False))))
@@ -265,6 +266,12 @@ def _refuse_in(exchange: Exchange, error: Exception) -> Response | None:
     """Return the service's answer that depends on the operation, if it has one."""
     refuse_in, operation_id = exchange.api.service.refuse_in, exchange.operation_id
     return refuse_in(operation_id, error) if refuse_in and operation_id else None
+
+
+def _is_as_sent(scope: Scope) -> bool:
+    """Return whether a path was sent without any percent-encoding."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.partition(b"?")[0] == scope["path"].encode()
 
 
 def _note_reader(scope: Scope, reader: Hashable) -> None:

@@ -324,3 +324,14 @@ def test_the_clock_of_a_service_is_used() -> None:
     )
     assert client.get("/a").json == {"now": "2020-01-01T00:00:00+00:00"}
     assert time.time() > 0
+
+
+SPELLINGS = ["/%6detrics", "/me%74rics", "/%72eadyz", "/%68ealthz", "//metrics", "/./metrics",
+             "/metrics/", "/%2fmetrics", "/METRICS", "/a/../metrics", "/metrics%00",
+             "/%256detrics", "/metrics;a"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SPELLINGS)
+def test_inside_page_has_one_spelling(shop: Client, path: str) -> None:
+    """A proxy in front refuses the path that was sent, not what it means."""
+    assert Client(shop.app).get(path).status in (400, 404)
