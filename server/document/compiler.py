@@ -22,7 +22,7 @@ from server.document.connexion_seams import OperationsOfDocument
 from server.document.execution import operation_of
 from server.document.media import MULTIPART, URLENCODED
 from server.document.operation import Operation
-from server.document.parameters import ArgumentNames, Parameters
+from server.document.parameters import ArgumentNames, Parameters, is_integer
 from server.document.querystrings import Querystring
 from server.document.responses import Responses
 from server.document.routing import Router
@@ -259,11 +259,25 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self.router.add(
             operation.path,
             operation.method,
-            frozenset(parameter.name for parameter in operation.path_parameters.integers),
+            self._integers(path),
             operation,
             # connexion's word for a parameter that may hold slashes
             takes_slashes=any(schema.get("format") == "path" for schema in schemas.values()),
         )
+
+    def _integers(self, path: str) -> frozenset[str]:
+        """Return the parameters of a path that are integers for all its methods. Another one is any
+        text, so that the path has one route with all methods.
+        """
+        of_methods = [
+            {
+                parameter["name"]
+                for parameter in self._parameters(operation)
+                if parameter["in"] == "path" and is_integer(parameter, self.requests)
+            }
+            for operation in self.document["paths"][path].values()
+        ]
+        return frozenset(set.intersection(*of_methods))
 
     def refuse(self, path: str, method: str, error: Exception) -> None:
         at = ("paths", path, method)

@@ -156,11 +156,6 @@ class Parameters:
         schema = {"type": "object", "properties": properties}
         return schemas.compile(schema, f"{place} {self.where} parameters")
 
-    @property
-    def integers(self) -> tuple[Parameter, ...]:
-        """The parameters whose text is an integer and nothing else."""
-        return tuple(each for each in self.declared if each.decode is _integer)
-
     def unknown_of(self, sent: Mapping[str, Any]) -> set[str]:
         """Return the names sent that no parameter has."""
         if self._takes_all:
@@ -232,6 +227,12 @@ class Parameters:
         return violations
 
 
+def is_integer(node: Mapping[str, Any], schemas: Schemas) -> bool:
+    """Return whether the text of a path's parameter is an integer and nothing else."""
+    use = _Use(node, schemas, "")
+    return use.decode() is _integer
+
+
 class _Use:
     """One parameter while its document is compiled."""
 
@@ -271,7 +272,7 @@ class _Use:
         return self.style.repeats and self.shape.is_object
 
     def compile(self, names: ArgumentNames, is_foreign: Callable[[str], bool]) -> Parameter:
-        decode = self._decode()
+        decode = self.decode()
         read = None
         if decode is None:
             text = self._text()
@@ -291,7 +292,7 @@ class _Use:
             raw_name=self.name.lower().encode(),
         )
 
-    def _decode(self) -> Decode | None:
+    def decode(self) -> Decode | None:
         """Return the function for a value that needs nothing but its text; None for others."""
         if self.where == "cookie" or self._node.get("allowReserved"):
             return None

@@ -212,12 +212,16 @@ def shapes_of_paths(checked: Checked) -> Faults:
         if path.count("{") != path.count("}") or "{" in _TEMPLATE.sub("", path):
             yield DocumentError(f'"{path}" has a brace too many or too few', at=at)
         item = checked.resolve(written)
-        nodes = [item, *(item[m] for m in METHODS if isinstance(item.get(m), Mapping))]
-        declared = [p for node in nodes for _, p in checked.parameters(node, ())]
+        shared = _integers(checked, item, {})
+        of_methods = [
+            _integers(checked, item[method], shared)
+            for method in METHODS
+            if isinstance(item.get(method), Mapping)
+        ]
         integers = {
-            str(p.get("name"))
-            for p in declared
-            if checked.resolve(p.get("schema")).get("type") == "integer"
+            name
+            for name in _TEMPLATE.findall(path)
+            if all(each.get(name, False) for each in of_methods or [shared])
         }
         kinds = tuple(name in integers for name in _TEMPLATE.findall(path))
         first = known.setdefault((_TEMPLATE.sub("{}", path), kinds), path)
@@ -225,6 +229,17 @@ def shapes_of_paths(checked: Checked) -> Faults:
             yield DocumentError(
                 f'has the same shape as "{first}": no request could say which is meant', at=at
             )
+
+
+def _integers(checked: Checked, node: Node, shared: dict[str, bool]) -> dict[str, bool]:
+    """Return which parameters of the path are integers for a method, or for all."""
+    own = {
+        str(parameter.get("name")): checked.resolve(parameter.get("schema")).get("type")
+        == "integer"
+        for _, parameter in checked.parameters(node, ())
+        if parameter.get("in") == "path"
+    }
+    return {**shared, **own}
 
 
 def path_parameters(checked: Checked) -> Faults:
