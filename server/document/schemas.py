@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import partial, reduce
+from functools import reduce
 from itertools import islice
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +19,7 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from server.document import cuts
+from server.document.marks import IN_PLACE, LISTS_IN_PLACE, NONE, Marks
 from server.errors import DocumentError, Violation
 from server.openapi.patterns import OPTIONS, in_unicode_mode
 from server.openapi.structure import OBJECTS, children, lookup, steps_of, walk
@@ -84,51 +85,92 @@ def dialect_of(document: Mapping[str, Any], schema: Any = None) -> Any:
     return _DIALECTS[uri]
 
 
-def translate(schema: Any, *, drop: str, nullable: bool = True) -> Any:
+def translate(
+    schema: Any, *, drop: str, nullable: bool = True, document: Mapping[str, Any] | None = None
+) -> Any:
     """Return a schema of OpenAPI as JSON Schema. `drop` is `readOnly` (requests) or `writeOnly`
     (responses): properties with this mark are not required, and refused. `nullable`: the schema is
-    one of OpenAPI 3.0.
+    one of OpenAPI 3.0. References lead into `document`.
     """
-    if not isinstance(schema, Mapping):
-        return schema
-    if "$ref" in schema and nullable:
-        return {"$ref": _as_uri(schema["$ref"])}
-    result: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in _ANNOTATIONS or (key.startswith("x-") and key != ERRORS) or key == "$schema":
-            continue
-        if key == "nullable" and nullable:
-            continue
+    marks = Marks(document or {}, drop, is_3_0=nullable)
+    return _Translation(marks, nullable=nullable).of(schema)
+
+
+class _Translation:
+    """From schemas of OpenAPI to JSON Schema, for one direction."""
+
+    def __init__(self, marks: Marks, *, nullable: bool) -> None:
+        self._marks = marks
+        self._nullable = nullable
+
+    def of(self, schema: Any, left_out: frozenset[str] = NONE) -> Any:
+        """Return a schema as JSON Schema. `left_out` are the properties that the same value has
+        not by another schema.
+        """
+        if not isinstance(schema, Mapping):
+            return schema
+        if "$ref" in schema and self._nullable:
+            if self._is_needed_behind(schema, left_out):
+                return self.of(self._marks.target(schema["$ref"]), left_out)
+            return {"$ref": _as_uri(schema["$ref"])}
+        hidden = left_out | self._marks.hidden(schema)
+        result: dict[str, Any] = {}
+        for key, value in schema.items():
+            if key in _ANNOTATIONS or (key.startswith("x-") and key != ERRORS) or key == "$schema":
+                continue
+            if key == "nullable" and self._nullable:
+                continue
+            result[key] = self._keyword(key, value, hidden)
+        if "$ref" in schema and self._is_needed_behind(schema, hidden):
+            target = self._marks.target(schema["$ref"])
+            result["allOf"] = [self.of(target, hidden), *result.get("allOf", ())]
+            del result["$ref"]
+        for name, item in (schema.get("properties") or {}).items():
+            if name in hidden and self._marks.is_marked(item):
+                result["properties"][name] = {"not": {}}
+        if hidden:
+            _without_needs(result, hidden)
+        return _with_null(result) if self._nullable and schema.get("nullable") else result
+
+    def _is_needed_behind(self, schema: Mapping[str, Any], hidden: frozenset[str]) -> bool:
+        """Return whether what a reference leads to requires a property that the value has not."""
+        if not hidden:
+            return False
+        target = self._marks.target(schema["$ref"])
+        return self._marks.are_needed(target, hidden - self._marks.hidden(target))
+
+    def _keyword(self, key: str, value: Any, hidden: frozenset[str]) -> Any:
         child = OBJECTS["schema"].get(key, "")
+        inner = hidden if key in (*LISTS_IN_PLACE, *IN_PLACE, "dependentSchemas") else NONE
         if child.startswith("{") and isinstance(value, Mapping):
-            value = {
-                name: translate(item, drop=drop, nullable=nullable) for name, item in value.items()
-            }
+            value = {name: self.of(item, inner) for name, item in value.items()}
         elif child and isinstance(value, list):
-            value = [translate(item, drop=drop, nullable=nullable) for item in value]
+            value = [self.of(item, inner) for item in value]
         elif child == "schema":
-            value = translate(value, drop=drop, nullable=nullable)
+            value = self.of(value, inner)
         elif key in _REFERENCES:
             value = _as_uri(value)
         elif key == "pattern" and isinstance(value, str):
             value = in_unicode_mode(value)
         if key == "patternProperties":
             value = {in_unicode_mode(name): item for name, item in value.items()}
-        result[key] = value
-    hidden = hidden_properties(schema, drop)
-    for name in hidden:
-        result["properties"][name] = {"not": {}}
-    if hidden and "required" in result:
-        result["required"] = [name for name in result["required"] if name not in hidden]
-        if not result["required"]:
-            del result["required"]
-    return _with_null(result) if nullable and schema.get("nullable") else result
+        return value
 
 
-def hidden_properties(schema: Mapping[str, Any], drop: str) -> set[str]:
-    """Return the names of a schema's properties with the mark `drop`."""
-    properties = schema.get("properties", {})
-    return {name for name, it in properties.items() if isinstance(it, Mapping) and it.get(drop)}
+def _without_needs(schema: dict[str, Any], hidden: frozenset[str]) -> None:
+    """Remove from a schema's own keywords what needs one of these properties."""
+    if isinstance(schema.get("required"), list):
+        schema["required"] = [name for name in schema["required"] if name not in hidden]
+        if not schema["required"]:
+            del schema["required"]
+    for key in ("dependentRequired", "dependencies"):
+        if isinstance(schema.get(key), Mapping):
+            schema[key] = {
+                name: [it for it in needed if it not in hidden]
+                if isinstance(needed, list)
+                else needed
+                for name, needed in schema[key].items()
+            }
 
 
 def _as_uri(reference: str) -> str:
@@ -152,7 +194,8 @@ class Schemas:
     def __init__(self, document: Mapping[str, Any], *, drop: str) -> None:
         self._document = document
         self.is_3_0 = is_3_0(document)
-        self._translate = partial(translate, drop=drop, nullable=self.is_3_0)
+        self.marks = Marks(document, drop, is_3_0=self.is_3_0)
+        self._translate = _Translation(self.marks, nullable=self.is_3_0).of
         shared = document.get("components", {}).get("schemas", {})
         self._shared = {name: self._translate(item) for name, item in shared.items()}
         self._has_resources = not self.is_3_0 and any(map(_names_a_resource, shared.values()))

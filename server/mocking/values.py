@@ -17,7 +17,8 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-from server.document.schemas import Schemas, Validate, hidden_properties
+from server.document.marks import Marks
+from server.document.schemas import Schemas, Validate
 from server.errors import DocumentError
 from server.mocking.patterns import texts
 
@@ -366,7 +367,7 @@ class _Maker:
             raise Impossible
         if not isinstance(schema, Mapping):
             return {}
-        flat = _normalized(schema, self._values.drop)
+        flat = _normalized(schema, self._values.schemas.marks)
         reference = flat.pop("$ref", None) or flat.pop("$dynamicRef", None)
         if reference is not None:
             target = self._values.schemas.resolve({"$ref": reference})
@@ -390,7 +391,7 @@ class _Maker:
         return flat
 
 
-def _normalized(schema: Mapping[str, Any], drop: str) -> dict[str, Any]:
+def _normalized(schema: Mapping[str, Any], marks: Marks) -> dict[str, Any]:
     """Return a schema's own keywords, with types as lists, exclusive bounds as numbers, a `const`
     as an `enum`, and without the properties to drop.
     """
@@ -402,8 +403,9 @@ def _normalized(schema: Mapping[str, Any], drop: str) -> dict[str, Any]:
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(flat.get(exclusive), bool) and flat.pop(exclusive) and bound in flat:
             flat[exclusive] = flat.pop(bound)
-    if hidden := hidden_properties(schema, drop):
-        flat["properties"] = {**flat["properties"], **dict.fromkeys(hidden, False)}
+    if hidden := marks.hidden(schema):
+        flat["properties"] = {**flat.get("properties", {}), **dict.fromkeys(hidden, False)}
+        flat[_HIDDEN] = hidden
         flat["required"] = [name for name in flat.get("required", ()) if name not in hidden]
     return flat
 
@@ -416,6 +418,8 @@ def _merge(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
             merged[key] = value
         elif key in _MERGED:
             merged[key] = _MERGED[key](merged[key], value)
+    if _HIDDEN in merged and "required" in merged:
+        merged["required"] = [it for it in merged["required"] if it not in merged[_HIDDEN]]
     return merged
 
 
@@ -443,7 +447,10 @@ def _both_of_each(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str,
     return {**one, **other, **shared}
 
 
+_HIDDEN = "x-hidden"
+"""In a flattened schema: the properties that no value of it has in this direction."""
 _MERGED: Mapping[str, Callable[[Any, Any], Any]] = {
+    _HIDDEN: operator.or_,
     "type": _common_types,
     "enum": _common,
     "required": lambda one, other: list(dict.fromkeys((*one, *other))),
