@@ -365,7 +365,7 @@ class Body:
         if self.form is not None and (self.required or self.form.in_query):
             return self._from_form(self.form, {}, query)
         if self.form is not None:
-            return dict(self.form.key_defaults), set()
+            return self.form.key_defaults(), set()
         if self.required:
             raise InvalidRequest((Violation("/body", "is required", "required"),))
         return {}, set()

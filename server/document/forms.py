@@ -10,9 +10,12 @@ from typing import Any
 from server.document.aliases import Aliases
 from server.document.json_texts import JsonTexts
 from server.document.kinds import (
+    MISSING,
     Shape,
     additional_of,
     branches,
+    default_of,
+    fresh,
     kinds_of,
     properties_of,
     required_of,
@@ -22,7 +25,6 @@ from server.document.media import MULTIPART, find_key, is_json, is_text
 from server.document.parameters import Parameters
 from server.document.schemas import ERRORS, Schemas
 from server.document.styles import (
-    MISSING,
     RawTexts,
     Read,
     Text,
@@ -200,7 +202,11 @@ class Form:
         """Have `decode` return the values of fields by these keys instead of by their names."""
         for name, field in self.fields.items():
             field.key = keys[name]
-        self.key_defaults = {keys[name]: value for name, value in self.defaults.items()}
+        self._key_defaults = {keys[name]: value for name, value in self.defaults.items()}
+
+    def key_defaults(self) -> dict[str, Any]:
+        """Return the values of the fields that were not sent, by their keys, for one request."""
+        return {key: fresh(value) for key, value in self._key_defaults.items()}
 
     def decode(
         self, sent: Sent, query: Mapping[str, list[str]] = {}, raw: RawTexts | None = None
@@ -244,7 +250,7 @@ class Form:
     ) -> dict[str, Any]:
         """Return the values of all fields, and `others`, checked together."""
         values: dict[str, Any] = {}
-        found = self.key_defaults.copy()
+        found = self.key_defaults()
         if others:
             values.update(others)
             found.update(others)
@@ -314,7 +320,7 @@ class Field:
         self._name = self.key = name
         self.pointer = f"/body/{pointer_step(name)}"
         resolved = schemas.resolve(schema) if isinstance(schema, Mapping) else {}
-        self.default = resolved.get("default", MISSING)
+        self.default = default_of(schema, schemas)
         self.kinds = kinds = kinds_of(schema, schemas)
         self.is_array = "array" in kinds
         item = schemas.resolve(resolved["items"]) if _is_schema(resolved, "items") else resolved

@@ -6,11 +6,14 @@ Text on the wire has no type, so a parameter or a form field is read as one of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from server.document.schemas import Schemas
 
+MISSING = object()
+"""What stands for a value that was not sent."""
 Kinds = frozenset[str]
 COMPOSITE: Kinds = frozenset(("array", "object"))
 NONE: Kinds = frozenset()
@@ -106,6 +109,19 @@ def properties_of(schema: Any, schemas: Schemas) -> dict[str, Any]:
         for name, item in each.get("properties", {}).items():
             found.setdefault(name, item)
     return found
+
+
+def default_of(schema: Any, schemas: Schemas) -> Any:
+    """Return the default of a schema, its own or that of a schema that it is `allOf`, else
+    `MISSING`.
+    """
+    parts = branches(schema, schemas, ("allOf",))
+    return next((part["default"] for part in parts if "default" in part), MISSING)
+
+
+def fresh(default: Any) -> Any:
+    """Return a default for one request, whose handler may change it."""
+    return deepcopy(default) if isinstance(default, list | dict) else default
 
 
 def required_of(schema: Any, schemas: Schemas) -> frozenset[str]:

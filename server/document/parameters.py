@@ -19,12 +19,19 @@ from typing import Any
 
 from server.document.aliases import Aliases
 from server.document.json_texts import JsonTexts
-from server.document.kinds import Kinds, is_composite, kinds_of, shape_of
+from server.document.kinds import (
+    MISSING,
+    Kinds,
+    default_of,
+    fresh,
+    is_composite,
+    kinds_of,
+    shape_of,
+)
 from server.document.media import JSON, is_json, is_text
 from server.document.schemas import Schemas, Validate
 from server.document.styles import (
     INTEGER,
-    MISSING,
     TEXTS,
     RawTexts,
     Read,
@@ -182,7 +189,7 @@ class Parameters:
                 if parameter.required:
                     violations.append(Violation(parameter.pointer, "is required", "required"))
                 elif parameter.default is not MISSING:
-                    arguments[parameter.argument] = parameter.default
+                    arguments[parameter.argument] = fresh(parameter.default)
                 continue
             try:
                 value = parameter.decode(texts, parameter.pointer)  # type: ignore[misc]
@@ -223,7 +230,7 @@ class Parameters:
             elif parameter.required:
                 violations.append(Violation(parameter.pointer, "is required", "required"))
             elif parameter.default is not MISSING:
-                arguments[parameter.argument] = parameter.default
+                arguments[parameter.argument] = fresh(parameter.default)
         return violations
 
 
@@ -257,8 +264,7 @@ class _Use:
             kinds = kinds_of(self.schema, schemas)
             whole = shape_of(self.schema, schemas)
             self.shape = replace(whole, scalars=kinds, is_array=False, is_object=False)
-        resolved = schemas.resolve(self.schema) if isinstance(self.schema, Mapping) else {}
-        self.default = resolved.get("default", MISSING)
+        self.default = default_of(self.schema, schemas)
 
     @property
     def repeats(self) -> bool:

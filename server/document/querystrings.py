@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from server.document.forms import Form
-from server.document.kinds import kinds_of
+from server.document.kinds import default_of, fresh, kinds_of
 from server.document.media import URLENCODED, essence, family_of
 from server.document.parameters import ArgumentNames, Parameter
 from server.document.schemas import Schemas
-from server.document.styles import MISSING, from_reserved, scalar
+from server.document.styles import from_reserved, scalar
 from server.errors import DocumentError, InvalidRequest, Violation
 from server.wire.guard import load_json
 
@@ -41,7 +41,7 @@ class Querystring:
             where="querystring",
             argument=names.take(name, "query"),
             required=node.get("required", False),
-            default=schemas.resolve(schema).get("default", MISSING),
+            default=default_of(schema, schemas),
             decode=None,
             read=None,
             pointer=_POINTER,
@@ -54,7 +54,7 @@ class Querystring:
         if not query:
             if parameter.required:
                 raise InvalidRequest((Violation(_POINTER, "is required", "required"),))
-            return {parameter.argument: parameter.default} if parameter.has_default else {}
+            return {parameter.argument: fresh(parameter.default)} if parameter.has_default else {}
         if self._family == URLENCODED:
             return {parameter.argument: self._fields(query)}
         text = from_reserved(query, _POINTER)

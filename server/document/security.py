@@ -13,7 +13,6 @@ import binascii
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from connexion.security import AbstractSecurityHandler
@@ -172,8 +171,17 @@ def _calls(function: Callable[..., Any], scopes: tuple[str, ...]) -> Call:
     keywords = _keywords(function)
     call = function
     if "required_scopes" in keywords:
-        call = partial(function, required_scopes=list(scopes))
+        call = _with_scopes(function, scopes)
     return call if "request" in keywords else lambda *credentials, request: call(*credentials)
+
+
+def _with_scopes(function: Call, scopes: tuple[str, ...]) -> Call:
+    """Return `function` with the scopes that an operation requires, a list of its own each time."""
+
+    def call(*credentials: Any, **others: Any) -> Any:
+        return function(*credentials, required_scopes=list(scopes), **others)
+
+    return call
 
 
 def has_scopes(required: Collection[str], granted: Collection[str]) -> bool:

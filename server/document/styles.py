@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from server.document.kinds import Kinds, Shape, is_composite
+from server.document.kinds import MISSING, Kinds, Shape, is_composite
 from server.errors import DocumentError, invalid
 from server.wire.guard import decode_percent, decode_text, load_json, pointer_step, unquote
 
@@ -27,7 +27,6 @@ Read = Callable[[RawTexts], Any]
 """From everything sent in one place to one parameter's value, or `MISSING`."""
 Text = Callable[[bytes, str], str]
 """From a raw value, and a JSON pointer, to text. Raises `InvalidRequest`."""
-MISSING = object()
 
 STYLES: Mapping[str, frozenset[str]] = {
     "path": frozenset(("matrix", "label", "simple")),
