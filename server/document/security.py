@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from connexion.security import AbstractSecurityHandler
 
@@ -64,7 +65,7 @@ def compile_security(
 ) -> Check | None:
     """Return one function that authenticates a request by an operation's `security`; None for `[]`.
 
-    Alternatives are tried in the document's order; all schemes of one alternative must hold, and
+    Alternatives are tried in the document's order, `{}` last. All schemes of one must hold, and
     the actor is the first one's. The function raises `Unauthenticated` when no alternative holds,
     and `InsufficientScope` when one would hold with more scopes. Raise `DocumentError` for a scheme
     that is unknown or not served, or names no function.
@@ -82,6 +83,7 @@ def compile_security(
             except (DocumentError, ImportError, AttributeError, ValueError) as error:
                 raise DocumentError(f"{place}: security scheme {name}: {error}") from error
         alternatives.append(tuple(checks))
+    alternatives.sort(key=lambda checks: not checks)  # credentials count wherever `{}` stands
     challenges = tuple(dict.fromkeys(_challenge(schemes[n]) for r in requirements for n in r))
 
     def authenticate(ctx: Context) -> Any:
@@ -291,8 +293,18 @@ _KEYS: Mapping[str, Callable[[str], Reading]] = {
 
 
 def _challenge(scheme: Mapping[str, Any]) -> str:
+    """Return what a client that lacks credentials is told (RFC 9110, section 11.6.1). For a key
+    there is no scheme in the registry: `ApiKey` names where the key is looked for.
+    """
     if scheme["type"] == "http":
-        return str(scheme["scheme"]).capitalize()
+        name = str(scheme["scheme"]).capitalize()
+        return f'{name} realm="api", charset="UTF-8"' if name == "Basic" else name  # RFC 7617
     if scheme["type"] in _WITH_TOKEN:
         return "Bearer"
-    return str(scheme.get("name", scheme["type"]))
+    if str(scheme.get("x-authentication-scheme", "")).lower() == "bearer":
+        return "Bearer"
+    return f'ApiKey in="{scheme.get("in")}", name="{quote(str(scheme.get("name")), safe=_PLAIN)}"'
+
+
+_PLAIN = " !#$&'()*+,/:;<=>?@[]^`{|}"
+"""What may stand in a quoted text of a header as it is, besides letters and digits."""

@@ -33,11 +33,13 @@ from server.document.media import (
     is_json,
     is_range,
     is_sequence,
+    parameters,
 )
 from server.document.responses import key_of
 from server.errors import InvalidRequest, Unauthenticated
 from server.mocking.values import Impossible, Values
 from server.openapi.structure import resolved
+from server.openapi.wording import NOTHING
 from server.response import JSON, Response, encode
 
 log = structlog.get_logger("specd.mock")
@@ -152,14 +154,14 @@ class Answers:
             log.warning("example does not fit its schema", place=place, example=name)
 
     def made(self, schema: Any, *, is_random: bool, place: str) -> Any:
-        """Return a value for a schema; None where none is found."""
+        """Return a value for a schema; `NOTHING` where none is found."""
         try:
             if is_random:
                 return self._values.random(schema, self._random)
             return self._values.example(schema)
         except Impossible:
             log.warning("no value fits the schema", place=place)
-            return None
+            return NOTHING
 
 
 class _Operation:
@@ -194,6 +196,9 @@ class _Operation:
         is_random = name is None and preferences.get("dynamic", "").lower() == "true"
         if is_random:
             applied.append("dynamic=true")
+        if status < 200:
+            detail = f"The answer is {status}, which a mock cannot go on after."
+            raise ProblemException(status=501, title="Not Implemented", detail=detail)
         response = self._whole(key, status, accept, name, is_random=is_random)
         if applied:
             headers = (*response.headers, ("Preference-Applied", ", ".join(applied)))
@@ -213,7 +218,8 @@ class _Operation:
         """Return the first good answer, else the default, else the first one."""
         good = sorted(key for key in self._declared if key.startswith("2"))
         default = ["default"] if "default" in self._declared else []
-        key = next(iter((*good, *default, *self._declared)))
+        final = [key for key in self._declared if not key.startswith("1")]
+        key = next(iter((*good, *default, *final, *self._declared)))
         return key, _status_of(key)
 
     def _content(self, key: str) -> Mapping[str, Any]:
@@ -255,6 +261,9 @@ class _Operation:
         else:
             place = f"{place} {media_type}"
             value = self._value(media, is_random=is_random, is_json=is_json(actual), place=place)
+            if value is NOTHING:
+                detail = f"No value fits the schema of {place}."
+                raise ProblemException(status=501, title="Not Implemented", detail=detail)
         body = _encoded(value, actual, _schema_of(media), self._answers.resolved)
         return Response(200, body, headers, actual)
 
@@ -274,7 +283,7 @@ class _Operation:
             media = next(iter(header["content"].values()), {}) if "content" in header else header
             where = f"{place} {name}"
             value = self._value(media, is_random=is_random, is_json=False, place=where)
-            if value is not None:
+            if value is not None and value is not NOTHING:
                 yield name, _in_header(value, explodes=bool(header.get("explode")))
 
 
@@ -298,14 +307,29 @@ def _negotiated(offered: list[str], accept: str | None) -> str:
     if not accept:
         return ordered[0]
     accepted = parse_accept_header(accept, MIMEAccept)
-    concrete = {_concrete(name): name for name in reversed(ordered)}
-    best = accepted.best_match([_concrete(name) for name in ordered])
-    if best is not None:
-        return concrete[best]
+    ranked = [(_preference(_concrete(name), accepted), name) for name in ordered]
+    best, name = max(ranked, key=lambda each: each[0])
+    if best[0] > 0:
+        return name
     for wanted, quality in accepted:  # of a range that the document has
         if quality and (key := find_key(wanted, ordered)):
             return key
     raise NotAcceptable(offered)
+
+
+def _preference(offered: str, accepted: MIMEAccept) -> tuple[float, int, int]:
+    """Return how much a media type is wanted: the quality of the range that says most about it, and
+    how much that says. A range without parameters includes those with some.
+    """
+    name, own = essence(offered), parameters(offered)
+    ranks = {"*/*": 0, f"{name.partition('/')[0]}/*": 1, name: 2}
+    found = [
+        (ranks[essence(wanted)], len(asked), float(quality))
+        for wanted, quality in accepted
+        if essence(wanted) in ranks and (asked := parameters(wanted)).items() <= own.items()
+    ]
+    rank, count, quality = max(found, default=(0, 0, 0.0))
+    return quality, rank, count
 
 
 def _concrete(media_type: str) -> str:
@@ -337,7 +361,7 @@ def _event(item: Any) -> bytes:
 
 def _xml(value: Any, schema: Any, resolved: Resolve, name: str = "root") -> str:
     """Return a value as XML by the names of its schema (OpenAPI 3.0.4, section 4.8.26)."""
-    schema = resolved(schema) if isinstance(schema, Mapping) else {}
+    schema = _flat(schema, resolved)
     about = schema.get("xml") or {}
     prefix = f"{about['prefix']}:" if "prefix" in about else ""
     tag = prefix + about.get("name", name)
@@ -353,12 +377,26 @@ def _xml(value: Any, schema: Any, resolved: Resolve, name: str = "root") -> str:
         return f"<{start}>{escape(_text(value))}</{tag}>"
     inner = ""
     for key, part in value.items():
-        its = resolved(schema.get("properties", {}).get(key, {}))
+        its = _flat(schema.get("properties", {}).get(key, {}), resolved)
         if (own := its.get("xml") or {}).get("attribute"):
             start += f" {own.get('name', key)}={quoteattr(_text(part))}"
         else:
             inner += _xml(part, its, resolved, key)
     return f"<{start}>{inner}</{tag}>"
+
+
+def _flat(schema: Any, resolved: Resolve) -> dict[str, Any]:
+    """Return what a schema, with those that it is `allOf`, says about the XML of a value."""
+    if not isinstance(schema, Mapping):
+        return {}
+    own = resolved(schema)
+    whole: dict[str, Any] = {"xml": {}, "properties": {}}
+    for part in (*(_flat(each, resolved) for each in own.get("allOf", ())), own):
+        whole["xml"] |= part.get("xml") or {}
+        whole["properties"] |= part.get("properties") or {}
+        if "items" in part:
+            whole["items"] = part["items"]
+    return whole
 
 
 def _text(value: Any) -> str:

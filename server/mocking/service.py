@@ -12,7 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.context import Context
-from server.errors import InvalidRequest, Unauthenticated
+from server.errors import InvalidRequest, MethodNotAllowed, Unauthenticated, UnsupportedMediaType
 from server.mocking.answers import Answers
 from server.mocking.values import Values
 from server.openapi.structure import resolved
@@ -52,15 +52,33 @@ def respond(error: Exception, request_id: str) -> Response:
     title = error.title if isinstance(error, ProblemException) else "Internal Server Error"
     problem: dict[str, Any] = {"title": title, "status": status, "request_id": request_id}
     headers = tuple((getattr(error, "headers", None) or {}).items())
-    if isinstance(error, ProblemException) and error.detail:
-        problem["detail"] = error.detail
+    if detail := _detail_of(error):
+        problem["detail"] = detail
     if isinstance(error, InvalidRequest):
         problem["details"] = [
             {"path": each.path, "message": each.message} for each in error.violations
         ]
     if isinstance(error, Unauthenticated):
         headers = tuple(("WWW-Authenticate", challenge) for challenge in error.challenges)
+    if isinstance(error, UnsupportedMediaType):
+        headers = (*headers, ("Accept", ", ".join(error.accepted)))  # RFC 9110, section 15.5.16
     return Response(status, encode(problem), headers, PROBLEM)
+
+
+def _detail_of(error: Exception) -> str | None:
+    """Return what a client should do about a refusal."""
+    match error:
+        case Unauthenticated() if error.challenges:
+            return f"Send credentials: {' or '.join(error.challenges)}."
+        case UnsupportedMediaType():
+            return f"Send the body uncompressed, as {' or '.join(error.accepted)}."
+        case MethodNotAllowed():
+            return f"The path has {', '.join(error.allow)}."
+        case ProblemException(status=404) if not error.detail:
+            return "The document has no such path."
+        case ProblemException():
+            return error.detail
+    return None
 
 
 def base_path_of(document: Mapping[str, Any]) -> str:

@@ -235,14 +235,21 @@ def test_mutual_tls_is_refused() -> None:
         compile_security([{"a": []}], {"a": {"type": "mutualTLS"}}, "x")
 
 
-@pytest.mark.parametrize("security", [[], None, [{"bearer": []}, {}]])
+@pytest.mark.parametrize("security", [[], None, [{"bearer": []}, {}], [{}, {"bearer": []}]])
 def test_everybody_is_let_in(security: list[dict[str, list[str]]] | None) -> None:
     assert secured(security).get("/who").json == {"actor": None}
 
 
+def test_credentials_count_wherever_nothing_is_allowed() -> None:
+    for security in ([{}, {"bearer": []}], [{"bearer": []}, {}]):
+        assert secured(security).get("/who", headers=[ADA]).json == {"actor": "ada"}
+
+
 def test_the_challenge_names_each_scheme_once() -> None:
     answer = secured([{"bearer": []}, {"basic": []}, {"bearer": [], "key": []}]).get("/who")
-    assert answer.header("WWW-Authenticate") == "Bearer, Basic, X-Key"
+    assert answer.header("WWW-Authenticate") == (
+        'Bearer, Basic realm="api", charset="UTF-8", ApiKey in="header", name="X-Key"'
+    )
 
 
 def test_no_credentials_come_before_a_bad_request() -> None:
