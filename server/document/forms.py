@@ -16,6 +16,7 @@ from server.document.kinds import (
     branches,
     default_of,
     fresh,
+    item_kinds_of,
     kinds_of,
     properties_of,
     required_of,
@@ -34,6 +35,7 @@ from server.document.styles import (
     from_reserved,
     is_deep,
     names_of,
+    one_or_list,
     style_of,
 )
 from server.errors import InvalidRequest, Violation
@@ -272,6 +274,15 @@ class Form:
         if self._styled:
             self._read_styled(sent, _as_raw(sent) if raw is None else raw, values, violations)
             found |= {field.key: values[name] for name, field in self._styled if name in values}
+        failed = {violation.path for violation in violations}
+        texts_only = values
+        if self.binary:  # the bytes of a file fit no schema
+            texts_only = {name: _without_bytes(value) for name, value in values.items()}
+        violations.extend(
+            violation
+            for violation in self._validate(texts_only, "/body")
+            if not _is_of_failed(violation, failed)
+        )
         if self._closed and unknown:
             violations.extend(
                 Violation(
@@ -281,10 +292,6 @@ class Form:
                 )
                 for name in sorted(unknown)[:20]
             )
-        texts_only = values
-        if self.binary:  # the bytes of a file fit no schema
-            texts_only = {name: _without_bytes(value) for name, value in values.items()}
-        violations.extend(self._validate(texts_only, "/body"))
         if violations:
             raise InvalidRequest(violations)
         return found
@@ -332,6 +339,11 @@ class Field:
         self.bare_schema = self._bare_schema(resolved) if self.binary else None
         self._is_text = kinds <= {"string", "null"} and not is_json_text and not self.binary
         self._json = JsonTexts(schema, schemas, takes_bare_item=not is_json_text)
+        self._decode = self._json.decode
+        if self.is_array and kinds - {"array", "object", "null"} and not self.binary:
+            validate = schemas.compile(schema, place)
+            items = item_kinds_of(schema, schemas)
+            self._decode = one_or_list(self._decode, items, lambda it: not validate(it, ""))
         self.names = frozenset((name,))
         self.read: Read | None = None
         """For a field with a style; instead of `decode`."""
@@ -398,7 +410,7 @@ class Field:
             return texts[-1]
         if self.binary:
             return texts if self.is_array else texts[-1]
-        return self._json.decode(texts, self.pointer)
+        return self._decode(texts, self.pointer)
 
 
 def is_binary(schema: Any) -> bool:
@@ -432,6 +444,13 @@ def _without_bytes(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_bytes(item) for item in value]
     return "" if isinstance(value, (bytes, File)) else value
+
+
+def _is_of_failed(violation: Violation, failed: set[str]) -> bool:
+    """Return whether a form lacks a field only because what was sent for it cannot be read."""
+    if (violation.path, violation.rule) != ("/body", "required"):
+        return False
+    return f"/body/{pointer_step(str(violation.facts.get('property')))}" in failed
 
 
 def _is_file(sent: list[Any] | JsonValue) -> bool:

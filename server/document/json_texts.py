@@ -30,6 +30,7 @@ class JsonTexts:
         self._item_kinds = item_kinds = item_kinds_of(schema, schemas)
         self._text_items = "string" in item_kinds
         self._object_items = "object" in item_kinds
+        self._is_plain = takes_bare_item
         self._takes_bare_item = takes_bare_item and self.is_array and self._text_items
 
     def decode(self, texts: list[str], pointer: str) -> Any:
@@ -48,6 +49,8 @@ class JsonTexts:
                 return text
             if self._takes_bare_item:
                 return [text]
+            if self._is_plain and not self.kinds & {"object"} and not text.startswith(_COMPOSITE):
+                return text  # the schema says what it must be
             raise
         if self._may_be_text and value is not None and not fits(value, self.kinds):
             return text
@@ -67,8 +70,13 @@ class JsonTexts:
         except InvalidRequest:
             if self._text_items and not _is_json_string(text):
                 return text
+            if self._is_plain and self._item_kinds and not self._item_kinds & {"object", "array"}:
+                return text
             raise
         return value if not self._text_items or fits(value, self._item_kinds) else text
+
+
+_COMPOSITE = ("[", "{", '"')
 
 
 def _is_json_string(text: str) -> bool:

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from server.document.aliases import Aliases
@@ -42,6 +42,7 @@ from server.document.styles import (
     from_reserved,
     is_deep,
     names_of,
+    one_or_list,
     scalar,
     style_of,
 )
@@ -112,6 +113,8 @@ class Parameter:
     read: Read | None
     pointer: str
     raw_name: bytes
+    may_be_empty: bool = False
+    """Whether an empty text is a value, which no schema checks: None (`allowEmptyValue`)."""
 
     @property
     def has_default(self) -> bool:
@@ -191,6 +194,9 @@ class Parameters:
                 elif parameter.default is not MISSING:
                     arguments[parameter.argument] = fresh(parameter.default)
                 continue
+            if parameter.may_be_empty and texts == [""]:
+                arguments[parameter.argument] = None
+                continue
             try:
                 value = parameter.decode(texts, parameter.pointer)  # type: ignore[misc]
             except InvalidRequest as error:
@@ -220,6 +226,9 @@ class Parameters:
             if self.where == "cookie":  # elsewhere the texts say so too
                 violations = twice
         for parameter in self._styled:
+            if parameter.may_be_empty and list(raw.get(parameter.name, ())) == [b""]:
+                arguments[parameter.argument] = None
+                continue
             try:
                 value = parameter.read(raw)  # type: ignore[misc]
             except InvalidRequest as error:
@@ -248,6 +257,7 @@ class _Use:
         self.where: str = node["in"]
         self._node = node
         self._place = place
+        self._schemas = schemas
         self.schema = _schema_of(node)
         self._json: JsonTexts | None = None
         self.media_type = _media_type_of(node, place)
@@ -286,6 +296,12 @@ class _Use:
             if self.media_type is not None and is_json(self.media_type):
                 pointer = f"/{self.where}/{pointer_step(self.name)}"
                 read = partial(_read_json, self.name, pointer)
+        if self.shape.is_array and self.shape.scalars:
+            takes = self._takes
+            if decode is not None:
+                decode = one_or_list(decode, self.shape.items, takes)
+            if read is not None:
+                read = one_or_list(read, self.shape.items, takes)
         return Parameter(
             name=self.name,
             where=self.where,
@@ -296,7 +312,23 @@ class _Use:
             read=read,
             pointer=f"/{self.where}/{self.name}",
             raw_name=self.name.lower().encode(),
+            may_be_empty=self._may_be_empty,
         )
+
+    @property
+    def _may_be_empty(self) -> bool:
+        """Whether an empty text has a meaning of its own (OpenAPI 3.0.4, section 4.8.12). One that
+        may be text is that text.
+        """
+        allows = self.where == "query" and self._node.get("allowEmptyValue") is True
+        kinds = self.shape.scalars
+        return allows and not (self.shape.is_scalar and (not kinds or "string" in kinds))
+
+    @cached_property
+    def _takes(self) -> Callable[[Any], bool]:
+        """Whether a value fits the schema."""
+        validate = self._schemas.compile(self.schema, self._place)
+        return lambda value: not validate(value, "")
 
     def decode(self) -> Decode | None:
         """Return the function for a value that needs nothing but its text; None for others."""

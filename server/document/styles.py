@@ -81,6 +81,23 @@ class Style:
         return self.explode and self.name in _REPEATING
 
 
+def one_or_list(
+    read: Callable[..., Any], items: Kinds, takes: Callable[[Any], bool]
+) -> Callable[..., Any]:
+    """Return what reads a value that may be a list or a single one. A single one that does not fit
+    is the only item of a list, as RFC 6570 writes a list of one.
+    """
+
+    def read_one_or_list(*sent: Any) -> Any:
+        value = read(*sent)
+        if value is MISSING or value is None or isinstance(value, list | dict) or takes(value):
+            return value
+        only = [scalar(value, items) if isinstance(value, str) else value]
+        return only if takes(only) else value
+
+    return read_one_or_list
+
+
 def style_of(node: Mapping[str, Any], where: str, place: str) -> Style:
     """Return the style of a parameter, header or encoding. Raise `DocumentError` for one that its
     place does not have.
