@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from html import escape, unescape
+from urllib.parse import quote
 
 import nh3
 from sqlalchemy import bindparam, select
@@ -25,7 +27,7 @@ from models.chat.errors import ChatError, RefusedCommand
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.organization.realms import find_notification_bot_id
-from models.chat.rendering.quotes import Quotes, fenced, inert_line
+from models.chat.rendering.quotes import Quotes, fenced, inert_line, link
 from models.chat.rendering.sanitising import plain_text
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_message
@@ -78,13 +80,16 @@ MOST_HTML = 100_000
 """In characters of HTML."""
 MOST_HEADER = 2_000
 """In characters of one header."""
-# Parses as browsers do and leaves well-formed tags, so that `_LINES` finds their ends.
+# Parses as browsers do and leaves well-formed tags, so that `_LINES` and `_LINK` find their ends.
 _READER = nh3.Cleaner(
-    tags={"br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "h5", "h6"},
+    tags={"a", "br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "h5", "h6"},
     clean_content_tags={"script", "style", "title"},
-    attributes={},
+    attributes={"a": {"href"}},
+    url_schemes={"http", "https", "mailto"},
+    link_rel=None,
 )
 _LINES = re.compile(r"<br>|</(?:p|div|tr|li|h[1-6])>")
+_LINK = re.compile(r'<a href="([^"]*)">([^<]*)</a>')
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -126,19 +131,36 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _text_of(message: EmailMessage) -> str:
-    """Return the first readable text; of HTML its words."""
-    body = message.get_body(preferencelist=("plain", "html"))
-    if not isinstance(body, EmailMessage):
-        return ""
+    """Return the first text that is not blank: plain text, otherwise HTML as Markdown."""
+    for kind in ("plain", "html"):
+        body = message.get_body(preferencelist=(kind,))
+        if isinstance(body, EmailMessage):
+            text = _content_of(body).replace("\r\n", "\n")
+            if kind == "html":
+                text = _from_html(text[:MOST_HTML])
+            if text.strip():
+                return text
+    return ""
+
+
+def _content_of(body: EmailMessage) -> str:
     try:
-        text = str(body.get_content())
+        return str(body.get_content())
     except (LookupError, ValueError, KeyError):  # an unknown charset or transfer encoding
         payload = body.get_payload(decode=True)
-        text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
-    text = text.replace("\r\n", "\n")
-    if body.get_content_type() == "text/html":
-        text = plain_text(_LINES.sub("\n", _READER.clean(text[:MOST_HTML])))
-    return text
+        return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+
+
+def _from_html(markup: str) -> str:
+    """Return the words of HTML, with its links in Markdown."""
+    return plain_text(_LINES.sub("\n", _LINK.sub(_named_link, _READER.clean(markup))))
+
+
+def _named_link(match: re.Match[str]) -> str:
+    address, text = unescape(match[1]), " ".join(unescape(match[2]).split())
+    if not text or address.removeprefix("mailto:") == text:
+        return escape(address.removeprefix("mailto:") if text else "")
+    return escape(link(text, quote(address, safe=":/?#@!$&'+,;=%~-._")))
 
 
 _FACTS = struct.Struct(">III")

@@ -285,3 +285,31 @@ def test_reading_has_a_limit_of_processor_time() -> None:
         busy()
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGVTALRM) == before
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        (
+            '<p>Open <a href="https://e.example/r?t=1&amp;u=a_b">this link</a></p>',
+            "Open [this link](https://e.example/r?t=1&u=a_b)",
+        ),
+        ('<a href="https://e.example/a">https://e.example/a</a>', "https://e.example/a"),
+        ('<a href="mailto:me@e.example">me@e.example</a>', "me@e.example"),
+        ('<a href="javascript:alert(1)">x</a>', "x"),
+        ('a <a href="https://e.example/t"><img src="t.png"></a>b', "a b"),
+        ('<a href="https://e.example">*x*</a>', "[&#42;x&#42;](https://e.example)"),
+    ],
+)
+def test_link_of_html_keeps_its_address(markup: str, text: str) -> None:
+    head = b"From: a@b.example\r\nContent-Type: text/html\r\n\r\n"
+    assert read_mail(head + markup.encode()).text == text
+
+
+def test_html_is_read_if_the_plain_text_is_blank() -> None:
+    raw = (
+        b"From: a@b.example\r\nContent-Type: multipart/alternative; boundary=q\r\n\r\n"
+        b"--q\r\nContent-Type: text/plain\r\n\r\n  \r\n"
+        b"--q\r\nContent-Type: text/html\r\n\r\n<p>words</p>\r\n--q--\r\n"
+    )
+    assert read_mail(raw).text == "words"
