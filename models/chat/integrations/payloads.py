@@ -69,12 +69,8 @@ class Payload:
     def items(self, name: str) -> "Iterator[Payload]":
         """Yield the items of a list; none where it is absent or null."""
         found = self.find(name)
-        if found is None:
-            return
-        if not isinstance(found.value, list):
-            raise MalformedPayload(at=f"{found.at} is not a list")
-        for at, item in enumerate(found.value):
-            yield Payload(item, f"{found.at}[{at}]")
+        if found is not None:
+            yield from found.as_items()
 
     def members(self, name: str) -> "Iterator[tuple[str, str]]":
         """Yield the names and values of an object of plain values, as texts."""
@@ -87,6 +83,13 @@ class Payload:
             if isinstance(value, dict | list):
                 raise MalformedPayload(at=f"{found.at}.{key} is not a plain value")
             yield key, value if isinstance(value, str) else str(value)
+
+    def as_items(self) -> "Iterator[Payload]":
+        """Yield the items of a list."""
+        if not isinstance(self.value, list):
+            raise MalformedPayload(at=f"{self.at} is not a list")
+        for at, item in enumerate(self.value):
+            yield Payload(item, f"{self.at}[{at}]")
 
     def as_text(self) -> str:
         if not isinstance(self.value, str):

@@ -3,24 +3,32 @@
 https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
 """
 
+import re
 from collections.abc import Iterator
 
+from models.chat.integrations import rich_text
+from models.chat.integrations.errors import MalformedPayload
 from models.chat.integrations.mrkdwn import plain, to_markdown
 from models.chat.integrations.payloads import Asked, Payload, Post, web_link
 
 TOPIC = "(no topic)"
+_MENTION = re.compile(r"@(?=_?\*)")
 
 
 def read(payload: Payload, asked: Asked) -> Iterator[Post]:
-    """Yield the message, none where there is nothing to show."""
-    pieces = [_block(block) for block in payload.items("blocks")]
-    pieces += [_attachment(attachment) for attachment in payload.items("attachments")]
-    content = _joined(pieces)
+    """Yield the message. Raise `MalformedPayload` if the payload has nothing to show.
+
+    As in Slack, `blocks` replace `text`, and attachments follow either of them.
+    """
+    main = _joined([_block(block) for block in payload.items("blocks")])
+    text = payload.find_text("text").strip()
+    if not main and text:
+        main = to_markdown(f"{payload.find_text('icon_emoji')} {text}".strip())
+    attachments = [_attachment(attachment) for attachment in payload.items("attachments")]
+    content = _joined([main, *attachments])
     if not content:
-        text = payload.find_text("text").strip()
-        content = to_markdown(f"{payload.find_text('icon_emoji')} {text}".strip()) if text else ""
-    if content:
-        yield Post(payload.find_text("channel").lstrip("@#") or TOPIC, content)
+        raise MalformedPayload(at="payload has no text, blocks or attachments to show")
+    yield Post(payload.find_text("channel").lstrip("@#") or TOPIC, content)
 
 
 def _joined(pieces: list[str]) -> str:
@@ -28,7 +36,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def _block(block: Payload) -> str:
-    """Return a block of Block Kit; one that only takes input is left out."""
+    """Return a block of Block Kit. Of a type without a rule of its own, all texts are shown."""
     match block.text("type"):
         case "header":
             return f"## {_text(block['text'])}"
@@ -40,8 +48,34 @@ def _block(block: Payload) -> str:
             return _joined([_element(element) for element in block.items("elements")])
         case "image":
             return _image(block)
+        case "rich_text":
+            return rich_text.read(block)
+        case "markdown":
+            return _MENTION.sub("&#64;", block.text("text"))
+        case "video":
+            title = _text(block["title"]) if block.find("title") else "video"
+            return _joined([web_link(title, block.find_text("title_url")), *_texts(block)[1:]])
         case _:
-            return ""
+            return _joined(_texts(block))
+
+
+def _texts(value: Payload) -> list[str]:
+    """Return the text objects inside a value, in order; a button with an address is a link."""
+    match value.value:
+        case {"type": "plain_text" | "mrkdwn", "text": str()}:
+            return [_text(value)]
+        case {"type": "button", "url": str(url), "text": {"text": str(label)}}:
+            return [web_link(label, url)]
+        case dict(members):
+            return [text for name in members for text in _texts_of(value, name)]
+        case list():
+            return [text for item in value.as_items() for text in _texts(item)]
+    return []
+
+
+def _texts_of(value: Payload, name: str) -> list[str]:
+    found = value.find(name)
+    return [] if found is None else _texts(found)
 
 
 def _section(block: Payload) -> str:
@@ -75,7 +109,7 @@ def _element(element: Payload) -> str:
         case "plain_text" | "mrkdwn":
             return _text(element)
         case _:
-            return ""
+            return _joined(_texts(element))
 
 
 def _text(text: Payload) -> str:
@@ -91,20 +125,30 @@ def _image(image: Payload) -> str:
 
 def _attachment(attachment: Payload) -> str:
     pieces = []
+    author = attachment.find_text("author_name")
+    if author:
+        pieces.append(web_link(author, attachment.find_text("author_link")))
     title = attachment.find_text("title")
     if title:
         pieces.append(f"## {web_link(title, attachment.find_text('title_link'))}")
     pieces += [to_markdown(attachment.find_text(name)) for name in ("pretext", "text")]
     pieces.append("\n".join(_field(field) for field in attachment.items("fields")))
     pieces += [_block(block) for block in attachment.items("blocks")]
-    if attachment.find_text("image_url"):
-        pieces.append(web_link("image", attachment.text("image_url")))
+    for name in ("image_url", "thumb_url"):
+        if attachment.find_text(name):
+            pieces.append(web_link("image", attachment.text(name)))
+    pieces += [_action(action) for action in attachment.items("actions")]
     pieces.append(to_markdown(attachment.find_text("footer")))
     stamp = attachment.find("ts")
     if stamp is not None and str(stamp.value).isdecimal():
         pieces.append(f"<time:{stamp.value}>")
     content = _joined(pieces)
     return content or to_markdown(attachment.find_text("fallback"))
+
+
+def _action(action: Payload) -> str:
+    """Return a button of an attachment: a link if it has an address, otherwise its label."""
+    return web_link(action.find_text("text"), action.find_text("url"))
 
 
 def _field(field: Payload) -> str:

@@ -84,6 +84,24 @@ class TestReceiveWebhook:
             assert each["client"] == INTEGRATIONS[name].client
             assert "mentioned" not in each["flags"]
 
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            {},
+            {"text": "  "},
+            {"blocks": [{"type": "actions", "elements": []}], "text": ""},
+            {"attachments": [{"color": "#ff0000"}]},
+        ],
+    )
+    def test_payload_with_nothing_to_show_is_rejected(
+        self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int,
+        payload: dict[str, Any],
+    ) -> None:  # fmt: skip
+        refused = post(as_nobody, "slack_incoming", payload, api_key=key, stream="Denmark")
+        assert refused["result"] == "error"
+        assert "has no text, blocks or attachments" in refused["msg"]
+        assert messages(as_othello, denmark) == []
+
     def test_to_the_owner(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
         assert post(as_nobody, "slack_incoming", {"text": "*Loud*"}, api_key=key) == DONE
         narrow = json.dumps([{"operator": "is", "operand": "dm"}])
