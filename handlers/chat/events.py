@@ -19,7 +19,7 @@ from models.chat.events.log import ABSENT, Absent
 from models.chat.queues import queues
 from models.chat.queues.delivery import Viewer, render_events
 from models.chat.queues.lazy import LISTS
-from models.chat.queues.narrow import check_narrow
+from models.chat.queues.narrow import Narrow, check_narrow
 from models.chat.queues.polls import EventBatch, Waiter, catch_up
 from models.chat.queues.queues import LONGEST_POLL, Poll, QueueOptions
 from models.chat.queues.visibility import NOTHING_CLOSED
@@ -64,7 +64,7 @@ async def register_queue(
     idle_timeout_s = idle_queue_timeout if isinstance(idle_queue_timeout, int) else MOBILE_IDLE_S
     options = QueueOptions(
         event_types=_names(event_types),
-        narrow=check_narrow(narrow or []),
+        narrow=await _checked(ctx, narrow or []),
         all_public_streams=all_public_streams,
         apply_markdown=apply_markdown,
         client_gravatar=client_gravatar,
@@ -127,6 +127,10 @@ def _read_state(
     """
     view = Viewing(db, ctx.actor, options, _facts(ctx), now=ctx.now)
     return queues.find_head(db, ctx.actor.realm_id), view.visible_ids, take_snapshot(view)
+
+
+async def _checked(ctx: Context, narrow: list[Json]) -> Narrow:
+    return await ctx.read(lambda db: check_narrow(db, ctx.actor, narrow)) if narrow else ()
 
 
 def _names(event_types: list[str] | None) -> frozenset[str] | None:

@@ -35,7 +35,7 @@ from models.chat.messages.flags import OF_TEXT, WITHOUT_COPY, names_of, text_bit
 from models.chat.messages.stars import all_flags
 from models.chat.messages.submessages import find_widget_type
 from models.chat.messages.view import is_status_message
-from models.chat.rendering import Rendered, plain_text
+from models.chat.rendering import Rendered, find_linkifiers, plain_text, topic_links
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_mentions, check_stored
 from models.chat.tables import Message, MessageEdit, UserMessage
@@ -245,7 +245,8 @@ def _notify(
     if move is not None:
         event = replace(event, propagate_mode=changes.propagate_mode, orig_subject=message.topic)
         if move.topic_changes:
-            event = replace(event, subject=move.topic, topic_links=[])
+            links = topic_links(move.topic, find_linkifiers(session, actor.realm_id))
+            event = replace(event, subject=move.topic, topic_links=links)
         if move.channel_changes:
             event = replace(event, new_stream_id=move.channel.id)
     events = [

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.queues.errors import NarrowNotForEvents
+from models.chat.reading.narrow import build_narrow
 from models.chat.reading.terms import Term, parse_terms
 from models.chat.topics.names import RESOLVED
 from models.json import Json
+from models.reader import Db
 
 OPERATORS = frozenset(("channel", "topic", "sender", "is"))
 _FLAGGED = {
@@ -20,12 +23,14 @@ PROPERTIES = frozenset((*_FLAGGED, "dm", "private", "resolved", "unread"))
 Narrow = tuple[Term, ...]
 
 
-def check_narrow(narrow: Sequence[Json]) -> Narrow:
+def check_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
     """Return the terms of a narrow in wire form. Raise `InvalidNarrow`, `BadNarrow`,
-    `NarrowNotForEvents`.
+    `NarrowNotForEvents`. A sender must be a user, as in a narrow for messages.
     """
     terms = tuple(parse_terms(list(narrow)))
-    for term in terms:
+    for term, written in zip(terms, narrow, strict=True):
+        if term.operator == "sender":
+            build_narrow(db, actor, [written])
         if term.operator not in OPERATORS:
             raise NarrowNotForEvents(operator=term.operator)
         if term.operator == "is" and term.operand not in PROPERTIES:

@@ -1,5 +1,6 @@
 """Operations of the tag events."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -11,9 +12,9 @@ from handlers.chat import events as operations
 from models.chat.events.log import append
 from models.chat.events.organization import RealmDomainsRemoveEvent
 from models.chat.queues.entries import MOST_ENTRIES
-from models.chat.queues.narrow import check_narrow
 from models.chat.queues.polls import Polls, Waiter
 from models.chat.queues.queues import Poll
+from models.chat.reading.terms import parse_terms
 from models.chat.tables import EventQueue
 from models.database import Database
 from tests.support.chat.answers import DONE, bad
@@ -125,12 +126,26 @@ class TestGetEvents:
     def test_a_narrow_filters_messages_only(
         self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
     ) -> None:
-        narrow = check_narrow([["sender", cast.hamlet.email], {"operator": "is", "operand": "dm"}])
+        terms = [["sender", cast.hamlet.email], {"operator": "is", "operand": "dm"}]
+        narrow = tuple(parse_terms(terms))
         place = queues.open(as_cordelia, narrow=narrow)
         as_cordelia.post("/messages", type="direct", to=[cast.hamlet.id], content="Mine")
         mine = chat.post("/messages", type="direct", to=[cast.cordelia.id], content="Hamlet's")
         told = [event for event in place.read() if event["type"] == "message"]
         assert [event["message"]["id"] for event in told] == [mine["id"]]
+
+    @pytest.mark.parametrize("negated", [False, True])
+    @pytest.mark.parametrize("sender", ["me", "nobody@acme.example", 0])
+    def test_narrow_with_an_unknown_sender_is_rejected(
+        self, chat: ChatClient, sender: str | int, negated: bool
+    ) -> None:
+        narrow = [{"operator": "sender", "operand": sender, "negated": negated}]
+        refused = chat.post("/register", event_types=["message"], narrow=narrow)
+        listed = chat.get(
+            "/messages", narrow=json.dumps(narrow), anchor="newest", num_before=1, num_after=0
+        )
+        assert refused["result"] == "error"
+        assert refused["msg"] == listed["msg"]
 
     def test_what_others_are_told_hides_nothing_after_it(
         self,

@@ -10,6 +10,8 @@ from models.chat.tables import Event, Linkifier
 from models.database import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
+from tests.support.chat.channels import make_channel
+from tests.support.chat.messages import events, say
 from tests.support.chat.people import Cast
 
 
@@ -215,3 +217,24 @@ class TestReorderLinkifiers:
     def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.patch("/realm/linkifiers") == NOBODY
         assert as_prospero.patch("/realm/linkifiers") == NO_ADMINISTRATOR
+
+
+def test_event_of_a_renamed_topic_has_its_links(
+    chat: ChatClient, chat_database: Database, cast: Cast
+) -> None:
+    chat_database.run(
+        lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet, cast.othello])
+    )
+    linkifier = Linkifier(
+        realm_id=cast.realm_id,
+        pattern="#(?P<id>[0-9]+)",
+        url_template="https://b.example/{id}",
+        position=1,
+    )
+    chat_database.run(lambda s: s.add(linkifier))
+    message = say(chat)["id"]
+    assert chat.patch(f"/messages/{message}", topic="ticket #5")["result"] == "success"
+    (event,) = [each for each in events(chat_database, "update_message") if "subject" in each]
+    read = chat.get(f"/messages/{message}")["message"]
+    assert event["topic_links"] == [{"text": "#5", "url": "https://b.example/5"}]
+    assert event["topic_links"] == read["topic_links"]
