@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-from server.document import cuts
+from server.document import choices, cuts
 from server.document.marks import IN_PLACE, LISTS_IN_PLACE, NONE, Marks
 from server.errors import DocumentError, Violation
 from server.openapi.patterns import OPTIONS, in_unicode_mode
@@ -36,7 +36,7 @@ DEFS = "#/$defs/"
 WIDTH = 16
 
 _ANNOTATIONS = frozenset(
-    ("example", "examples", "discriminator", "xml", "externalDocs", "deprecated", "description")
+    ("example", "examples", "xml", "externalDocs", "deprecated", "description")
 )
 _ALTERNATIVES = frozenset(("allOf", "anyOf", "oneOf"))
 _NAMES_OF_RESOURCES = frozenset(("$id", "$anchor", "$dynamicAnchor"))
@@ -528,11 +528,26 @@ def _errors_of(
         errors: Iterable[Any] = _first_error(compiled.validator, instance)
     else:
         errors = compiled.validator.iter_errors(instance)
+    yield from _explained(compiled, errors, pointer, is_large=is_large)
+
+
+def _explained(
+    compiled: _Compiled, errors: Iterable[Any], pointer: str, *, is_large: bool
+) -> Iterator[Violation]:
+    """Yield the violations of errors, each explained: of a choice, those of one branch."""
     explained = set()
     for error in errors:
         below = _below(compiled, error)
         if below is None:
-            yield _violation_of(compiled, error, pointer)
+            chosen = choices.chosen(error, reduce(_part, error.schema_path[:-1], compiled.root))
+            if chosen is None:
+                yield _violation_of(compiled, error, pointer)
+            elif isinstance(chosen, choices.Wrong):
+                place = "/".join([_place_of(compiled, error, pointer), *chosen.steps])
+                sentence = _SENTENCES[chosen.rule].format_map(_Facts(chosen.facts))
+                yield Violation(place, sentence, chosen.rule, chosen.facts)
+            else:
+                yield from _explained(compiled, chosen, pointer, is_large=is_large)
             continue
         place = _place_of(compiled, error, pointer)
         if (place, below) not in explained:

@@ -77,7 +77,7 @@ def _detail_of(error: Exception) -> str | None:
         case ProblemException(status=404) if not error.detail:
             return "The document has no such path."
         case ProblemException():
-            return error.detail
+            return str(error.detail) if error.detail else None
     return None
 
 
