@@ -31,7 +31,23 @@ FLAGS = (
 )
 
 
-STILL = 10  # so many looks in a row, of 20 ms each
+STILL = 10
+LOOK_UNTIL_STILL = """
+const [selector, looks, done] = arguments;
+let last = '', alike = 0;
+const look = () => {
+  const element = document.querySelector(selector);
+  const box = element ? element.getBoundingClientRect() : null;
+  const place = box && [box.x + scrollX, box.y + scrollY, box.width, box.height].join();
+  alike = place && place === last ? alike + 1 : 0;
+  last = place;
+  if (alike >= looks) done(); else setTimeout(look, 20);
+};
+look();
+"""
+"""Ends when an element was at one place for so many looks. In one script, because each command of a
+driver takes as long as a look.
+"""
 
 
 class Browser:
@@ -97,13 +113,7 @@ class Browser:
 
     def wait_still(self, selector: str) -> None:
         """Wait until the element no longer moves: a click at where it was a moment ago is lost."""
-        places: list[object] = []
-
-        def is_still() -> bool:
-            places.append(self.find(selector).rect)
-            return len(places) > STILL and all(place == places[-1] for place in places[-STILL:])
-
-        self.wait(is_still, f"{selector} to stand still")
+        self.driver.execute_async_script(LOOK_UNTIL_STILL, selector, STILL)
 
     def wait(self, condition: Callable[[], object], what: str, seconds: float = 20) -> None:
         """Wait until `condition()` is true; fails naming `what`."""

@@ -73,18 +73,21 @@ return {
 """
 
 
-def shows(browser: Browser, selector: str, expected: list[str], *, base: str) -> int:
+def shows(
+    browser: Browser, selector: str, expected: list[str], *, base: str, is_still: bool = False
+) -> int:
     """Return how many of `selector` show exactly the names that are expected, each at least once.
 
     Each holds text alone, is to be seen, and makes the page no wider than its window; nothing ran,
-    and nobody else was asked for anything.
+    and nobody else was asked for anything. `is_still`: the page has been waited for.
     """
 
     def found() -> dict[str, list[str]]:
         return dict(browser.run(LOOK, selector, expected))
 
     browser.wait(lambda: set(expected) <= set(found()["texts"]), f"the names in {selector}")
-    browser.wait_still("body")
+    if not is_still:
+        browser.wait_still("body")
     look = found()
     for fault in ("elements", "unseen", "handlers"):
         assert look[fault] == [], f"{fault}: {look[fault]}"
