@@ -1,10 +1,14 @@
 """What a process knows of its database without asking it."""
 
+import socket
 import threading
 import time
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 
-from sqlalchemy import text
+import pytest
+from sqlalchemy import make_url, text
+from structlog.testing import capture_logs
 
 from models import notifier
 from models.database import Database
@@ -64,3 +68,27 @@ def test_how_long_the_log_is_unread(database: Database) -> None:
         assert time.monotonic() < ends_at
     database.notifier.close()
     assert database.state().log_unread_s is None
+
+
+def test_closed_notifier_does_not_wait_for_its_next_look(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listens = threading.Event()
+    listening = notifier.Notifier._ended_by_close
+
+    @contextmanager
+    def noted(self: notifier.Notifier, own: socket.socket) -> Iterator[None]:
+        with listening(self, own):
+            listens.set()
+            yield
+
+    monkeypatch.setattr(notifier.Notifier, "_ended_by_close", noted)
+    monkeypatch.setattr(notifier, "LOOK_S", 10 * PATIENCE_S)
+    following = notifier.Notifier(make_url(postgres_url))
+    with capture_logs() as lines:
+        following.follow(lambda logs: None)
+        assert listens.wait(PATIENCE_S)
+        began = time.monotonic()
+        following.close()
+    assert time.monotonic() - began < PATIENCE_S
+    assert lines == []
