@@ -231,9 +231,14 @@ class RateLimiter:
 
     def take(self, ctx: Context) -> Headers:
         """Count one request. Return the headers with what is left. Raise `RateLimited`."""
-        now = ctx.now.timestamp()
+        return self.count(self._counted(ctx), ctx.now.timestamp())
+
+    def count(self, counted: Sequence[tuple[str, object]], now: float) -> Headers:
+        """Count one request under pairs of limit and client at a time, in Unix seconds. Return the
+        headers with what is left. Raise `RateLimited`.
+        """
         announced: Headers = ()
-        for name, client in self._counted(ctx):
+        for name, client in counted:
             limit = self.limits[name]
             allowance = self._table.take(f"{name} {client}", limit, now, self._store)
             headers = self._announced(allowance, now)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from handlers.chat.wire import envelope
+from handlers.chat.wire import envelope, limits
 from handlers.chat.wire.auth import authenticate_webhook
 from handlers.chat.wire.context import Context
 from handlers.chat.wire.idempotency import idempotent_response
@@ -80,6 +80,7 @@ def _prepare_posts(
         desc_field=desc,
     )
     posts = find_posts(product, body, asked, only=only_events, exclude=exclude_events)
+    limits.count_messages(ctx, actor, len(posts))
     return [(post.topic, prepare_text(ctx.session, actor, post.content, NAMES)) for post in posts]
 
 

@@ -38,6 +38,7 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     password_hash = None if account is None else account.password_hash
     is_right = await run_hashing(is_password, password, password_hash)
     usable = sign_in.require_usable(realm, account if is_right else None)
+    limits.count_for(ctx, usable.id)
     new_hash = await run_hashing(hash_password, password) if is_imported(password_hash) else None
 
     def reveal(session: Session) -> str:
@@ -92,6 +93,7 @@ async def session_fetch_api_key(ctx: Context) -> Response:
             return None
         session_id, account = used
         ctx.actor_id = account.id
+        limits.count_for(ctx, account.id)
         keys = ctx.adapters.keys
         return {
             "api_key": sign_in.reveal_key(session, keys, account, by="session", now=ctx.now),
@@ -148,5 +150,6 @@ def _reveal_key(ctx: Context, realm: RealmView, email: str, *, by: str) -> tuple
     candidate = sign_in.find_account(ctx.session, realm, email)
     ctx.actor_id = None if candidate is None else candidate.id
     account = sign_in.require_usable(realm, candidate)
+    limits.count_for(ctx, account.id)
     key = sign_in.reveal_key(ctx.session, ctx.adapters.keys, account, by=by, now=ctx.now)
     return account, key

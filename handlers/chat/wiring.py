@@ -1,5 +1,6 @@
 """Puts the chat service together: document, handlers, database, adapters."""
 
+from dataclasses import replace
 from functools import partial
 
 from adapters.file_store.wiring import ARRIVING
@@ -43,6 +44,8 @@ def make_rate_limit(settings: Settings) -> RateLimiter | None:
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
     """Return the chat service, for `server.serving.app.build_app`."""
     database = Database.for_service("chat", settings)
+    limiter = make_rate_limit(settings)
+    adapters = replace(adapters, limiter=limiter)
     service = service_from_settings(
         settings,
         "chat",
@@ -54,7 +57,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         database=database,
         adapters=adapters,
         clock=clock,
-        rate_limit=make_rate_limit(settings),
+        rate_limit=limiter,
         body_limit=BODY_LIMIT,
         merge_slashes=True,
         form_in_query=True,

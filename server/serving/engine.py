@@ -271,7 +271,7 @@ def _refuse_in(exchange: Exchange, error: Exception) -> Response | None:
 def _is_as_sent(scope: Scope) -> bool:
     """Return whether a path was sent without any percent-encoding."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
-    return raw.partition(b"?")[0] == scope["path"].encode()
+    return bool(raw.partition(b"?")[0] == scope["path"].encode())
 
 
 def _note_reader(scope: Scope, reader: Hashable) -> None:

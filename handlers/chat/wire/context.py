@@ -14,6 +14,7 @@ from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.queues.polls import Polls
+from server.rate_limit import RateLimiter
 from settings import Settings
 
 
@@ -30,6 +31,8 @@ class ChatAdapters:
     files: FileStore
     webhooks: WebhookSender = field(default_factory=lambda: WebhookSender(()))
     polls: Polls = field(default_factory=Polls)
+    limiter: RateLimiter | None = None
+    """The limits of requests, for handlers that find out themselves who asks; None if off."""
     started_at: int = field(default_factory=lambda: int(time.time()))
 
     @classmethod

@@ -7,24 +7,31 @@ database, whether or not that store is away. Requests are announced as X-RateLim
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from math import ceil
 from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
-from models.chat.identity import attempts
+from handlers.chat.wire.auth import host_of
+from handlers.chat.wire.context import Context
+from models.chat.errors import ChatError
+from models.chat.identity import actors, attempts
+from models.chat.identity.actors import Actor
 from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp, SignInAttempt
 from models.chat.settings.errors import TooManyAttempts
-from server.context import Context
-from server.errors import RateLimited
+from server.errors import InvalidRequest, RateLimited
 from server.rate_limit import Allowance, Headers, Limit, LimitStore, RateLimiter, SharedTable
 from server.wire.proxies import network_of, place_of
+from server.wire.queries import parse_pairs
 
 T = TypeVar("T")
 MINUTE = 60.0
 POLL = "get_events"
+WEBHOOKS = frozenset(("receive_json", "receive_webhook"))
+"""Operations that authenticate by an API key in the address."""
 POLLS_PER_REQUEST = 10
 """How many times as many polls as other requests a user may make."""
 BOTS_OF_ONE = 5
@@ -51,13 +58,49 @@ def request_limits(
 
 
 def _counted(ctx: Context) -> list[tuple[str, object]]:
-    if not ctx.actor:
+    operation_id = ctx.operation.operation_id
+    actor = ctx.actor or (_sender(ctx) if operation_id in WEBHOOKS else None)
+    if not actor:
         return [("address", place_of(ctx.client))]
-    polls = ctx.operation.operation_id == POLL
-    counted: list[tuple[str, object]] = [("polls" if polls else "user", ctx.actor.id)]
-    if ctx.actor.bot_owner_id is not None:
-        counted.append(("polls of bots" if polls else "bots", ctx.actor.bot_owner_id))
+    return _counted_for(actor, is_poll=operation_id == POLL)
+
+
+def _counted_for(actor: Actor, *, is_poll: bool = False) -> list[tuple[str, object]]:
+    counted: list[tuple[str, object]] = [("polls" if is_poll else "user", actor.id)]
+    if actor.bot_owner_id is not None:
+        counted.append(("polls of bots" if is_poll else "bots", actor.bot_owner_id))
     return counted
+
+
+def _sender(ctx: Context) -> Actor | None:
+    """Return whose API key is in the address of an incoming webhook, or None. A hosted product
+    sends for all its customers from a few addresses, so a right key must not share what wrong ones
+    use up.
+    """
+    with suppress(ChatError, InvalidRequest):
+        keys = parse_pairs(ctx.query, "query").get("api_key", [""])
+        return actors.authenticate_webhook(ctx.session, host=host_of(ctx), api_key=keys[-1])
+    return None
+
+
+def count_messages(ctx: Context, actor: Actor, number: int) -> None:
+    """Count what a request sends beyond its first message. Raise `RateLimited`."""
+    for _ in range(number - 1):
+        _count(ctx, _counted_for(actor))
+
+
+def count_for(ctx: Context, user_id: int, bot_owner_id: int | None = None) -> None:
+    """Count a request for a user whom the handler has found. Raise `RateLimited`."""
+    counted: list[tuple[str, object]] = [("user", user_id)]
+    if bot_owner_id is not None:
+        counted.append(("bots", bot_owner_id))
+    _count(ctx, counted)
+
+
+def _count(ctx: Context, counted: list[tuple[str, object]]) -> None:
+    limiter = ctx.adapters.limiter
+    if limiter is not None:
+        limiter.count(counted, ctx.now.timestamp())
 
 
 def _announced(allowance: Allowance, now: float) -> Headers:

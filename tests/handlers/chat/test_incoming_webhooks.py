@@ -1,6 +1,7 @@
 """Operations of the tag incoming_webhooks."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from models.chat.rendering.texts import CONTENT_MAX
 from models.database import Database
 from tests.support.chat.answers import DONE, bad
-from tests.support.chat.app import ChatClient
+from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.bots import make, post_webhook
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -103,3 +104,46 @@ class TestReceiveJson:
 def as_bot_id(client: ChatClient) -> int:
     """The id of the newest of the client's bots."""
     return int(client.get("/bots")["bots"][-1]["user_id"])
+
+
+class TestLimits:
+    """Whoever's key is in the address is counted, wherever the request comes from."""
+
+    @pytest.fixture
+    def limited(self, chat_app_with: Callable[..., ChatApp]) -> ChatClient:
+        app = chat_app_with(
+            rate_limits=True, chat_rate_limit_per_user=6, chat_rate_limit_per_address=3
+        )
+        return ChatClient(app, "acme.example")
+
+    @pytest.fixture
+    def bot_key(self, cast: Cast, chat_database: Database, chat: ChatClient) -> str:
+        return str(make(chat, "Herald", bot_type=2)["api_key"])
+
+    def test_bot_is_limited_by_itself(self, limited: ChatClient, bot_key: str) -> None:
+        for _ in range(6):
+            assert post(limited, api_key=bot_key) == DONE
+        assert post(limited, api_key=bot_key)["code"] == "RATE_LIMIT_HIT"
+
+    def test_wrong_keys_do_not_hold_up_a_right_one(self, limited: ChatClient, bot_key: str) -> None:
+        for _ in range(3):
+            assert post(limited, api_key="x" * 32)["code"] == "UNAUTHORIZED"
+        assert post(limited, api_key="x" * 32)["code"] == "RATE_LIMIT_HIT"
+        assert post(limited, api_key=bot_key) == DONE
+
+    def test_messages_count(self, limited: ChatClient, bot_key: str) -> None:
+        alert = {"status": "firing", "labels": {"alertname": "a"}, "annotations": {}}
+        alerts = [
+            {**alert, "labels": {"alertname": f"a{n}", "instance": f"i{n}"}} for n in range(4)
+        ]
+        payload = {"status": "firing", "alerts": alerts}
+        assert post_webhook(limited, "alertmanager", payload, api_key=bot_key) == DONE
+        assert (
+            post_webhook(limited, "alertmanager", payload, api_key=bot_key)["code"]
+            == "RATE_LIMIT_HIT"
+        )
+
+    def test_bots_of_one_owner_share_a_limit(self, limited: ChatClient, chat: ChatClient) -> None:
+        keys = [str(make(chat, f"Herald{chr(65 + n)}", bot_type=2)["api_key"]) for n in range(6)]
+        codes = [post(limited, api_key=key).get("code") for key in keys for _ in range(6)]
+        assert codes == [None] * 30 + ["RATE_LIMIT_HIT"] * 6

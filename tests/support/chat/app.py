@@ -81,11 +81,13 @@ class ChatApp(ServiceApp):
         limits = make_rate_limit(replace(self.settings, data_dir=data_dir, **settings))
         try:
             object.__setattr__(service, "rate_limit", limits)
+            object.__setattr__(service.adapters, "limiter", limits)
             for name, value in settings.items():
                 object.__setattr__(self.settings, name, value)
             yield
         finally:
             object.__setattr__(service, "rate_limit", before)
+            object.__setattr__(service.adapters, "limiter", before)
             for name, value in old.items():
                 object.__setattr__(self.settings, name, value)
 
