@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,11 +38,13 @@ class _Value:
 def find_faults(checked: Checked, *, has_examples: bool) -> Iterator[DocumentError]:
     """Yield what is wrong with the defaults, and with `has_examples` with the examples too.
 
-    OpenAPI 3.0 demands that a default fits its schema, JSON Schema 2020-12 recommends it: the
-    defaults of a document of 3.1 are checked as its examples are. A value whose schema is wrong
-    itself is passed over.
+    OpenAPI 3.0 demands that a default is of the schema's type (3.0.4, section 4.8.24.1), and the
+    rest is recommended, as in JSON Schema 2020-12: only examples are checked as thoroughly. A value
+    whose schema is wrong itself is passed over.
     """
     values = list(_defaults(checked)) if has_examples or checked.version == "3.0" else []
+    if not has_examples:
+        values = [replace(value, schema=_type_of(value.schema)) for value in values]
     if has_examples:
         values += _examples(checked)
     compilers = _Compilers(checked.content)
@@ -51,6 +53,10 @@ def find_faults(checked: Checked, *, has_examples: bool) -> Iterator[DocumentErr
         if chosen and not compilers.fit_together(chosen, drop):
             for value in chosen:
                 yield from compilers.faults(value)
+
+
+def _type_of(schema: Node) -> Node:
+    return {key: schema[key] for key in ("type", "nullable") if key in schema}
 
 
 def _defaults(checked: Checked) -> Iterator[_Value]:

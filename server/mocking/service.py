@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from connexion.exceptions import ProblemException
 from starlette.middleware.cors import CORSMiddleware
@@ -24,6 +25,7 @@ from server.serving.health import PATHS
 from server.wire.browsers import Origins
 
 PROBLEM = "application/problem+json"
+_MOST_ADDRESSES = 100
 _FUNCTIONS = ("x-apikeyInfoFunc", "x-bearerInfoFunc", "x-openIdConnectInfoFunc", "x-tokenInfoFunc")
 
 
@@ -85,11 +87,26 @@ def base_path_of(document: Mapping[str, Any]) -> str:
     """Return the path of the first of a document's servers, with the defaults of its variables
     (OpenAPI 3.0.4, section 4.8.5); empty for the root.
     """
-    servers = document.get("servers") or [{}]
-    url = str(servers[0].get("url", ""))
-    for name, variable in (servers[0].get("variables") or {}).items():
-        url = url.replace("{" + name + "}", str(variable.get("default", "")))
-    return urlsplit(url).path.rstrip("/")
+    return base_paths_of(document)[0]
+
+
+def base_paths_of(document: Mapping[str, Any]) -> list[str]:
+    """Return the paths of all servers of a document, with each value of their variables, the one of
+    the first server with its defaults first. Relative addresses are those of the root (RFC 3986).
+    """
+    found: dict[str, None] = {}
+    for server in document.get("servers") or [{}]:
+        variables = server.get("variables") or {}
+        values = [
+            list(dict.fromkeys(map(str, (each.get("default", ""), *(each.get("enum") or ())))))
+            for each in variables.values()
+        ]
+        for chosen in islice(product(*values), _MOST_ADDRESSES):
+            url = str(server.get("url", ""))
+            for name, value in zip(variables, chosen, strict=True):
+                url = url.replace("{" + name + "}", value)
+            found.setdefault(urlsplit(urljoin("http://localhost/", url)).path.rstrip("/"))
+    return list(found)
 
 
 def mocked(documents: Sequence[Document]) -> Service:
@@ -125,7 +142,18 @@ def build_mock(documents: Sequence[Document]) -> ASGIApp:
     app = build_app(services, has_defaults=False)
     prefixes = tuple(f"{service.base_path}/" for service in services)
 
+    others = {
+        f"{other}/": service.base_path
+        for service in reversed(services)
+        for document in service.documents
+        for other in base_paths_of(document.content)
+        if other
+    }
+    others = dict(sorted(others.items(), key=lambda each: -len(each[0])))
+
     async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = _at_first_server(scope, others)
         if scope["type"] == "http" and not scope["path"].startswith((*prefixes, *PATHS)):
             raw = scope.get("raw_path")
             scope = {**scope, "path": first + scope["path"]}
@@ -141,6 +169,21 @@ def build_mock(documents: Sequence[Document]) -> ASGIApp:
         allow_credentials=True,
         expose_headers=["*"],
     )
+
+
+def _at_first_server(scope: Scope, others: Mapping[str, str]) -> Scope:
+    """Return a request below another server of a document as one below its first server."""
+    path = scope["path"]
+    for other, first in others.items():
+        if path.startswith(other) and other != f"{first}/":
+            raw = scope.get("raw_path")
+            changed = {**scope, "path": first + path[len(other) - 1 :]}
+            if raw is not None and raw.startswith(other.encode()):
+                changed["raw_path"] = first.encode() + raw[len(other) - 1 :]
+            return changed
+        if path.startswith(other):
+            break
+    return scope
 
 
 def _with_open_doors(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -456,6 +456,33 @@ def words_of_schemas(checked: Checked) -> Faults:
                     yield _unknown(fault, name, properties, (*at, "required", number))
 
 
+def nullable_choices(checked: Checked) -> Faults:
+    """A schema of OpenAPI 3.0 that is nullable has null among its values, if it lists them."""
+    if checked.version != "3.0":
+        return
+    for at, schema in checked.of("schema"):
+        options = schema.get("enum")
+        if schema.get("nullable") is True and isinstance(options, list) and None not in options:
+            yield DocumentError(
+                "null is let in here, because the schema is nullable, but other tools go by the "
+                "enum: add null to it",
+                at=(*at, "enum"),
+            )
+
+
+def unserved_servers(checked: Checked) -> Faults:
+    """All paths are below the servers of the document: those of a path or an operation are not
+    served.
+    """
+    for at, server in _servers(checked):
+        if at[:-2]:
+            yield DocumentError(
+                f'"{server.get("url")}" is not served: this is served below the servers of the '
+                "document, and clients are sent elsewhere",
+                at=at,
+            )
+
+
 def functions(checked: Checked) -> Faults:
     """No two operations have the same function by their names, so that one has a number."""
     operations = [(str(path[-1]), str(at[-1]), op) for at, op, path, _ in checked.operations()]
@@ -538,6 +565,7 @@ MUST: tuple[Callable[[Checked], Faults], ...] = (
 )
 ADVICE: tuple[Callable[[Checked], Faults], ...] = (
     *(answers, keywords, beside_references, words_of_schemas, functions, tags, scopes),
+    *(nullable_choices, unserved_servers),
     *(addresses, media_types, headers),
 )
 

@@ -20,7 +20,8 @@ from server.document.checking import find_mistakes, locate
 from server.document.compiler import skeleton
 from server.document.connexion_seams import build, nothing_validated
 from server.errors import DocumentError
-from server.openapi.mistakes import Mistake, Mistakes
+from server.openapi.mistakes import Mistake, Mistakes, place_of
+from server.openapi.rules import Checked, unserved_servers
 from server.service import Chore, Service
 from server.serving.engine import Engine
 from server.serving.health import Probes
@@ -71,6 +72,9 @@ def build_app(
         if wrong:
             found += wrong
             continue
+        for document in service.documents:
+            for fault in unserved_servers(Checked(document.content)):
+                log.warning("server not served", document=document.name, place=place_of(fault.at))
         try:
             with nothing_validated():
                 app.add_api(skeleton(service), base_path=service.base_path, service=service)
