@@ -1,5 +1,6 @@
 """`specd mock`: serves documents without handlers."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import click
 import logs
 from cli.documents import FILE, mistakes_shown, read_documents
 from server.mocking.service import base_path_of, build_mock
+from server.mocking.sound import build_partial_mock
+from server.openapi.mistakes import in_order, report
+from server.openapi.union import Document
 from server.serving.development import listen, run
 from setting_values import parse_bind
 
@@ -26,20 +30,32 @@ def _parse_bind(context: click.Context, parameter: click.Parameter, value: str) 
 @click.option(
     "--bind", default=BIND, show_default=True, callback=_parse_bind, help="Address to listen on."
 )
-def mock(files: tuple[Path, ...], bind: str) -> None:
+@click.option("--strict", is_flag=True, help="Refuse documents with mistakes.")
+def mock(files: tuple[Path, ...], bind: str, strict: bool) -> None:
     """Serve OpenAPI documents without handlers: requests are checked, answers are the examples.
 
     An answer without an example is made from its schema. A client chooses another answer by
-    `Prefer: code=404`, `Prefer: example=NAME` or `Prefer: dynamic=true`.
+    `Prefer: code=404`, `Prefer: example=NAME` or `Prefer: dynamic=true`. Of a document with
+    mistakes, the operations that none touches are served, and the others are named.
     """
+    documents: Sequence[Document]
     with mistakes_shown():
-        documents = read_documents(files)
-        app = build_mock(documents)
+        if strict:
+            documents = read_documents(files)
+            app = build_mock(documents)
+        else:
+            mocked = build_partial_mock(files)
+            app, documents = mocked.app, mocked.documents
+            if mocked.mistakes:
+                click.echo(report(in_order(mocked.mistakes)), err=True)
+            if mocked.left_out:
+                click.echo(f"Not served: {', '.join(mocked.left_out)}.", err=True)
     try:
         listener = listen(bind)
     except OSError as error:
         raise click.ClickException(f"Cannot listen on {bind} ({error.strerror}).") from None
     logs.configure()
-    addresses = [f"http://{bind}{base_path_of(document.content)}" for document in documents]
+    base_paths = dict.fromkeys(base_path_of(document.content) for document in documents)
+    addresses = [f"http://{bind}{base_path}" for base_path in base_paths]
     announcement = f"Mocking {', '.join(addresses)}. Ctrl-C stops it."
     run(app, listener, announce=partial(click.echo, announcement))

@@ -128,10 +128,11 @@ def mocked(documents: Sequence[Document]) -> Service:
     )
 
 
-def build_mock(documents: Sequence[Document]) -> ASGIApp:
+def build_mock(documents: Sequence[Document], *, is_checked: bool = True) -> ASGIApp:
     """Return an application that mocks documents, open to pages of every origin (CORS).
 
     A path outside of the documents' servers is one of the first document's. Raise `DocumentError`.
+    `is_checked`: the documents may break rules of OpenAPI, which is found out first.
     """
     groups: dict[str, list[Document]] = {}
     for document in documents:
@@ -139,7 +140,7 @@ def build_mock(documents: Sequence[Document]) -> ASGIApp:
     services = [mocked(group) for group in groups.values()]
     first = services[0].base_path
     services.sort(key=lambda service: -len(service.base_path))
-    app = build_app(services, has_defaults=False)
+    app = build_app(services, has_defaults=False, is_checked=is_checked)
     prefixes = tuple(f"{service.base_path}/" for service in services)
 
     others = {

@@ -159,9 +159,16 @@ class Bundle:
             for _, node, kind in walk(self.content)
             if kind == "schema" and isinstance(node, dict) and "$id" in node
         }
+        self._misplaced: dict[str, list[Steps]] = {}
+        """Where references stand that have no meaning there, by the kind of the object."""
+        self._has_media_types = str(self.content.get("openapi", "")).startswith("3.2")
         self._adopt()
         self._point_here(self.content, "document", self._root, ())
         self._add_components()
+        for places in self._misplaced.values():
+            more = f" (and at {len(places) - 1} more places)" if len(places) > 1 else ""
+            message = f'a "$ref" cannot stand here: write it out{more}'
+            self.faults.append(DocumentError(message, at=(*places[0], "$ref")))
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -239,6 +246,10 @@ class Bundle:
         reference = node.get("$ref") if isinstance(node, dict) else None
         if isinstance(reference, str):
             absolute = urljoin(base, reference)
+            if has_no_reference(kind, has_media_types=self._has_media_types):
+                self._misplaced.setdefault(kind, []).append(at)
+                node["$ref"] = absolute
+                return node
             if urldefrag(absolute)[0] in self._ids:
                 return node
             is_elsewhere = self._is_elsewhere(absolute)
@@ -309,6 +320,15 @@ class Bundle:
     def _note_origin(self, at: Steps, absolute: str) -> None:
         file, fragment = urldefrag(absolute)
         self.origins[at] = _path_of(file), steps_of(fragment)
+
+
+def has_no_reference(kind: str, *, has_media_types: bool) -> bool:
+    """Return whether no reference may stand for an object of a kind. Media types have components
+    since OpenAPI 3.2.
+    """
+    if kind == "media":
+        return not has_media_types
+    return kind not in SECTIONS and kind != "example"
 
 
 def _path_of(uri: str) -> Path:

@@ -48,8 +48,14 @@ class Mistakes(DocumentError):
 
 
 def in_order(found: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """Return each mistake once, by files as they first come, then by lines."""
-    once = dict.fromkeys(found)
+    """Return each mistake once, by files as they first come, then by lines. What several parts of a
+    document refer to is one, wherever they stand.
+    """
+    by_spot: dict[tuple[object, ...], Mistake] = {}
+    for each in found:
+        place = "" if each.line else each.place
+        by_spot.setdefault((each.file, each.line, each.column, place, each.message), each)
+    once = list(by_spot.values())
     files = {file: number for number, file in enumerate(dict.fromkeys(m.file for m in once))}
     return tuple(sorted(once, key=lambda m: (files[m.file], m.line, m.column)))
 

@@ -18,6 +18,7 @@ from typing import Any
 import jsonschema_rs
 
 from server.errors import DocumentError
+from server.openapi.loading import has_no_reference
 from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of
 from server.openapi.wording import child, did_you_mean, listed, nearest, reach
 
@@ -80,6 +81,9 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
                 node = {key: value for key, value in node.items() if key != "$ref"}
             elif kind != "schema" or version == "3.0":
                 continue
+        is_reference = isinstance(node, Mapping) and isinstance(node.get("$ref"), str)
+        if is_reference and has_no_reference(kind, has_media_types=version == "3.2"):
+            continue  # a fault of the references, named once
         if kind == "schema" and (_is_true_or_false(node, at, version) or not has_rules):
             continue
         if kind == "schema" and isinstance(reach(node, ("items",)), list):

@@ -1,0 +1,213 @@
+"""What of a wrong document can be mocked: the operations that no mistake touches.
+
+Nobody can repair the document of somebody else, so a mock serves what is right in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from server.document.checking import find_faults
+from server.errors import DocumentError
+from server.mocking.service import build_mock
+from server.openapi.loading import Bundle
+from server.openapi.mistakes import Locator, Mistake, Mistakes, place_of
+from server.openapi.structure import METHODS, Steps, resolved, steps_of
+from server.openapi.union import Document
+
+_AROUND = ("info", "tags", "servers", "security", "externalDocs")
+"""Parts of a document that a mock can do without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A mock of what is right in documents: the application, the documents as they are served, all
+    mistakes, and the operations that are left out, such as `GET /pets`.
+    """
+
+    app: Any
+    documents: Sequence[Document]
+    mistakes: Sequence[Mistake]
+    left_out: Sequence[str]
+
+
+def build_partial_mock(files: Sequence[Path]) -> Partial:
+    """Return a mock of the operations that no mistake touches. Raise `Mistakes` if there are none,
+    `DocumentError` for a file that cannot be read.
+    """
+    documents, mistakes, left_out = [], [], []
+    for file in files:
+        bundle = Bundle(file)
+        faults = [
+            *bundle.faults,
+            *find_faults(bundle.content, is_thorough=False, has_defaults=False),
+        ]
+        locator = Locator(bundle)
+        mistakes += [locator.mistake(fault) for fault in faults]
+        content, without = _without(bundle.content, [fault.at for fault in faults])
+        left_out += without
+        documents.append(Document(file.stem, content, b"", file))
+    while any(document.content["paths"] for document in documents):
+        try:
+            app = build_mock(documents, is_checked=False)
+        except Mistakes as error:
+            found = list(error.found)
+        else:
+            return Partial(app, documents, mistakes, left_out)
+        mistakes += found
+        before = len(left_out)
+        for number, document in enumerate(documents):
+            content, without = _without_places(document.content, [each.place for each in found])
+            documents[number] = replace(document, content=content)
+            left_out += without
+        if len(left_out) == before:
+            break
+    raise Mistakes(mistakes)
+
+
+def _without(
+    content: Mapping[str, Any], wrong: Sequence[Steps]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return a document without what mistakes at these places touch, and its operations that are
+    left out. Raise `DocumentError` for one without paths.
+    """
+    places = {tuple(map(str, at)) for at in wrong}
+    touched = _Touched(content, places)
+    sound = dict(content)
+    for key in _AROUND:
+        if any(at[:1] == (key,) for at in places):
+            sound.pop(key, None)
+    if any(at in ((), ("info",)) for at in places) or "info" not in sound:
+        sound["info"] = {"title": "Mock", "version": "0"}
+    paths = content.get("paths")
+    if not isinstance(paths, Mapping):
+        raise DocumentError("a document without paths cannot be mocked", at=("paths",))
+    kept, left_out = {}, []
+    for path, written in paths.items():
+        if str(path).startswith("x-") or not isinstance(written, Mapping):
+            continue
+        try:
+            item = dict(resolved(content, written))
+        except (DocumentError, LookupError, TypeError, AttributeError):
+            left_out.append(str(path))
+            continue
+        for method in [key for key in item if key in METHODS]:
+            if touched.operation(("paths", str(path)), method, written, item):
+                del item[method]
+                left_out.append(f"{method.upper()} {path}")
+        if any(key in METHODS for key in item):
+            item.pop("additionalOperations", None)
+            kept[path] = item
+    sound["paths"] = kept
+    components = content.get("components")
+    if isinstance(components, Mapping):
+        sound["components"] = {
+            section: {
+                name: node
+                for name, node in its.items()
+                if not touched.is_wrong(("components", str(section), str(name)))
+            }
+            for section, its in components.items()
+            if isinstance(its, Mapping)
+        }
+    else:
+        sound.pop("components", None)
+    return sound, left_out
+
+
+def _without_places(
+    content: Mapping[str, Any], wrong: Iterable[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return a document without the operations in which mistakes lie, by their places as text."""
+    wrong = list(wrong)
+    kept, left_out = {}, []
+    for path, item in content["paths"].items():
+        item = dict(item)
+        for method in [key for key in item if key in METHODS]:
+            own = place_of(("paths", path, method))
+            above = (place_of(("paths", path)), place_of(("paths",)))
+            if any(it in above or f"{it}.".startswith(f"{own}.") for it in wrong):
+                del item[method]
+                left_out.append(f"{method.upper()} {path}")
+        if any(key in METHODS for key in item):
+            kept[path] = item
+    return {**content, "paths": kept}, left_out
+
+
+class _Touched:
+    """Which parts of a document have a mistake, in them or in what they refer to."""
+
+    def __init__(self, content: Mapping[str, Any], wrong: set[tuple[str, ...]]) -> None:
+        self._content = content
+        self._wrong = wrong
+        self._starts = {at[:end] for at in wrong for end in range(1, len(at) + 1)}
+        self._known: dict[str, frozenset[str]] = {}
+
+    def is_wrong(self, at: tuple[str, ...]) -> bool:
+        """Return whether a mistake lies at a place, in it, or at what holds it."""
+        around = (at[:end] for end in range(3, len(at)))
+        return at in self._starts or any(it in self._wrong for it in around)
+
+    def operation(
+        self, at: tuple[str, ...], method: str, written: Mapping[str, Any], item: Mapping[str, Any]
+    ) -> bool:
+        """Return whether a mistake touches an operation of a path."""
+        operation = item[method]
+        if not isinstance(operation, Mapping) or at in self._wrong:
+            return True
+        if self.is_wrong((*at, method)) or self.is_wrong((*at, "parameters")):
+            return True
+        own = [written.get("$ref"), item.get("parameters"), operation]
+        security = operation.get("security", self._content.get("security"))
+        names = {
+            str(name)
+            for each in (security if isinstance(security, list) else ())
+            if isinstance(each, Mapping)
+            for name in each
+        }
+        if any(self.is_wrong(("components", "securitySchemes", name)) for name in names):
+            return True
+        references = set(_references({"$ref": own[0]})) | set(_references(own[1:]))
+        return any(self._is_wrong_behind(each) for each in self._all(references))
+
+    def _is_wrong_behind(self, reference: str) -> bool:
+        return not reference.startswith("#") or self.is_wrong(steps_of(reference))
+
+    def _all(self, references: set[str]) -> set[str]:
+        """Return references with those that they lead to."""
+        found: set[str] = set()
+        waiting = list(references)
+        while waiting:
+            reference = waiting.pop()
+            if reference in found:
+                continue
+            found.add(reference)
+            if reference not in self._known:
+                self._known[reference] = frozenset(_references(self._target(reference)))
+            waiting += self._known[reference]
+        return found
+
+    def _target(self, reference: str) -> Any:
+        node: Any = self._content
+        for step in steps_of(reference) if reference.startswith("#/") else ():
+            try:
+                node = node[int(step) if isinstance(node, list) else step]
+            except (LookupError, TypeError, ValueError):
+                return None
+        return node if node is not self._content else None
+
+
+def _references(node: Any) -> Iterator[str]:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            reference = node.get("$ref")
+            if isinstance(reference, str):
+                yield reference
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
