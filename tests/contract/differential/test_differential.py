@@ -19,7 +19,7 @@ from tests.contract.differential.run import run
 from tests.contract.differential.subjects import SUBJECTS, WITHOUT_STOCK, shop
 from tests.server.services import SHOP
 
-NUMBERS = {"shop": 2000, "payment": 2000, "chat": 300}
+NUMBERS = {"shop": 1000, "payment": 1000, "chat": 300}
 SEED = 20261121
 
 
