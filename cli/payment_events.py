@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import click
 import httpx
 
 from adapters.exchanges import LOOPBACK
+from cli.given_secrets import read_secret
 from cli.payment_feed import Event, Feed, FeedRefused
 from models.clock import SystemClock
 from models.types import from_ms
@@ -22,6 +24,8 @@ from settings import Settings
 
 RECEIVER_S = 15.0
 """How long a receiver has to answer."""
+RETRY_S = 2.0
+"""The pause before an event that was not taken is sent again (`--resume`)."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -64,7 +68,17 @@ def events(url: str | None, key: str, after: str | None, from_start: bool, as_js
 @click.option(
     "--secret",
     envvar="WEBHOOK_SECRET",
-    help="Signing secret (whsec_...).  [default: a new one, which is shown]",
+    callback=read_secret,
+    help="Signing secret (whsec_...), as @FILE, or - for standard input; better in the variable"
+    " WEBHOOK_SECRET.  [default: a new one, which is shown]",
+)
+@click.option(
+    "--resume",
+    "place",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep in this file how far the address has taken events, start there, and send an event"
+    " again until it is taken.",
 )
 def listen(
     url: str | None,
@@ -73,10 +87,11 @@ def listen(
     from_start: bool,
     receiver: str,
     secret: str | None,
+    place: Path | None,
 ) -> None:
     """Send the events of a project to a local address as they come, signed as webhooks are.
 
-    Each event is sent once. For development: webhook endpoints try again.
+    Each event is sent once, or with --resume until the address answers 2xx. For development.
     """
     if urlsplit(receiver).scheme not in ("http", "https"):
         raise click.BadParameter("is no http or https address", param_hint="--forward-to")
@@ -85,13 +100,22 @@ def listen(
         click.echo(f"Events are signed with {secret}")
     elif not signing.is_secret(secret):
         raise click.BadParameter("is no secret that begins with whsec_", param_hint="--secret")
+    if place is not None and after is None and place.exists():
+        after = place.read_text().strip() or None
     trusts = urlsplit(receiver).hostname not in LOOPBACK
     with (
         following(url, key, after, from_start=from_start) as found,
         httpx.Client(timeout=RECEIVER_S, trust_env=trusts) as client,
     ):
         for event in found:
-            click.echo(f"{line_of(event)} -> {forward(client, receiver, event, secret)}")
+            while True:
+                said = forward(client, receiver, event, secret)
+                click.echo(f"{line_of(event)} -> {said}")
+                if place is None or said.startswith("2"):
+                    break
+                time.sleep(RETRY_S)
+            if place is not None:
+                place.write_text(event["id"])
 
 
 @contextmanager

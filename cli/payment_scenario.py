@@ -10,6 +10,7 @@ import click
 import httpx
 
 from adapters.exchanges import LOOPBACK
+from cli.given_secrets import read_secret
 from cli.output import answer, json_option
 from cli.payment_events import RECEIVER_S, forward, line_of
 from cli.payment_feed import Event
@@ -36,14 +37,24 @@ PAGE = 100
 @click.option(
     "--secret",
     envvar="WEBHOOK_SECRET",
-    help="Signing secret (whsec_...) of --forward-to.  [default: a new one, which is shown]",
+    callback=read_secret,
+    help="Signing secret (whsec_...) of --forward-to, as @FILE, or - for standard input; better in"
+    " the variable WEBHOOK_SECRET.  [default: a new one, which is shown]",
+)
+@click.option("--order", "order_id", help="Run on the first attempt at this order of your shop.")
+@click.option("--invoice", "invoice_id", help="Run on this invoice of your shop.")
+@click.option(
+    "--shop-url",
+    metavar="URL",
+    help="Where each run asks your shop what it did; it passes only if that is right.",
 )
 @click.option("--method", "method_id", help="Payment method.  [default: the project's first one]")
 @click.option(
     "--key",
     envvar="KEY",
     required=True,
-    help="API key of the project; better in the variable KEY.",
+    callback=read_secret,
+    help="API key of the project, as @FILE, or - for standard input; better in the variable KEY.",
 )
 @click.option("--url", help="Address of the server.  [default: SPECD_PUBLIC_URL]")
 @json_option
@@ -52,15 +63,20 @@ def scenario(
     receiver: str | None,
     secret: str | None,
     method_id: str | None,
+    order_id: str | None,
+    invoice_id: str | None,
+    shop_url: str | None,
     key: str,
     url: str | None,
     as_json: bool,
 ) -> None:
     """Run the scenarios named NAME, by default all, and show what happens.
 
-    Exit 1 if one fails: if a step does not come to its state, or a webhook endpoint or --forward-to
-    answers an event without 2xx.
+    Exit 1 if one fails: if a step does not come to its state, if a webhook endpoint or --forward-to
+    answers an event without 2xx, or if the shop at --shop-url has done the wrong thing.
     """
+    if (order_id or invoice_id) and len(names) != 1:
+        raise click.UsageError("An order has one scenario; name it.")
     if receiver and urlsplit(receiver).scheme not in ("http", "https"):
         raise click.BadParameter("is no http or https address", param_hint="--forward-to")
     if receiver and secret is None:
@@ -70,7 +86,14 @@ def scenario(
         raise click.BadParameter("is no secret that begins with whsec_", param_hint="--secret")
     address = url or Settings.from_env().public_url
     with Bench(address, key, receiver, secret or "") as bench:
-        runs = [bench.run(name, method_id) for name in names or bench.names()]
+        asked = {
+            "payment_method_id": method_id,
+            "external_order_id": order_id,
+            "invoice_id": invoice_id,
+            "shop_url": shop_url,
+        }
+        given = {name: value for name, value in asked.items() if value is not None}
+        runs = [bench.run(name, given) for name in names or bench.names()]
     failed = [run["scenario"] for run in runs if run["state"] == "failed"]
     answer(
         {"runs": runs, "failed": failed},
@@ -106,10 +129,9 @@ class Bench:
         """Return the names of the catalogue."""
         return [each["name"] for each in self._ask("GET", "/test-helpers/scenarios")["data"]]
 
-    def run(self, name: str, method_id: str | None) -> dict[str, Any]:
-        """Run a scenario to its end, and show it."""
+    def run(self, name: str, body: dict[str, str]) -> dict[str, Any]:
+        """Run a scenario to its end, and show it. `body` is the RunRequest."""
         click.echo(f"{name}:", err=True)
-        body = {"payment_method_id": method_id} if method_id else {}
         run = started = self._ask("POST", f"/test-helpers/scenarios/{name}/runs", json=body)
         shown, refused = 0, []
         for run, events in self._follow(started):
@@ -130,22 +152,32 @@ class Bench:
         expected = run["expected"]
         click.echo(
             f"  {run['state']}{': ' + run['failure'] if run['failure'] else ''};"
-            f" fulfil {expected['fulfilments']} x, belongs to the shopper: {expected['refund']}",
+            f" order {run['external_order_id']}: fulfil {expected['fulfilments']} x, return"
+            f" {run['amount_to_return']} of {run['amount']} atoms ({expected['refund']})",
             err=True,
         )
         return run
 
     def _follow(self, run: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[Event]]]:
         """Yield the run and its new events until it has ended and there are no more."""
-        after: str | None = None
+        invoices = [
+            run["invoice_id"],
+            *([run["next_invoice_id"]] if run["next_invoice_id"] else []),
+        ]
+        after: dict[str, str | None] = dict.fromkeys(invoices)
         while True:
             has_ended = run["state"] in ENDED
-            query = {"invoice_id": run["invoice_id"], "limit": PAGE}
-            query |= {"wait_s": 0 if has_ended else WAIT_S}
-            page = self._ask("GET", "/events", params=query | ({"after": after} if after else {}))
-            after = page["next_cursor"]
-            yield run, page["data"]
-            if has_ended and not page["data"]:
+            events: list[Event] = []
+            for invoice_id, place in after.items():
+                wait_s = 0 if has_ended or invoice_id != invoices[-1] else WAIT_S
+                query = {"invoice_id": invoice_id, "limit": PAGE, "wait_s": wait_s}
+                page = self._ask(
+                    "GET", "/events", params=query | ({"after": place} if place else {})
+                )
+                after[invoice_id] = page["next_cursor"]
+                events += page["data"]
+            yield run, events
+            if has_ended and not events:
                 return
             run = self._ask("GET", f"/test-helpers/runs/{run['id']}")
 

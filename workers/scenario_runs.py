@@ -10,6 +10,7 @@ import secrets
 from datetime import timedelta
 from functools import singledispatchmethod
 
+import orjson
 from sqlalchemy.orm import Session
 
 from adapters.chain.development import DevelopmentChains, NodeRefuses
@@ -45,6 +46,8 @@ from models.webhooks import signing
 
 STEP_WITHIN = timedelta(minutes=1)
 """The longest time until a step comes to its state."""
+ASK_WITHIN = timedelta(seconds=10)
+"""How long after its last step a shop may still change what it says that it did."""
 RUNS_AT_ONCE = 100
 
 
@@ -103,7 +106,39 @@ class ScenarioRunner:
         if failure is None and not is_delivered:
             self._check_time(run)
             return False
+        if failure is None and run.shop_url is not None:
+            return self._ask(run, run.shop_url)
         return self._end(run, failure)
+
+    def _ask(self, run: Run, url: str) -> bool:
+        """Ask the shop what it did. End the run if that is right, or `ASK_WITHIN` has passed."""
+        invoice = self._invoice(run)
+        question = {
+            "run_id": run.id,
+            "scenario": run.scenario,
+            "external_order_id": invoice.external_order_id,
+            "invoice_ids": run.invoice_ids,
+        }
+        headers = {"content-type": "application/json"}
+
+        async def post() -> Received:
+            try:
+                return await self._sender.post(url, headers, orjson.dumps(question))
+            finally:
+                await self._sender.close()
+
+        received = asyncio.run(post())
+        answer = received.answer if is_success(received.status) else ""
+        if received.status is None:
+            mistake: str | None = f"the shop did not answer ({received.failure})"
+        elif not is_success(received.status):
+            mistake = f"the shop answered {received.status} to the question what it did"
+        else:
+            mistake = runs.find_mistake(run, answer, amount=invoice.amount)
+        if mistake is not None and self._clock.now() - run.step_began_at < ASK_WITHIN:
+            return False
+        self._database.run(lambda session: runs.note_answer(session, run, answer))
+        return self._end(run, mistake)
 
     def _check_time(self, run: Run) -> None:
         """End the run if its step has taken too long."""
@@ -122,12 +157,12 @@ class ScenarioRunner:
             lambda session: runs.end(session, run, failure, now=self._clock.now())
         )
 
-    def _invoice(self, run: Run) -> InvoiceView:
+    def _invoice(self, run: Run, *, is_next: bool = False) -> InvoiceView:
         with self._database.reading() as reader:
             return access_invoice(
                 reader,
                 project_id=run.project_id,
-                invoice_id=run.invoice_id,
+                invoice_id=run.invoice_ids[-1] if is_next else run.invoice_id,
                 now=self._clock.now(),
             )
 
@@ -143,7 +178,7 @@ class ScenarioRunner:
     @_do.register
     def _pay(self, step: Pay, run: Run) -> str | None:
         after_s = self._end_time(run) if step.late else None
-        invoice = self._invoice(run)
+        invoice = self._invoice(run, is_next=step.next_attempt)
         wanted = invoice.amount * step.percent // 100
 
         async def pay() -> str:
@@ -172,7 +207,7 @@ class ScenarioRunner:
 
     @_do.register
     def _await(self, step: Await, run: Run) -> str | None:
-        invoice = self._invoice(run)
+        invoice = self._invoice(run, is_next=step.next_attempt)
         state = (invoice.status, invoice.exception)
         if state not in step.states or (step.finally_ and not invoice.expiry_final):
             return None
@@ -233,7 +268,7 @@ class ScenarioRunner:
     def _redeliver(self, step: Redeliver, run: Run) -> str | None:
         with self._database.reading() as reader:
             events = [each for each in runs.events_of(reader, run) if each.type == step.type]
-            if not events or not runs.is_delivered(reader, run):
+            if not events or not (step.overtakes or runs.is_delivered(reader, run)):
                 return None
         endpoints = self._receivers(run, step.type)
 

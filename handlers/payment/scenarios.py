@@ -4,16 +4,23 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from handlers.payment.wire.context import Context
 from models.payment import invoices
 from models.payment.errors import ChainNotConfigured
 from models.payment.event_list import written_id
+from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.invoices import NewestBlock
+from models.payment.money import format_units
 from models.payment.test_helpers import chains, runs
+from models.payment.test_helpers.errors import InvalidShopUrl
 from models.payment.test_helpers.runs import Run
 from models.payment.test_helpers.scenarios import CATALOGUE, Scenario
 from models.types import to_ms
+from models.webhooks.addresses import AddressRefused
 from server.phases import prepared_by
+from server.response import Response, encode
 
 AMOUNT = "10"
 
@@ -36,53 +43,120 @@ def _find_newest_block(ctx: Context, *, body: dict[str, Any] | None = None) -> N
 
 
 @prepared_by(_find_newest_block)
-def run_scenario(
+async def run_scenario(
     ctx: Context,
     newest: NewestBlock | None,
     *,
     name: str,
     body: dict[str, Any] | None = None,
-) -> tuple[dict[str, Any], int]:
-    """Run a scenario with a new invoice."""
-    scenario, asked, project_id = runs.find_scenario(name), body or {}, ctx.actor.project_id
+) -> Response:
+    """Run a scenario with an invoice of the shop's, or a new one."""
+    scenario, asked = runs.find_scenario(name), body or {}
+    shop_url: str | None = asked.get("shop_url")
+    if shop_url is not None:
+        try:
+            await ctx.adapters.webhooks.sender.check(shop_url)
+        except AddressRefused as refusal:
+            raise InvalidShopUrl(problem=str(refusal)) from None
+
+    def start(session: Session) -> dict[str, Any]:
+        invoice = _choose_invoice(ctx, session, scenario, asked, newest)
+        if not ctx.adapters.chain.is_configured(invoice.chain_id):
+            raise ChainNotConfigured(chain_id=invoice.chain_id)
+        following = None
+        if scenario.has_next_attempt:
+            following = _create(
+                ctx,
+                session,
+                external_order_id=invoice.external_order_id,
+                attempt_no=invoice.attempt_no + 1,
+                amount=format_units(invoice.amount, invoice.decimals),
+                payment_method_id=invoice.payment_method_id,
+                newest=newest,
+            )
+        run = runs.start(
+            session,
+            scenario,
+            project_id=ctx.actor.project_id,
+            invoice_id=invoice.id,
+            next_invoice_id=None if following is None else following.id,
+            shop_url=shop_url,
+            chain_id=invoice.chain_id,
+            now=ctx.now,
+        )
+        return _run(run, invoice, [])
+
+    return Response(201, encode(await ctx.write(start)))
+
+
+def _choose_invoice(
+    ctx: Context,
+    session: Session,
+    scenario: Scenario,
+    asked: dict[str, Any],
+    newest: NewestBlock | None,
+) -> InvoiceView:
+    """Return the invoice that the shop has made, or a new one if there is none. Raise
+    `InvoiceDoesNotExist`, `OrderAttemptExists`, and what `create_invoice` raises.
+    """
+    project_id, order = ctx.actor.project_id, asked.get("external_order_id")
+    invoice_id: str | None = asked.get("invoice_id")
+    if invoice_id is None and order is not None:
+        invoice_id = runs.find_invoice_of_order(
+            session,
+            project_id=project_id,
+            external_order_id=order,
+            attempt_no=asked.get("attempt_no", 1),
+        )
+    if invoice_id is not None:
+        invoice = access_invoice(session, project_id=project_id, invoice_id=invoice_id, now=ctx.now)
+        method = chains.choose_method(
+            session, project_id=project_id, method_id=invoice.payment_method_id
+        )
+        runs.check_method(scenario, method)
+        runs.require_fresh(session, invoice)
+        return invoice
     method = chains.choose_method(
-        ctx.session, project_id=project_id, method_id=asked.get("payment_method_id")
+        session, project_id=project_id, method_id=asked.get("payment_method_id")
     )
     runs.check_method(scenario, method)
-    if not ctx.adapters.chain.is_configured(method.chain_id):
-        raise ChainNotConfigured(chain_id=method.chain_id)
-    order = invoices.check_order(
-        ctx.session,
-        project_id=project_id,
-        external_order_id=asked.get("external_order_id", f"{name}-{uuid.uuid4()}"),
+    return _create(
+        ctx,
+        session,
+        external_order_id=order or f"{scenario.name}-{uuid.uuid4()}",
         attempt_no=asked.get("attempt_no", 1),
         amount=asked.get("amount", AMOUNT),
         payment_method_id=method.id,
+        newest=newest,
     )
-    invoice = invoices.create_invoice(
-        ctx.session,
-        order,
+
+
+def _create(
+    ctx: Context, session: Session, *, newest: NewestBlock | None, **order: Any
+) -> InvoiceView:
+    """Return a new invoice of the order."""
+    checked = invoices.check_order(session, project_id=ctx.actor.project_id, **order)
+    if not ctx.adapters.chain.is_configured(checked.chain_id):
+        raise ChainNotConfigured(chain_id=checked.chain_id)
+    return invoices.create_invoice(
+        session,
+        checked,
         xpub=ctx.actor.xpub,
         lifetime=timedelta(seconds=ctx.settings.invoice_lifetime_s),
         monitoring=timedelta(seconds=ctx.settings.invoice_monitoring_s),
         now=ctx.now,
         newest=newest,
     )
-    run = runs.start(
-        ctx.session,
-        scenario,
-        project_id=project_id,
-        invoice_id=invoice.id,
-        chain_id=invoice.chain_id,
-        now=ctx.now,
-    )
-    return _run(run, []), 201
 
 
 def get_run(ctx: Context, *, id_: str) -> dict[str, Any]:
     """Read a run of a scenario."""
-    run = runs.access_run(ctx.session, project_id=ctx.actor.project_id, run_id=id_)
-    return _run(run, runs.events_of(ctx.session, run))
+    project_id = ctx.actor.project_id
+    run = runs.access_run(ctx.session, project_id=project_id, run_id=id_)
+    invoice = access_invoice(
+        ctx.session, project_id=project_id, invoice_id=run.invoice_id, now=ctx.now
+    )
+    return _run(run, invoice, runs.events_of(ctx.session, run))
 
 
 def _scenario(scenario: Scenario) -> dict[str, Any]:
@@ -104,7 +178,7 @@ def _expected(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _run(run: Run, events: list[runs.EventOfRun]) -> dict[str, Any]:
+def _run(run: Run, invoice: InvoiceView, events: list[runs.EventOfRun]) -> dict[str, Any]:
     """The document's ScenarioRun."""
     done = run.done
     steps = [
@@ -120,6 +194,12 @@ def _run(run: Run, events: list[runs.EventOfRun]) -> dict[str, Any]:
         "scenario": run.scenario,
         "state": run.state,
         "invoice_id": run.invoice_id,
+        "next_invoice_id": run.next_invoice_id,
+        "external_order_id": invoice.external_order_id,
+        "amount": str(invoice.amount),
+        "amount_to_return": str(run.entry.to_return(invoice.amount)),
+        "shop_url": run.shop_url,
+        "shop_answer": run.shop_answer,
         "steps": steps,
         "expected": _expected(run.entry),
         "events": [{"id": written_id(event.id), "type": event.type} for event in events],

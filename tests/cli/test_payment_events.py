@@ -224,7 +224,13 @@ def test_refusals(
         assert "404" in specd.refusal("payment", "events", *other)
         listen = ("payment", "listen", *there, "--key", ada.key, "--forward-to")
         assert "http or https" in specd.refusal(*listen, "ftp://127.0.0.1/")
-        assert "whsec_" in specd.refusal(*listen, "http://127.0.0.1/", "--secret", "x")
+        warned = specd(*listen, "http://127.0.0.1/", "--secret", "x")[2]
+        assert warned.startswith("Warning: others can see the value of --secret")
+        monkeypatch.setenv("WEBHOOK_SECRET", "x")
+        assert "whsec_" in specd.refusal(*listen, "http://127.0.0.1/")
+        (tmp_path / "secret").write_text("y\n")
+        from_file = (*listen, "http://127.0.0.1/", "--secret", f"@{tmp_path / 'secret'}")
+        assert "whsec_" in specd.refusal(*from_file)
     status, _, err = specd("payment", "events", *there)
     assert status == 2
     assert "--key" in err

@@ -25,10 +25,12 @@ from models.webhooks.signing import new_secret
 from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import ROOT, RunningServer
 from tests.live.small_shop import (
+    DOES_NOTHING,
     FAULTS,
     FULFILS_ON_PROCESSING,
     FULFILS_TWICE,
     IGNORES_OVER,
+    KEEPS_LATE,
     TRUSTS_ANYBODY,
     SmallShop,
 )
@@ -40,10 +42,14 @@ PATIENCE_S = 120.0
 LOOK_S = 0.1
 FAILING = {
     FULFILS_ON_PROCESSING: {"reorganised_before_paid"},
-    IGNORES_OVER: {"over_in_one_step", "over_later", "twice"},
-    FULFILS_TWICE: {"twice", "reorganised_twice"},
+    IGNORES_OVER: {"over_in_one_step", "over_later", "twice", "two_attempts"},
+    FULFILS_TWICE: {"twice", "reorganised_twice", "two_attempts"},
     TRUSTS_ANYBODY: {"forged"},
+    KEEPS_LATE: {"late", "expired_then_paid", "canceled_then_paid", "partial_then_expired"},
+    DOES_NOTHING: set(CATALOGUE) - {"abandoned", "reorganised_before_paid"},
 }
+MAY_FAIL = {FULFILS_TWICE: {"out_of_order"}}
+"""invoice.paid comes twice if it was delivered before it could overtake."""
 
 
 class Bench:
@@ -81,7 +87,10 @@ class Bench:
         assert [each["name"] for each in listed] == list(CATALOGUE)
         slowest_first = reversed(CATALOGUE)
         ids = {
-            name: self.post(f"/test-helpers/scenarios/{name}/runs")["id"] for name in slowest_first
+            name: self.post(f"/test-helpers/scenarios/{name}/runs", {"shop_url": shop.judge_url})[
+                "id"
+            ]
+            for name in slowest_first
         }
         runs = {name: self.finished(run_id) for name, run_id in ids.items()}
         assert self.api.delete(f"/webhook-endpoints/{endpoint_id}").status_code == 204
@@ -109,9 +118,6 @@ class Bench:
 
     def act(self, invoice_id: str, what: str, **body: Any) -> dict[str, Any]:
         return self.post(f"/test-helpers/invoices/{invoice_id}/{what}", {"wait_s": 15} | body)
-
-    def order_of(self, run: dict[str, Any]) -> str:
-        return str(self.api.get(f"/invoices/{run['invoice_id']}").json()["external_order_id"])
 
 
 _numbers = itertools.count(1)
@@ -162,15 +168,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         yield bench
 
 
-def mistakes(bench: Bench, shop: SmallShop, runs: dict[str, dict[str, Any]]) -> set[str]:
-    """The scenarios that failed, or of which the shop has made something else."""
-    wrong = set()
-    for name, run in runs.items():
-        order, expected = bench.order_of(run), run["expected"]
-        made = (shop.fulfilled[order], shop.owed.get(order, "none"))
-        if run["state"] == "failed" or made != (expected["fulfilments"], expected["refund"]):
-            wrong.add(name)
-    return wrong
+def mistakes(runs: dict[str, dict[str, Any]]) -> set[str]:
+    """The scenarios that failed, by themselves."""
+    return {name for name, run in runs.items() if run["state"] == "failed"}
 
 
 def test_a_good_shop_passes_every_scenario_in_time(bench: Bench) -> None:
@@ -179,7 +179,6 @@ def test_a_good_shop_passes_every_scenario_in_time(bench: Bench) -> None:
         runs = bench.run_all(shop)
         took = time.monotonic() - began
         assert {name: run["failure"] for name, run in runs.items() if run["failure"]} == {}
-        assert mistakes(bench, shop, runs) == set()
     for name, run in runs.items():
         assert run["state"] == "passed"
         assert all(step["result"] for step in run["steps"]), name
@@ -191,7 +190,7 @@ def test_a_good_shop_passes_every_scenario_in_time(bench: Bench) -> None:
 def test_a_mistake_fails_the_right_scenarios(bench: Bench, fault: str) -> None:
     with SmallShop([fault]) as shop:
         runs = bench.run_all(shop)
-        assert mistakes(bench, shop, runs) == FAILING[fault]
+        assert mistakes(runs) - MAY_FAIL.get(fault, set()) == FAILING[fault]
 
 
 class TestSingleActs:
@@ -259,7 +258,9 @@ def test_the_page_says_how_to_run_them_in_a_terminal(bench: Bench) -> None:
         assert done.stdout == "2 of 2 scenarios passed.\n"
         assert "-> 204 NO CONTENT" in done.stderr
         assert [*shop.fulfilled.values()] == [1]
-        assert [*shop.owed.values()] == ["all"]
+        assert [shop.owed(order) for order in shop.arrived if order not in shop.fulfilled] == [
+            10**7
+        ]
         done = run_as_shown(bench, command, new_secret())
         assert done.returncode == 1
         assert "answered invoice.created with 401 UNAUTHORIZED" in done.stderr
@@ -277,7 +278,8 @@ def test_the_job_on_the_page_is_one() -> None:
     (block,) = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     steps = yaml.safe_load(block)["jobs"]["shop"]["steps"]
     shown = " ".join(step.get("run", "") for step in steps)
-    assert "specd payment scenario --json > runs.json" in shown
+    judged = "--shop-url http://127.0.0.1:5000/judge"
+    assert f"specd payment scenario {judged} --json > runs.json" in shown
     assert "specd demo --json > ready.json" in shown
 
 

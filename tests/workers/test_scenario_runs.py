@@ -209,7 +209,7 @@ def test_a_run_survives_an_outage_of_the_database(
     run = bench.start("exact")
     assert bench.runner.try_some()
 
-    def be_away(_run: Run) -> InvoiceView:
+    def be_away(_run: Run, **_: object) -> InvoiceView:
         raise DatabaseUnavailable
 
     with monkeypatch.context() as patch:

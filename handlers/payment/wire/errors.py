@@ -75,6 +75,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     helpers.ChainIsNoTestBench: Answer(409, "chain_cannot_do_that"),
     helpers.NothingIsDue: Answer(409, "nothing_due"),
     helpers.InvoiceNotExpirable: Answer(409, "invoice_not_expirable"),
+    helpers.InvalidShopUrl: Answer(422, "invalid_webhook_url", at=("/body/shop_url", "{problem}")),
     helpers.TooFewConfirmations: Answer(409, "too_few_confirmations"),
     helpers.TooManyRuns: Answer(409, "too_many_runs", retry_after_s=5),
     DatabaseUnavailable: Answer(503, "database_unavailable", retry_after_s=1),

@@ -1,6 +1,7 @@
 """The errors of the test helpers."""
 
 from models.errors import DomainError
+from models.payment.errors import InvalidWebhookUrl
 
 
 class ChainDoesNotExist(DomainError):
@@ -48,6 +49,12 @@ class ScenarioDoesNotExist(DomainError):
     code = "scenario_not_found"
     sentence = "There is no such scenario; GET /v1/test-helpers/scenarios lists them."
     advice = "Use a `name` that `GET /v1/test-helpers/scenarios` returns."
+
+
+class InvalidShopUrl(InvalidWebhookUrl):
+    """A shop is not asked at that address, for the reasons for which webhooks are not posted to
+    one. Facts: `problem`.
+    """
 
 
 class TooFewConfirmations(DomainError):

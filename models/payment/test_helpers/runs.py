@@ -5,6 +5,7 @@ reorganisation takes away what others have paid. A run whose steps are done wait
 beside the others.
 """
 
+import re
 import uuid
 from collections import Counter
 from dataclasses import dataclass
@@ -12,11 +13,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import func, select, update
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.payment import lifecycle
+from models.payment.errors import OrderAttemptExists
+from models.payment.invoice_view import InvoiceView
 from models.payment.methods import MethodRow
-from models.payment.tables import Event, Project
+from models.payment.tables import Event, Invoice, Project
 from models.payment.test_helpers import faults
 from models.payment.test_helpers.errors import (
     RunDoesNotExist,
@@ -39,6 +43,7 @@ QUEUED, RUNNING, DELIVERING, PASSED, FAILED = "queued", "running", "delivering",
 MOST_UNFINISHED = 50
 """The most unfinished runs of one project."""
 LONGEST_FAILURE = 500
+LONGEST_ANSWER = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,9 @@ class Run:
     step_began_at: datetime
     log: str
     failure: str | None
+    next_invoice_id: str | None
+    shop_url: str | None
+    shop_answer: str | None
     created_at: datetime
     ended_at: datetime | None
 
@@ -62,6 +70,11 @@ class Run:
     def entry(self) -> Scenario:
         """The entry of the catalogue."""
         return CATALOGUE[self.scenario]
+
+    @property
+    def invoice_ids(self) -> list[str]:
+        """The invoices that its events are about."""
+        return [self.invoice_id, *([self.next_invoice_id] if self.next_invoice_id else [])]
 
     @property
     def done(self) -> list[dict[str, Any]]:
@@ -75,6 +88,13 @@ class EventOfRun(NamedTuple):
 
     id: int
     type: str
+
+
+class _Answer(NamedTuple):
+    """What a shop says that it did for an order; `returned` in atoms."""
+
+    fulfilled: int
+    returned: int
 
 
 _COLUMNS = columns_of(Run, ScenarioRun)
@@ -102,8 +122,10 @@ def start(
     invoice_id: str,
     chain_id: int,
     now: datetime,
+    next_invoice_id: str | None = None,
+    shop_url: str | None = None,
 ) -> Run:
-    """Queue a run. Raise `TooManyRuns`."""
+    """Queue a run. `shop_url` has been checked. Raise `TooManyRuns`."""
     session.execute(  # two that are started at once count each other
         select(Project.id).where(Project.id == project_id).with_for_update(key_share=True)
     )
@@ -120,6 +142,8 @@ def start(
             scenario=scenario.name,
             chain_id=chain_id,
             invoice_id=invoice_id,
+            next_invoice_id=next_invoice_id,
+            shop_url=shop_url,
             state=QUEUED,
             step=0,
             step_began_at=now,
@@ -140,6 +164,65 @@ def access_run(db: Db, *, project_id: str, run_id: str) -> Run:
     if run is None:
         raise RunDoesNotExist()
     return run
+
+
+def find_invoice_of_order(
+    db: Db, *, project_id: str, external_order_id: str, attempt_no: int
+) -> str | None:
+    """Return the id of the invoice of an attempt at an order, or None if there is none."""
+    query = select(Invoice.id).where(
+        Invoice.project_id == project_id,
+        Invoice.external_order_id == external_order_id,
+        Invoice.attempt_no == attempt_no,
+    )
+    return db.execute(query).scalar()
+
+
+def require_fresh(session: Session, invoice: InvoiceView) -> None:
+    """Raise `OrderAttemptExists` unless an invoice is open, without payments and without a run."""
+    is_run = select(ScenarioRun.id).where(
+        or_(ScenarioRun.invoice_id == invoice.id, ScenarioRun.next_invoice_id == invoice.id)
+    )
+    is_open = (invoice.status, invoice.exception) == (lifecycle.UNPAID, lifecycle.NONE)
+    if not is_open or invoice.payments or session.execute(is_run.limit(1)).first():
+        raise OrderAttemptExists(invoice_id=invoice.id)
+
+
+def note_answer(session: Session, run: Run, answer: str) -> bool:
+    """Record what the shop has answered."""
+    return _change(session, run, shop_answer=answer[:LONGEST_ANSWER])
+
+
+def find_mistake(run: Run, answer: str, *, amount: int) -> str | None:
+    """Return what is wrong with the answer of the shop, as a sentence, or None if it is right."""
+    told = _read_answer(answer)
+    if told is None:
+        return (
+            'the shop did not answer with {"fulfilled": NUMBER, "returned": "ATOMS"}: '
+            f"{answer[:200]}"
+        )
+    due = _Answer(run.entry.fulfilments, run.entry.to_return(amount))
+    wrong = [
+        f"{name} {got} instead of {wanted}"
+        for name, got, wanted in zip(_Answer._fields, told, due, strict=True)
+        if got != wanted
+    ]
+    return f"the shop has {' and '.join(wrong)}" if wrong else None
+
+
+def _read_answer(text: str) -> _Answer | None:
+    try:
+        told = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(told, dict):
+        return None
+    fulfilled, returned = told.get("fulfilled"), told.get("returned")
+    if not isinstance(fulfilled, int) or isinstance(fulfilled, bool):
+        return None
+    if not isinstance(returned, str) or not re.fullmatch("[0-9]{1,78}", returned):
+        return None
+    return _Answer(fulfilled, int(returned))
 
 
 def find_to_do(db: Db, *, limit: int) -> list[Run]:
@@ -185,7 +268,7 @@ def end(session: Session, run: Run, failure: str | None, *, now: datetime) -> bo
 
 def events_of(db: Db, run: Run) -> list[EventOfRun]:
     """Return the events of the run's invoice, in their order."""
-    query = select(Event.id, Event.type).where(Event.invoice_id == run.invoice_id)
+    query = select(Event.id, Event.type).where(Event.invoice_id.in_(run.invoice_ids))
     return read_rows(EventOfRun, db.execute(query.order_by(Event.id)))
 
 

@@ -25,14 +25,16 @@ from models.payment.lifecycle import (
 @dataclass(frozen=True, slots=True)
 class Pay:
     """Pay until so many percent of the amount are at the deposit address. `late`: after the time
-    of the invoice, which ends now.
+    of the invoice, which ends now. `next_attempt`: of the next attempt at the order.
     """
 
     percent: int
     late: bool = False
+    next_attempt: bool = False
 
     def __str__(self) -> str:
-        return f"pay until {self.percent} % have arrived{', too late' if self.late else ''}"
+        to = " of the next attempt" if self.next_attempt else ""
+        return f"pay until {self.percent} %{to} have arrived{', too late' if self.late else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,12 @@ class Await:
 
     states: tuple[tuple[str, str], ...]
     finally_: bool = False
+    next_attempt: bool = False
 
     def __str__(self) -> str:
         status, exception = self.states[0]
-        told = f"wait until it is {status}" + ("" if exception == NONE else f", {exception}")
+        what = "the next attempt" if self.next_attempt else "it"
+        told = f"wait until {what} is {status}" + ("" if exception == NONE else f", {exception}")
         return told + (", for good" if self.finally_ else "")
 
 
@@ -107,9 +111,11 @@ class Redeliver:
     """Post an event of the invoice once more."""
 
     type: str
+    overtakes: bool = False
+    """Post it as soon as it exists, before the events that wait to be sent."""
 
     def __str__(self) -> str:
-        return f"post {self.type} once more"
+        return f"post {self.type} {'before the others' if self.overtakes else 'once more'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +164,23 @@ class Scenario:
     fulfilments: int
     refund: Refund = Refund.NONE
     least_confirmations: int = 1
+
+    @property
+    def has_next_attempt(self) -> bool:
+        """Whether a second invoice of the order is paid too."""
+        return any(isinstance(step, Pay) and step.next_attempt for step in self.steps)
+
+    def to_return(self, amount: int) -> int:
+        """Return the atoms that belong to the shopper in the end, of all attempts together."""
+        paid = [step for step in self.steps if isinstance(step, Pay)]
+        arrived = sum(
+            max(
+                (amount * step.percent // 100 for step in paid if step.next_attempt == is_next),
+                default=0,
+            )
+            for is_next in (False, True)
+        )
+        return {Refund.NONE: 0, Refund.EXCESS: arrived - amount, Refund.ALL: arrived}[self.refund]
 
 
 MAY_COME = frozenset({"invoice.processing"})
@@ -283,6 +306,62 @@ CATALOGUE = _catalogue(
             "endpoint_down",
             "The endpoint is down for a moment, and gets the messages a few seconds later.",
             (EndpointDown(messages=1), Pay(100), _ARRIVED, *_PAID),
+            _events("payment_received", "paid"),
+            fulfilments=1,
+        ),
+        Scenario(
+            "abandoned",
+            "Nobody pays, and the invoice expires for good.",
+            (Expire(), Await(((EXPIRED, NONE),), finally_=True)),
+            _events("expired"),
+            fulfilments=0,
+        ),
+        Scenario(
+            "partial_then_expired",
+            "Two fifths arrive, and the invoice expires for good.",
+            (
+                *(Pay(40), Await(((UNPAID, PARTIAL),))),
+                *(Expire(), Await(((EXPIRED, PARTIAL),), finally_=True)),
+            ),
+            _events("payment_received", "partially_paid", "expired"),
+            fulfilments=0,
+            refund=Refund.ALL,
+        ),
+        Scenario(
+            "two_attempts",
+            "The shopper pays two attempts at one order.",
+            (
+                *(Pay(100), _ARRIVED, *_PAID),
+                *(Pay(100, next_attempt=True), Confirm()),
+                Await(((PAID, NONE),), next_attempt=True),
+            ),
+            _events(
+                *("payment_received", "paid"),
+                *("created", "payment_received", "paid"),
+            ),
+            fulfilments=1,
+            refund=Refund.EXCESS,
+        ),
+        Scenario(
+            "mined_again_late",
+            "The invoice is paid, a reorganisation takes the payment back, and it comes late.",
+            (
+                *(Pay(100), _ARRIVED, *_PAID, *_REORGED),
+                *(Pay(100, late=True), _EXPIRED_LATE),
+            ),
+            _events(
+                *("payment_received", "paid", "payment_reorged", "reorged"),
+                *("payment_received", "paid_late", "expired"),
+            ),
+            fulfilments=1,
+        ),
+        Scenario(
+            "out_of_order",
+            "The endpoint is down for a moment, and invoice.paid arrives before earlier events.",
+            (
+                *(EndpointDown(messages=1), Pay(100), _ARRIVED, *_PAID),
+                *(Redeliver("invoice.paid", overtakes=True), Redeliver("invoice.created")),
+            ),
             _events("payment_received", "paid"),
             fulfilments=1,
         ),

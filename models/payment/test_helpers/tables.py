@@ -26,7 +26,9 @@ class ScenarioRun(PaymentBase):
     """One run of a scenario. `number` is its place in the queue of its chain.
 
     `step` counts the steps that are done; the next one began at `step_began_at`. `log` is a JSON
-    array of what each has done. `failure` is why the run failed.
+    array of what each has done. `failure` is why the run failed. `next_invoice_id`: the invoice of
+    the next attempt at the order, in scenarios with two. `shop_url`: where the shop is asked what
+    it did, and `shop_answer` its last answer.
     """
 
     __tablename__ = "scenario_run"
@@ -45,6 +47,9 @@ class ScenarioRun(PaymentBase):
     scenario: Mapped[str] = mapped_column(String(40))
     chain_id: Mapped[int] = mapped_column(BigInteger)
     invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"))
+    next_invoice_id: Mapped[str | None] = mapped_column(UUID)
+    shop_url: Mapped[str | None] = mapped_column(String(2000))
+    shop_answer: Mapped[str | None] = mapped_column(String(200))
     state: Mapped[str] = mapped_column(String(16))
     step: Mapped[int] = mapped_column(Integer)
     step_began_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -120,3 +120,77 @@ class TestGetRun:
         hidden = client.with_key(ben.key).get(f"{RUNS}/{run_id}")
         absent = client.with_key(ben.key).get(f"{RUNS}/{NO_SUCH_ID}")
         assert error(hidden) == error(absent) == (404, "run_not_found", [])
+
+
+class TestOrdersOfTheShop:
+    def order(self, api: ContractClient, number: int = 1, amount: str = "4") -> str:
+        body = {
+            "external_order_id": f"shop-{number}",
+            "attempt_no": 1,
+            "amount": amount,
+            "payment_method_id": "tusd-local",
+        }
+        headers = {"Idempotency-Key": f"order-of-the-shop-{number}"}
+        return str(api.post("/v1/invoices", json=body, headers=headers).json()["id"])
+
+    @pytest.mark.parametrize("by", ["external_order_id", "invoice_id"])
+    def test_runs_on_the_invoice_of_the_shop(self, api: ContractClient, by: str) -> None:
+        invoice_id = self.order(api)
+        asked = {"external_order_id": "shop-1", "invoice_id": invoice_id}[by]
+        run = start(api, "over_in_one_step", **{by: asked}).json()
+        shown = [run[name] for name in ("invoice_id", "external_order_id", "amount")]
+        assert shown == [invoice_id, "shop-1", "4000000"]
+        assert run["amount_to_return"] == "2000000"
+        assert api.get(f"{RUNS}/{run['id']}").json()["amount_to_return"] == "2000000"
+
+    @pytest.mark.reaches("order_attempt_exists")
+    def test_invoice_that_had_a_run_or_is_canceled_is_refused(self, api: ContractClient) -> None:
+        first, second = self.order(api), self.order(api, 2)
+        assert start(api, invoice_id=first).status_code == 201
+        api.post(f"/v1/invoices/{second}/cancel", headers={"Idempotency-Key": "cancel-second"})
+        for invoice_id in (first, second):
+            answer = start(api, invoice_id=invoice_id)
+            assert error(answer)[:2] == (409, "order_attempt_exists")
+
+    @pytest.mark.reaches("invoice_not_found")
+    def test_unknown_invoice_is_refused(self, api: ContractClient) -> None:
+        assert error(start(api, invoice_id=NO_SUCH_ID))[:2] == (404, "invoice_not_found")
+
+    def test_two_attempts_have_two_invoices(self, api: ContractClient) -> None:
+        invoice_id = self.order(api)
+        run = start(api, "two_attempts", invoice_id=invoice_id).json()
+        following = api.get(f"/v1/invoices/{run['next_invoice_id']}").json()
+        assert (following["attempt_no"], following["amount"]) == (2, "4000000")
+        assert run["amount_to_return"] == "4000000"
+
+    @pytest.mark.reaches("invalid_webhook_url")
+    @pytest.mark.parametrize(
+        "url", ["http://169.254.169.254/latest", "https://127.0.0.1/", "ftp://shop.example/"]
+    )
+    def test_private_address_of_a_shop_is_refused(self, api: ContractClient, url: str) -> None:
+        assert error(start(api, shop_url=url))[:2] == (422, "invalid_webhook_url")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("exact", '{"fulfilled": 1, "returned": "0"}', None),
+        ("exact", '{"fulfilled": 0, "returned": "0"}', "the shop has fulfilled 0 instead of 1"),
+        ("twice", '{"fulfilled": 1, "returned": "10"}', None),
+        ("late", '{"fulfilled": 0, "returned": "0"}', "the shop has returned 0 instead of 10"),
+        ("two_attempts", '{"fulfilled": 1, "returned": "10"}', None),
+        ("exact", '{"fulfilled": true, "returned": "0"}', "the shop did not answer with"),
+        ("exact", "", "the shop did not answer with"),
+        ("exact", "[1]", "the shop did not answer with"),
+    ],
+)
+def test_answer_of_the_shop_is_judged(name: str, answer: str, mistake: str | None) -> None:
+    found = runs.find_mistake(Named(name), answer, amount=10)
+    assert found == mistake if mistake is None else found is not None and found.startswith(mistake)
+
+
+class Named(runs.Run):
+    """A run of which only the scenario matters."""
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "scenario", name)

@@ -1,0 +1,40 @@
+"""Secrets that a command is given: from the environment, a file or standard input.
+
+Other users of the machine can see the arguments of a process, and the shell keeps them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+LONGEST = 4096
+"""Bytes of a file with a secret."""
+
+
+def read_secret(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Return the secret of an option, as the callback of the option. `-` reads standard input, and
+    `@PATH` a file. Warn about a secret among the arguments. Raise `click.BadParameter` if the file
+    cannot be read.
+    """
+    name = option.name or ""
+    if value is None or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        return value
+    if value == "-":
+        return sys.stdin.readline(LONGEST).strip()
+    if value.startswith("@"):
+        try:
+            with Path(value[1:]).open(encoding="utf-8") as file:
+                return file.read(LONGEST).strip()
+        except (OSError, UnicodeError) as error:
+            raise click.BadParameter(f"the file cannot be read ({error})") from None
+    variable = option.envvar if isinstance(option, click.Option) else None
+    click.echo(
+        f"Warning: others can see the value of --{name} among the processes; use the variable"
+        f" {variable}, --{name} @FILE or --{name} - (standard input).",
+        err=True,
+    )
+    return value
