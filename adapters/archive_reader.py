@@ -20,8 +20,17 @@ from adapters.archives import MANIFEST
 
 CHUNK = 1 << 16
 ENTRIES_MAX = 1_000_000
-MANIFEST_BYTES_MAX = 256 << 20  # about 200 for each of the files
+MANIFEST_BYTES_MAX = 256 << 20
+MANIFEST_BYTES_OF_A_FILE = 4096
+"""Of the manifest, for each entry of the archive: names, columns and digests."""
+MANIFEST_FREE_BYTES = 1 << 20
+PACKED_AT_MOST = 200
+"""How many times larger than an archive its content may be."""
+FREE_BYTES = 64 << 20
+"""What any archive may unpack to, however small it is."""
 LINE_BYTES_MAX = 16 << 20
+VALUES_MAX = 200_000
+"""Commas and brackets of a line, which take up to sixty times their bytes of memory."""
 ROWS_AT_ONCE = 2000
 BYTES_AT_ONCE = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -134,7 +143,7 @@ class ArchiveReader:
         digest = hashlib.sha256()
         try:
             with self._zip.open(name) as source:
-                while piece := source.read(CHUNK):
+                while piece := source.read(CHUNK):  # never more than `file_size` in all
                     digest.update(piece)
                     yield piece
         except _FAULTS as problem:
@@ -146,7 +155,8 @@ class ArchiveReader:
         entry = self._entries.get(MANIFEST)
         if entry is None:
             raise ArchiveRefused("is missing", MANIFEST)
-        if entry.file_size > MANIFEST_BYTES_MAX:
+        most = MANIFEST_FREE_BYTES + MANIFEST_BYTES_OF_A_FILE * len(self._entries)
+        if entry.file_size > min(MANIFEST_BYTES_MAX, most):
             raise ArchiveRefused("is too large", MANIFEST)
         try:
             manifest = orjson.loads(self._zip.read(MANIFEST))
@@ -208,7 +218,17 @@ def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> dict[str, zipfi
         checked[name] = entry
     if sum(entry.compress_size for entry in entries) > size:
         raise ArchiveRefused("has files that share their bytes")
+    if sum(entry.file_size for entry in entries) > FREE_BYTES + PACKED_AT_MOST * size:
+        largest = max(entries, key=lambda entry: entry.file_size)
+        raise ArchiveRefused(
+            f"the archive is {PACKED_AT_MOST} times larger unpacked", largest.filename
+        )
     return checked
+
+
+def has_many_values(line: bytes) -> bool:
+    """Return whether a row of JSON has more values than any table of ours."""
+    return len(line) > VALUES_MAX and sum(map(line.count, (b",", b"[", b"{"))) > VALUES_MAX
 
 
 def _refuse_lengths(names: Sequence[str], lines: Sequence[bytes | None], number: int) -> NoReturn:
@@ -225,7 +245,7 @@ def _parse_rows(
 ) -> list[dict[str, Any]]:
     """Return the objects of lines, of which the first has the number `first`."""
     columns = facts.get("columns")
-    if max(map(len, lines)) <= LINE_BYTES_MAX:
+    if max(map(len, lines)) <= VALUES_MAX:
         try:
             rows = [orjson.loads(line) for line in lines]
         except orjson.JSONDecodeError:
@@ -238,6 +258,8 @@ def _parse_rows(
 def _parse_row(line: bytes, facts: Mapping[str, Any], name: str, number: int) -> dict[str, Any]:
     if len(line) > LINE_BYTES_MAX:
         raise ArchiveRefused("the line is too long", name, number)
+    if has_many_values(line):
+        raise ArchiveRefused("the line has too many values", name, number)
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError as problem:

@@ -18,7 +18,7 @@ from typing import IO
 
 import orjson
 
-from adapters.archive_reader import ENTRIES_MAX, ArchiveRefused
+from adapters.archive_reader import ENTRIES_MAX, ArchiveRefused, has_many_values
 from models.chat.zulip_form.table import ZulipTable, zulip_tables
 from models.json import Json
 
@@ -31,6 +31,11 @@ FREE_BYTES = 64 << 20
 """What any tarball may unpack to, however small it is."""
 UNKNOWN_MAX = 200
 """Of how many unknown tables and fields the names are kept."""
+
+NAMES_BYTES_MAX = 8 << 20
+"""Of all names of files together, beyond 200 bytes each."""
+HEADERS_MAX = 16
+"""Headers in a row that describe one file."""
 
 _BLOCK = 512
 _REALM = "realm.json"
@@ -136,6 +141,8 @@ class _Lines:
 
     def keep(self, row: bytes) -> None:
         self.count += 1
+        if has_many_values(row):
+            raise ArchiveRefused("the row has too many values", self._name, self.count)
         try:
             values = orjson.loads(row)
         except orjson.JSONDecodeError:
@@ -205,12 +212,15 @@ def _check_entries(path: Path) -> str:
     """
     names: set[str] = set()
     most = FREE_BYTES + PACKED_AT_MOST * path.stat().st_size
-    total = 0
-    for name, size, _ in _entries(path):
+    total = long_names = 0
+    for name, size, source in _entries(path):
+        long_names += max(0, len(name) - 200)
+        if long_names > NAMES_BYTES_MAX:
+            raise ArchiveRefused("the names of files are too long together", name[:100])
         if name in names:
             raise ArchiveRefused("is in the tarball twice", name)
         names.add(name)
-        total += size
+        total = source.read_so_far + size
         if len(names) > ENTRIES_MAX:
             raise ArchiveRefused("has too many files")
         if total > most:
@@ -247,6 +257,7 @@ def _members(source: gzip.GzipFile) -> Iterator[tuple[str, int, "_Content"]]:
     # their size is, before anybody can refuse them.
     long_name: str | None = None
     long_size: int | None = None
+    headers = 0
     while True:
         block = source.read(_BLOCK)
         if not block or block == bytes(_BLOCK):
@@ -257,6 +268,9 @@ def _members(source: gzip.GzipFile) -> Iterator[tuple[str, int, "_Content"]]:
         if size < 0:
             raise ArchiveRefused("has a negative size")
         if info.type in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME):
+            headers += 1
+            if headers > HEADERS_MAX:
+                raise ArchiveRefused("has too many headers for one file", info.name[:100])
             header = _read_header(source, size)
             if info.type == tarfile.GNUTYPE_LONGNAME:
                 long_name = header.split(b"\0")[0].decode("utf-8", "surrogateescape")
@@ -267,6 +281,7 @@ def _members(source: gzip.GzipFile) -> Iterator[tuple[str, int, "_Content"]]:
                     long_size = int(records["size"])
             continue
         long_name = long_size = None
+        headers = 0
         if info.type == tarfile.DIRTYPE:
             continue
         if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
@@ -282,6 +297,11 @@ class _Content:
     def __init__(self, source: gzip.GzipFile, size: int) -> None:
         self._source, self._left = source, size
         self._padding = -size % _BLOCK
+
+    @property
+    def read_so_far(self) -> int:
+        """The bytes that were unpacked before this file, headers included."""
+        return self._source.tell()
 
     def read(self, most: int) -> bytes:
         piece = self._source.read(min(most, self._left))

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.wiring import ARRIVING, build_file_store
-from cli.output import answer, json_option
+from cli.output import answer, json_option, printable
 from cli.shared_secrets import chat_vault, key_maker, open_with_secret
 from models.chat.common.hosts import check_host
 from models.chat.identity.django_hashes import is_django_hash
@@ -114,7 +114,9 @@ def import_archive(
                     password_hashes=opened.password_hashes,
                 )
         except ArchiveRefused as refusal:
-            raise click.ClickException(f"The archive is refused: {refusal}.") from None
+            raise click.ClickException(
+                f"The archive is refused: {printable(str(refusal))}."
+            ) from None
         except (ImportTaken, ConversionTaken):
             raise click.ClickException("Another process carries on this import.") from None
     _answer(imported, opened, as_json=as_json)
@@ -192,7 +194,10 @@ def _answer(imported: Imported, opened: _Opened, *, as_json: bool) -> None:
         facts["passwords"] = len(opened.password_hashes)
         facts["dropped"] = describe(opened.losses)
         text += f"\n{len(opened.password_hashes)} people keep their passwords.\nDropped:"
-        text += "".join(f"\n- {each.table}, {each.count}: {each.what}" for each in opened.losses)
+        text += "".join(
+            f"\n- {printable(each.table)}, {each.count}: {printable(each.what)}"
+            for each in opened.losses
+        )
     if imported.waiting:
         text += "\n" + WAITING.format(waiting=imported.waiting)
     answer(facts, as_json=as_json, text=text)

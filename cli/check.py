@@ -11,8 +11,9 @@ import click
 
 import services
 import specs
+from cli.output import printable
 from server.document.checking import check_file
-from server.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report
+from server.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report, shortened
 from server.serving.app import build_app
 from settings import Settings
 
@@ -39,7 +40,9 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
     if not files:
         found += _check_handlers()
     mistakes = in_order(found)
-    checked = ", ".join(file.name for file in documents) + ("" if files else " and their handlers")
+    checked = printable(", ".join(file.name for file in documents)) + (
+        "" if files else " and their handlers"
+    )
     click.echo(FORMATS[form](mistakes, checked))
     context.exit(1 if mistakes else 0)
 
@@ -71,14 +74,14 @@ def _as_github(mistakes: Sequence[Mistake], checked: str) -> str:
     """Return workflow commands: GitHub shows each beside the line that is wrong."""
     lines = [
         f"::error file={_property(each.file)},line={each.line},col={each.column}::"
-        + _escaped(": ".join(filter(None, (each.place, each.message))))
+        + _escaped(shortened(": ".join(filter(None, (each.place, each.message)))))
         for each in mistakes[:MOST]
     ]
     return "\n".join((*lines, f"Checked {checked}: {_count(mistakes)}."))
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from models.errors import DatabaseUnavailable
+from server.openapi.wording import printable as printable
 from settings import mask
 
 PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
@@ -45,13 +46,6 @@ def answer_table(
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     console.print(table)
-
-
-def printable(text: str) -> str:
-    """Return a text of somebody else for a terminal: on one line, without control characters,
-    which would move the cursor, and without those that change the direction of a line.
-    """
-    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)
 
 
 def without_secrets(text: str) -> str:

@@ -16,9 +16,12 @@ import yaml
 from server.errors import DocumentError, Spot
 from server.openapi.loading import Bundle, compose, flatten
 from server.openapi.structure import Steps
+from server.openapi.wording import printable
 
 MOST = 50
 """The mistakes that a report writes out."""
+MOST_CHARACTERS = 4000
+"""Of one mistake in a report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class Mistake:
 
     def __str__(self) -> str:
         spot = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return ": ".join(part for part in (spot, self.place, self.message) if part)
+        parts = (part for part in (spot, self.place, self.message) if part)
+        return shortened(printable(": ".join(parts)))
 
 
 class Mistakes(DocumentError):
@@ -45,6 +49,11 @@ class Mistakes(DocumentError):
     def __init__(self, found: Iterable[Mistake]) -> None:
         self.found = in_order(found)
         super().__init__(report(self.found))
+
+
+def shortened(text: str) -> str:
+    """Return a text of at most `MOST_CHARACTERS`."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
 
 
 def in_order(found: Iterable[Mistake]) -> tuple[Mistake, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from adapters import archive_reader
 from adapters.archive_reader import ArchiveReader, ArchiveRefused
 from adapters.archives import MANIFEST, ArchiveWriter
 
@@ -142,3 +143,27 @@ def test_refuses_a_flipped_bit(tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content.replace(b"cat", b"cau", 2).replace(b"x-cau", b"x-cat"))
     assert "uploads/x-cat.png" in refusal(path)
+
+
+def bomb(path: Path, **entries: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name.replace("_", "."), content)
+    return path
+
+
+def test_archive_out_of_proportion_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """58 KB of a manifest took 1.8 GB."""
+    files = b'{"files":[' + b"{}," * 3_000_000 + b'{}],"uploads":[]}'
+    found = refusal(bomb(tmp_path / "a.zip", manifest_json=files))
+    assert found == "'manifest.json': is too large"
+    monkeypatch.setattr(archive_reader, "FREE_BYTES", 0)
+    found = refusal(bomb(tmp_path / "b.zip", manifest_json=b"{}", a_jsonl=bytes(1 << 20)))
+    assert found == "'a.jsonl': the archive is 200 times larger unpacked"
+
+
+def test_line_of_many_values_is_refused(tmp_path: Path) -> None:
+    line = b'{"id":1,"name":[' + b"0," * 250_000 + b"0]}\n"
+    assert refusal(write(tmp_path, [line])) == "'user.jsonl', line 1: the line has too many values"

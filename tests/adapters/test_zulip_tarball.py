@@ -267,3 +267,20 @@ def test_pieces_of_any_size(width: int) -> None:
         content = orjson.dumps(rows, option=option)
         pieces = [content[at : at + width] for at in range(0, len(content), width)]
         assert [orjson.loads(row) for row in split_rows(iter(pieces), "x")] == rows
+
+
+def test_long_names_count(path: Path, folder: Path) -> None:
+    """2 MB of names took a gigabyte."""
+    with tarfile.open(path, "w:gz", format=tarfile.GNU_FORMAT, compresslevel=1) as target:
+        for number in range(200):
+            target.addfile(tarfile.TarInfo(f"{FOLDER}/uploads/{number}{'a' * 65_000}"))
+    with pytest.raises(ArchiveRefused, match="the names of files are too long together"):
+        ZulipTarball(path, folder)
+
+
+def test_headers_in_a_row_count(path: Path, folder: Path) -> None:
+    info = tarfile.TarInfo("././@LongLink")
+    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 512
+    path.write_bytes(gzip.compress((info.tobuf() + b"a" * 512) * 17))
+    with pytest.raises(ArchiveRefused, match="has too many headers for one file"):
+        ZulipTarball(path, folder)

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import services
 import specs
+from cli.check import check
 from tests.cli.runner import Specd
 
 
@@ -115,3 +117,19 @@ def test_a_handler_that_is_missing(specd: Specd, monkeypatch: pytest.MonkeyPatch
 def _seen(name: str) -> str:
     """Return a document's file as it is shown in the working directory."""
     return str((specs.HERE / f"{name}.yaml").relative_to(Path.cwd()))
+
+
+def test_text_of_a_document_is_not_a_command(tmp_path: Path) -> None:
+    """Neither for a terminal nor for a CI, which reads lines that begin with two colons."""
+    document = tmp_path / "a.yaml"
+    document.write_text(
+        'openapi: 3.1.0\ninfo: {title: a, version: "1"}\npaths: {}\n'
+        '"\\e]0;PWNED\\a\\n::error::\\r\\n::warning\\u202e": 1\n'
+    )
+    for form in ("text", "github"):
+        result = CliRunner().invoke(check, [str(document), "--format", form])
+        assert result.exit_code == 1
+        lines = result.output.splitlines()
+        assert len(lines) == 2
+        assert all(line.isprintable() for line in lines)
+        assert lines[0].count("PWNED") >= 1

@@ -99,8 +99,14 @@ def count_for(ctx: Context, user_id: int, bot_owner_id: int | None = None) -> No
 
 def _count(ctx: Context, counted: list[tuple[str, object]]) -> None:
     limiter = ctx.adapters.limiter
-    if limiter is not None:
+    if limiter is None:
+        return
+    try:
         limiter.count(counted, ctx.now.timestamp())
+    except RateLimited as refusal:
+        # The headers announce the limit under which the request was counted before: a client can
+        # read only one set of them.
+        raise RateLimited(limit=refusal.limit, retry_after_s=refusal.retry_after_s) from None
 
 
 def _announced(allowance: Allowance, now: float) -> Headers:
