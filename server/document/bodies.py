@@ -202,6 +202,7 @@ class Body:
         fields = frozenset(first.fields)
         return (
             first.has_named_fields
+            and not any(form.takes_more for form in forms.values())
             and all(form.schema == first.schema for form in others)
             and all(
                 essence(key) in FORMS
@@ -225,7 +226,7 @@ class Body:
             return self._reader_of_items(key, name, media["itemSchema"])
         if family in FORMS:
             form = forms.get(name) or self._make_form(name, media, place=self._at(key))
-            if form.binary:
+            if form.takes_files:
                 self._of_files = form
             if self.form is not None and family == URLENCODED and not form.has_styles:
                 return Reader(_reading_pairs(form), takes_empty=True)

@@ -103,7 +103,11 @@ class Form:
             for name, item in properties.items()
             if name not in self._aliases.of
         }
-        self._other = Field("", additional_of(schema, schemas), {}, schemas, place)
+        additional = additional_of(schema, schemas)
+        self._other = Field("", additional, {}, schemas, place)
+        self.takes_more = isinstance(additional, Mapping) and bool(additional)
+        """Whether the document describes fields without a name, which no argument can have."""
+        self._takes_other_files = is_multipart and self._other.binary
         self.names = frozenset(properties).union(*(f.names for f in self.fields.values()))
         self._deep = tuple(f"{name}[" for name, f in self.fields.items() if f.is_deep)
         self._takes_all = any(field.takes_others for field in self.fields.values())
@@ -128,11 +132,18 @@ class Form:
         self._closed = additional_of(schema, schemas) is False
         self._validate = schemas.compile(self._checked(schema, schemas), place)
 
+    @property
+    def takes_files(self) -> bool:
+        """Whether a field is one of bytes."""
+        return bool(self.binary) or self._takes_other_files
+
     def _checked(self, schema: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
         """Return the schema that values are checked by: bytes fit none, and unknown fields are
         named by `decode`.
         """
-        checked = {key: value for key, value in schema.items() if key != "additionalProperties"}
+        checked = dict(schema)
+        if not self.takes_more or self._other.binary:
+            checked.pop("additionalProperties", None)
         bare = {n: f.bare_schema for n, f in self.fields.items() if f.bare_schema is not None}
         if bare and "properties" in checked:
             checked["properties"] = {**checked["properties"], **bare}
@@ -158,12 +169,12 @@ class Form:
         return pairs, parse_raw_pairs(raw, "body") if self._styled else None
 
     def _parts(self, raw: bytes, content_type: str) -> dict[str, list[Any]]:
-        if not self.binary:
+        if not self.takes_files:
             decode_text(raw, "/body")
         sent: dict[str, list[Any]] = {}
         for name, content, head in parse_parts(raw, content_type, limit=MAX_QUERY_FIELDS):
             field = self.fields.get(name)
-            is_binary = field is not None and field.binary
+            is_binary = self._takes_other_files if field is None else field.binary
             if self._has_part_rules:
                 self.check_part(head)
             value = content if is_binary else decode_text(content, f"/body/{pointer_step(name)}")
@@ -183,6 +194,8 @@ class Form:
         """
         if head.name in self.binary:
             return head.name
+        if self._takes_other_files and head.name not in self.names:
+            return head.name
         if head.file_name is None:
             return None
         is_free = head.name not in self.names and len(self.binary) == 1
@@ -190,7 +203,7 @@ class Form:
 
     def require_takes_many(self, name: str) -> None:
         """Raise `InvalidRequest` unless a field takes several files."""
-        if not self.fields[name].is_array:
+        if name not in self.fields or not self.fields[name].is_array:
             path, facts = f"/body/{name}", self._facts_of_second
             raise InvalidRequest((Violation(path, "must be one file", SECOND_FILE, facts),))
 
@@ -276,7 +289,7 @@ class Form:
             found |= {field.key: values[name] for name, field in self._styled if name in values}
         failed = {violation.path for violation in violations}
         texts_only = values
-        if self.binary:  # the bytes of a file fit no schema
+        if self.takes_files:  # the bytes of a file fit no schema
             texts_only = {name: _without_bytes(value) for name, value in values.items()}
         violations.extend(
             violation
