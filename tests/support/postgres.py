@@ -1,11 +1,13 @@
 """A PostgreSQL server for the suite: the one `SPECD_TEST_POSTGRES_URL` names, or one of our own."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +22,7 @@ VARIABLE = "SPECD_TEST_POSTGRES_URL"
 # tables that do not hold the same rows in the same order: far faster than another copy of the
 # database, or than to fill every table again. The locks find out whoever still holds a table.
 _KEEP = """
+DROP SCHEMA IF EXISTS kept CASCADE;
 CREATE SCHEMA kept;
 CREATE TABLE kept.tables (name text, columns text);
 CREATE TABLE kept.sequences (name text, last_value bigint, is_called boolean);
@@ -118,6 +121,7 @@ class Copies:
         self._template = template
         self._free: list[str] = []
         self._uses: Counter[str] = Counter()
+        self._further: list[Copies] = []
 
     @contextmanager
     def one(self) -> Iterator[str]:
@@ -130,6 +134,13 @@ class Copies:
         else:
             self._server.drop(name)
 
+    def filled(self, fill: Callable[[str], object]) -> Copies:
+        """Copies of another template: this one, and what `fill` adds to the database at a URL."""
+        name = self._server.create(template=self._template)
+        fill(self._server.url_of(name))
+        self._further.append(Copies(self._server, name))
+        return self._further[-1]
+
     @contextmanager
     def unshared(self) -> Iterator[str]:
         """The URL of a copy that no test before or after works on, so that all connections to it
@@ -140,7 +151,9 @@ class Copies:
         self._server.drop(name)
 
     def drop(self) -> None:
-        """Drop the copies that are free, and the template."""
+        """Drop the copies that are free, the template, and what is filled further."""
+        for each in self._further:
+            each.drop()
         for name in [*self._free, self._template]:
             self._server.drop(name)
 

@@ -35,8 +35,9 @@ from tests.contract.round_trips.comparing import Comparison
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.forging import forge_file
 from tests.support.chat.importing import Installation, member_at, store_of
-from tests.support.chat.moved import HOUR, Everything, make_everything
+from tests.support.chat.moved import HOUR, WITH_EVERYTHING, Everything
 from tests.support.chat.people import KEYS, Cast
+from tests.support.chat.prepared import Preparation
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import picture
 from workers import imports
@@ -77,8 +78,13 @@ def here(
 
 
 @pytest.fixture
-def everything(as_nobody: ChatClient, cast: Cast, clock: FrozenClock) -> Everything:
-    return make_everything(as_nobody, cast, now=int(clock.now().timestamp()))
+def preparation(request: pytest.FixtureRequest) -> Preparation | None:
+    return WITH_EVERYTHING if "everything" in request.fixturenames else None
+
+
+@pytest.fixture
+def everything(prepared: Everything) -> Everything:
+    return prepared
 
 
 @pytest.fixture

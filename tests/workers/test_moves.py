@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -45,18 +45,41 @@ from tests.support.chat.importing import (
     person_at,
     store_of,
 )
-from tests.support.chat.moved import HOUR, Everything, make_everything
+from tests.support.chat.moved import HOUR, WITH_EVERYTHING, Everything
 from tests.support.chat.people import VAULT, Cast
+from tests.support.chat.prepared import Preparation
 from tests.support.frozen_clock import FrozenClock
 from workers import imports, moves
 from workers.scheduled_delivery import ScheduledDelivery
 
 HOST = "acme.example"
+KINDS = ("sqlite", "postgresql")
 _OTHER = "of another " + sql_cast(User.id, String)
 """Keys: those of the template are in use where the organization comes from."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def between(
+    *daily: tuple[Any, ...], names: str = "", further: Sequence[tuple[Any, ...]] = ()
+) -> pytest.MarkDecorator:
+    """Run a test with these databases of the source and of the target (as `elsewhere` takes them),
+    and further values for `names`. With `--all`, run each of these and of the `further` targets
+    with both sources.
+    """
+    targets = dict.fromkeys([*((target, *more) for _, target, *more in daily), *further])
+    crossed = [
+        pytest.param(*case, marks=[] if case in daily else pytest.mark.exhaustive)
+        for source in KINDS
+        for target, *more in targets
+        for case in [(source, target, *more)]
+    ]
+    assert sum(not each.marks for each in crossed) == len(daily)
+    return pytest.mark.parametrize(
+        f"chat_filled, elsewhere{names and ', '}{names}", crossed,
+        indirect=["chat_filled", "elsewhere"],
+    )  # fmt: skip
+
+
+@pytest.fixture
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
     """An installation; `empty` before the kind of its database: without any organization."""
     *words, kind = request.param.split()
@@ -67,9 +90,12 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Instal
         yield installation
 
 
-used_and_empty = pytest.mark.parametrize(
-    "elsewhere", ["sqlite", "postgresql", "empty sqlite", "empty postgresql"], indirect=True
-)
+other_kind = between(("sqlite", "postgresql"), ("postgresql", "sqlite"))
+into_empty = between(("sqlite", "empty postgresql"), ("postgresql", "empty sqlite"))
+used_and_empty = between(
+    ("sqlite", "sqlite"), ("sqlite", "empty postgresql"), ("postgresql", "empty sqlite"),
+    ("postgresql", "postgresql"),
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -95,12 +121,11 @@ def while_moving(act: Callable[[], None], *, rounds: int) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(
-    ("elsewhere", "seed"),
-    [("sqlite", 1), ("empty postgresql", 1), ("postgresql", 2), ("empty sqlite", 2)],
-    indirect=["elsewhere"],
-)
-def test_a_random_history_goes_on(
+@between(
+    ("sqlite", "empty postgresql", 1), ("postgresql", "sqlite", 2),
+    names="seed", further=[("sqlite", 1), ("postgresql", 2), ("empty sqlite", 2)],
+)  # fmt: skip
+def test_random_history_goes_on_at_target(
     seed: int,
     as_nobody: ChatClient,
     chat_app: ChatApp,
@@ -232,12 +257,17 @@ def logs(installation: Installation, realm_id: int) -> dict[int, str]:
 
 
 @pytest.fixture
-def everything(as_nobody: ChatClient, cast: Cast, clock: FrozenClock) -> Everything:
-    return make_everything(as_nobody, cast, now=int(clock.now().timestamp()))
+def preparation(request: pytest.FixtureRequest) -> Preparation | None:
+    return WITH_EVERYTHING if "everything" in request.fixturenames else None
+
+
+@pytest.fixture
+def everything(prepared: Everything) -> Everything:
+    return prepared
 
 
 @used_and_empty
-def test_killed_after_any_unit_it_goes_on(
+def test_move_killed_after_any_unit_goes_on(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, clock: FrozenClock,
     everything: Everything, here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -269,15 +299,13 @@ def test_killed_after_any_unit_it_goes_on(
         assert hear(hamlet, queue) == words
 
 
-@pytest.mark.parametrize(
-    ("elsewhere", "units", "kind"),
-    [
-        ("sqlite", 0, ""), ("empty postgresql", 5, ""), ("postgresql", 30, ""),
-        ("empty sqlite", 30, ""), ("empty postgresql", 0, "forget"), ("sqlite", 1, "forget"),
-    ],
-    indirect=["elsewhere"],
+@between(
+    ("postgresql", "sqlite", 0, ""), ("sqlite", "empty postgresql", 5, ""),
+    ("postgresql", "postgresql", 30, ""), ("sqlite", "empty sqlite", 30, ""),
+    ("postgresql", "empty postgresql", 0, "forget"), ("sqlite", "sqlite", 1, "forget"),
+    names="units, kind",
 )  # fmt: skip
-def test_discard_leaves_nothing(
+def test_discarded_move_leaves_nothing(
     units: int, kind: str, as_nobody: ChatClient, cast: Cast, everything: Everything,
     here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -297,7 +325,7 @@ def test_discard_leaves_nothing(
 
 
 @used_and_empty
-def test_keys_sessions_and_kept_answers_stay(
+def test_keys_sessions_and_kept_answers_stay_valid(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -324,7 +352,8 @@ def test_keys_sessions_and_kept_answers_stay(
     assert found["content"] == "<p>Once</p>"
 
 
-def test_old_ids_are_of_nothing(
+@other_kind
+def test_old_ids_refer_to_nothing(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -341,13 +370,9 @@ def test_old_ids_are_of_nothing(
 
 # --- ids that stay -------------------------------------------------------------------------------
 
-into_empty = pytest.mark.parametrize(
-    "elsewhere", ["empty sqlite", "empty postgresql"], indirect=True
-)
-
 
 @into_empty
-def test_a_client_goes_on_with_the_ids_that_it_has(
+def test_client_goes_on_with_kept_ids(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -455,7 +480,7 @@ def test_clients_register_again_where_others_have_the_ids_of_events(
 
 
 @into_empty
-def test_a_queue_whose_events_are_too_old_here_is_gone(
+def test_queue_with_expired_events_is_gone(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, clock: FrozenClock,
     here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -483,11 +508,10 @@ def test_a_queue_whose_events_are_too_old_here_is_gone(
     assert hear(othello, ahead) == ["Word 1"] * 2
 
 
-@pytest.mark.parametrize(
-    ("elsewhere", "units"),
-    [("empty postgresql", 0), ("empty sqlite", 5), ("empty postgresql", 30)],
-    indirect=["elsewhere"],
-)
+@between(
+    ("sqlite", "empty postgresql", 0), ("postgresql", "empty sqlite", 5),
+    ("postgresql", "empty postgresql", 30), names="units",
+)  # fmt: skip
 def test_organizations_that_share_ranges_of_ids_follow_one_another(
     units: int, as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation,
@@ -511,7 +535,8 @@ def test_organizations_that_share_ranges_of_ids_follow_one_another(
     assert ids != sorted(ids)
 
 
-def test_it_stays_where_it_cannot_keep_its_ids(
+@other_kind
+def test_move_without_free_ids_is_refused(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
     there, at_source = contents(elsewhere), contents(here)
@@ -521,7 +546,7 @@ def test_it_stays_where_it_cannot_keep_its_ids(
 
 
 @into_empty
-def test_ids_that_another_import_may_have_reserved_are_not_free(
+def test_ids_reserved_by_another_import_are_refused(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
     archive = here.export(cast.globex_id)
@@ -536,7 +561,7 @@ def test_ids_that_another_import_may_have_reserved_are_not_free(
 
 
 @into_empty
-def test_an_import_that_came_while_ids_were_looked_for(
+def test_import_during_search_for_ids_is_noticed(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
     archive, are_free = here.export(cast.globex_id), runs.are_free
@@ -555,7 +580,7 @@ def test_an_import_that_came_while_ids_were_looked_for(
 
 
 @into_empty
-def test_a_row_of_somebody_else_is_never_taken(
+def test_row_of_another_organization_is_never_taken(
     as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -583,7 +608,8 @@ def test_a_row_of_somebody_else_is_never_taken(
 
 
 @pytest.mark.reaches("REALM_MOVING")
-def test_the_source_is_stopped_and_nobody_else(
+@other_kind
+def test_only_the_source_organization_is_stopped(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -626,7 +652,8 @@ def test_the_source_is_stopped_and_nobody_else(
     assert ended.json()["code"] == "BAD_EVENT_QUEUE_ID"
 
 
-def test_the_source_goes_on_when_the_files_cannot_follow(
+@other_kind
+def test_source_goes_on_if_files_cannot_follow(
     as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation,
 ) -> None:  # fmt: skip
@@ -651,7 +678,8 @@ def test_the_source_goes_on_when_the_files_cannot_follow(
     assert count_messages(elsewhere.database, "Again") == 1
 
 
-def test_what_is_being_written_is_awaited(
+@other_kind
+def test_running_transaction_is_awaited(
     as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation, clock: FrozenClock,
 ) -> None:  # fmt: skip
@@ -689,7 +717,8 @@ def test_what_is_being_written_is_awaited(
         assert reader.execute(late).scalar_one() == 1
 
 
-def test_refused_before_anything_is_written(
+@other_kind
+def test_refused_move_writes_nothing(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
     there, at_source = contents(elsewhere), contents(here)
@@ -700,7 +729,8 @@ def test_refused_before_anything_is_written(
     assert (contents(elsewhere), contents(here)) == (there, at_source)
 
 
-def test_a_source_that_no_longer_notes_is_refused(
+@other_kind
+def test_source_without_capture_is_refused(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
     with interrupted(0, at="forget"), pytest.raises(Interrupted):

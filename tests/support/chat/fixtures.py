@@ -4,8 +4,10 @@ The cast is made once per kind of database; each test works on a copy. `chat` ca
 ordinary member; `as_cordelia`, `as_iago` and so on call as the others, `as_nobody` without a key.
 """
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from tests.contract.events.kinds import objections
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.hashing import cheap_password_hashes
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
+from tests.support.chat.prepared import Preparation, Prepared, PreparedBy, Stage, fill_at
 from tests.support.chat.queues import Queues
 from tests.support.databases import Lent, Places
 from tests.support.frozen_clock import FrozenClock
@@ -68,12 +71,77 @@ def chat_postgres(chat_postgres_copies: tuple[Copies, Cast]) -> Iterator[tuple[s
         yield url, cast
 
 
+@pytest.fixture
+def preparation() -> Preparation | None:
+    """What a test's database holds besides the cast. Modules override it; see `prepared`."""
+    return None
+
+
+@pytest.fixture(scope="session")
+def preparations() -> PreparedBy:
+    """The templates that this process has filled."""
+    return {}
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def chat_filled(request: pytest.FixtureRequest) -> tuple[str, Cast]:
+def chat_filled(
+    request: pytest.FixtureRequest, preparation: Preparation | None
+) -> Iterator[tuple[str, Cast]]:
     """URL and cast of a database of the test's own, once of each kind."""
-    name = "chat_sqlite" if request.param == "sqlite" else "chat_postgres"
-    filled: tuple[str, Cast] = request.getfixturevalue(name)
-    return filled
+    if preparation is None:
+        yield request.getfixturevalue(f"chat_{_short(request.param)}")
+        return
+    prepared = _prepare(request, preparation, request.param)
+    with prepared.one() as url:
+        yield url, prepared.cast
+
+
+@pytest.fixture
+def prepared(
+    preparations: PreparedBy,
+    preparation: Preparation,
+    chat_filled: tuple[str, Cast],
+    clock: FrozenClock,
+) -> Any:
+    """What the preparation tells of the test's database."""
+    kind = chat_filled[0].partition(":")[0].partition("+")[0]
+    return preparations[preparation.name, kind, clock.now()].value
+
+
+def _short(kind: str) -> str:
+    return "sqlite" if kind == "sqlite" else "postgres"
+
+
+def _prepare(request: pytest.FixtureRequest, preparation: Preparation, kind: str) -> Prepared:
+    """Fill a template, or return the one that an earlier test of this process has filled."""
+    made: PreparedBy = request.getfixturevalue("preparations")
+    clock: FrozenClock = request.getfixturevalue("clock")
+    key = preparation.name, kind, clock.now()
+    if key in made:
+        return made[key]
+    apps: list[ChatApp] = request.getfixturevalue("chat_apps")
+    factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+
+    people: Cast
+
+    def stage_of(database: Database) -> Stage:
+        app = _compiled(apps, database, clock, factory)
+        return Stage(app, database, people, clock, factory.mktemp("preparing"))
+
+    told: list[Any] = []
+    if kind == "sqlite":
+        template, people = request.getfixturevalue("chat_sqlite_template")
+        path = factory.mktemp("prepared") / "template.db"
+        shutil.copy(template, path)
+        told += fill_at(f"sqlite:///{path}", preparation, stage_of)
+        places: Places = request.getfixturevalue("places")
+        copies = partial(places.one, path)
+    else:
+        empty, people = request.getfixturevalue("chat_postgres_copies")
+        copies = empty.filled(lambda url: told.extend(fill_at(url, preparation, stage_of))).one
+    value, files = told
+    made[key] = Prepared(copies=copies, cast=people, value=value, files=files)
+    return made[key]
 
 
 @pytest.fixture
@@ -112,6 +180,16 @@ def chat_apps() -> Iterator[list[ChatApp]]:
         app.close()
 
 
+def _compiled(
+    apps: list[ChatApp], database: Database, clock: FrozenClock, factory: pytest.TempPathFactory
+) -> ChatApp:
+    if not apps:
+        apps.append(ChatApp(database, clock, factory.mktemp("chat")))
+    (app,) = apps
+    app.play(database, clock)
+    return app
+
+
 @pytest.fixture
 def chat_app(
     chat_apps: list[ChatApp],
@@ -120,11 +198,7 @@ def chat_app(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ChatApp]:
     """The application over this test's database and clock. The document has every event made."""
-    if not chat_apps:
-        chat_apps.append(ChatApp(chat_database, clock, tmp_path_factory.mktemp("chat")))
-    (app,) = chat_apps
-    app.play(chat_database, clock)
-    yield app
+    yield _compiled(chat_apps, chat_database, clock, tmp_path_factory)
     assert objections(chat_database) == []
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.support.chat.app import ChatClient, SentFile
 from tests.support.chat.people import Cast
+from tests.support.chat.prepared import Preparation, Stage
 from tests.support.pictures import PIXEL, picture
 
 HOUR = 3600
@@ -25,6 +26,15 @@ class Everything:
     file: str
     picture: str
     scheduled_id: int
+
+
+def _fill(stage: Stage) -> Everything:
+    nobody = ChatClient(stage.app, "acme.example")
+    return make_everything(nobody, stage.cast, now=int(stage.clock.now().timestamp()))
+
+
+WITH_EVERYTHING = Preparation("everything", _fill)
+"""It is made once in a process; tests work on copies."""
 
 
 def make_everything(nobody: ChatClient, cast: Cast, *, now: int) -> Everything:
