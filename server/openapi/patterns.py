@@ -2,7 +2,8 @@
 
 JSON Schema recommends ECMA-262 in its Unicode mode, which is what the validator reads. Documents
 also hold what browsers take beside it (ECMA-262, Annex B.1.2): a hyphen beside a class
-(`[\\w-.]`), and a brace that begins no quantifier (`^{id}$`).
+(`[\\w-.]`), a brace that begins no quantifier (`^{id}$`), and a bracket that ends no class. The
+validator lacks some spellings of ECMA-262 (`[^]`, `\\0`, `[\\b]`), for which it gets others.
 """
 
 import re
@@ -19,10 +20,20 @@ _TOKEN = re.compile(
     r"|\[.*+"  # a class without an end: all that is left, or each bracket would be tried
     r"|\\(?:[pPu]\{[^}]{0,100}+\}|.)"  # an escape
     r"|\{\d+(?:,\d*)?\}"  # a quantifier
-    r"|(?P<brace>[{}])",
+    r"|(?P<brace>[{}\]])",
     re.DOTALL,
 )
 _MEMBER = re.compile(r"(\\[dDwWsS])-(?!\])|(?<!\[)(?<!\[\^)-(?=\\[dDwWsS])|\\.", re.DOTALL)
+
+
+_CLASSES = {"[^]": r"[\s\S]", "[]": r"[^\s\S]"}
+_ESCAPES = {r"\0": r"\x00"}
+_LARGE = re.compile(r"\{(\d+)(,?)(\d*)\}")
+
+
+def smaller(pattern: str) -> str:
+    """Return a pattern with quantifiers of at most 2, which is as right as the pattern itself."""
+    return _LARGE.sub(lambda it: "{1,}" if it[2] and not it[3] else "{1,2}", pattern)
 
 
 def in_unicode_mode(pattern: str) -> str:
@@ -33,10 +44,14 @@ def in_unicode_mode(pattern: str) -> str:
 def _escaped(token: re.Match[str]) -> str:
     if token["brace"]:
         return f"\\{token[0]}"
-    return _MEMBER.sub(_with_hyphen, token[0]) if token["members"] else token[0]
+    if token["members"]:
+        return _CLASSES.get(token[0]) or _MEMBER.sub(_with_hyphen, token[0])
+    return _ESCAPES.get(token[0], token[0])
 
 
 def _with_hyphen(found: re.Match[str]) -> str:
     if found[1]:
         return f"{found[1]}\\-"
-    return "\\-" if found[0] == "-" else found[0]
+    if found[0] == "\\b":
+        return "\\x08"
+    return "\\-" if found[0] == "-" else _ESCAPES.get(found[0], found[0])

@@ -17,7 +17,7 @@ import jsonschema_rs
 
 from server.errors import DocumentError
 from server.openapi.naming import handler_of, handlers_of
-from server.openapi.patterns import OPTIONS, in_unicode_mode
+from server.openapi.patterns import OPTIONS, in_unicode_mode, smaller
 from server.openapi.shapes import a, known_words, version_of, vocabulary
 from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of, walk
 from server.openapi.wording import NOTHING, did_you_mean, nearest, points_nowhere, reach
@@ -324,7 +324,7 @@ def patterns(checked: Checked) -> Faults:
             written.append(((*at, "pattern"), schema["pattern"]))
         for place, pattern in written:
             if not _is_pattern(pattern, checked.version):
-                fault = f'"{pattern[:200]}" is no regular expression{_why(pattern)}'
+                fault = f'"{pattern[:200]}" is {_why(pattern, checked.version)}'
                 yield DocumentError(fault, place)
 
 
@@ -340,16 +340,24 @@ def _is_pattern(pattern: str, version: str) -> bool:
     return True
 
 
-def _why(pattern: str) -> str:
-    try:
-        with catch_warnings(action="ignore"):
-            re.compile(pattern)
-    except RecursionError:
-        return ": it is nested too deep"
-    except re.error as error:
-        place = "" if error.pos is None else f" at character {error.pos + 1}"
-        return f": {error.msg}{place}"
-    return " as ECMA-262 has them"
+def _why(pattern: str, version: str) -> str:
+    if _is_pattern(smaller(pattern), version):
+        return "larger than this server compiles"
+    with catch_warnings(action="ignore"):
+        try:
+            named = _BACK.sub(r"(?P=\1)", _GROUP.sub("(?P<", pattern))
+            re.compile(named.replace("[^]", "."))
+        except re.error as error:
+            place = "" if error.pos is None else f" at character {error.pos + 1}"
+            return f"no regular expression: {error.msg}{place}"
+        except RecursionError:
+            return "no regular expression: it is nested too deep"
+    return "no regular expression of ECMA-262 that this server compiles"
+
+
+_GROUP = re.compile(r"\(\?<(?![=!])")
+_BACK = re.compile(r"\\k<(\w+)>")
+"""The start of a group with a name, and what refers to one, which Python writes otherwise."""
 
 
 def bounds(checked: Checked) -> Faults:

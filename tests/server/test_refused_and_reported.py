@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from server.document.checking import find_faults
+from server.document.schemas import Schemas
 from server.mocking.service import base_path_of, build_mock
 from server.openapi.union import Document
 from tests.server.client import Client
@@ -96,3 +97,39 @@ def test_mock_has_all_addresses_of_the_document(target: str, status: int) -> Non
 )
 def test_relative_server_is_below_the_root(url: str, path: str) -> None:
     assert base_path_of({"servers": [{"url": url}]}) == path
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize(
+    ("pattern", "fault"),
+    [
+        (r"^[^]{1,5}$", ""),
+        (r"^[^\0]*$", ""),
+        (r"^[\b]?$", ""),
+        ("^[a-z]+]$", ""),
+        ("^.{0,65535}$", "is larger than this server compiles"),
+        (r"^\S{1,32768}$", "is larger than this server compiles"),
+        (r'^(?<q>["x]).*\k<q>$', "is no regular expression of ECMA-262 that this server compiles"),
+        ("[a", "is no regular expression: unterminated character set at character 1"),
+    ],
+)
+def test_pattern_is_served_or_refused_with_the_reason(
+    version: str, pattern: str, fault: str
+) -> None:
+    found = find_faults(_with_schema({"pattern": pattern}, version), is_thorough=False)
+    assert list(map(str, found)) == ([f'"{pattern}" {fault}'] if fault else [])
+
+
+def test_spelling_of_ecma_262_means_the_same() -> None:
+    schemas = Schemas({"openapi": "3.1.0"}, drop="readOnly")
+    cases = [
+        (r"^[^]{1,5}$", "a\nb", ""),
+        (r"^[^\0]*$", "ab", "a\0"),
+        (r"^[\b]$", "\b", "b"),
+        ("^[a-z]+]$", "ab]", "ab"),
+        ("^[]$", None, ""),
+    ]
+    for pattern, right, wrong in cases:
+        check = schemas.compile({"pattern": pattern}, "")
+        assert not (right is not None and check(right, "")), pattern
+        assert check(wrong, ""), pattern
