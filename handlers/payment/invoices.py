@@ -86,7 +86,11 @@ async def export_invoices(ctx: Context, **filters: Any) -> Reply:
         invoice_list.require_at_most(connection, wanted, MOST_EXPORTED, now=ctx.now)
 
     await ctx.read(check)
-    return _lines(ctx, wanted), 200, {"Content-Disposition": 'attachment; filename="invoices.csv"'}
+    headers = {
+        "Content-Disposition": 'attachment; filename="invoices.csv"',
+        "Content-Type": "text/csv; charset=utf-8",
+    }
+    return _lines(ctx, wanted), 200, headers
 
 
 async def _lines(ctx: Context, wanted: InvoiceFilter) -> AsyncIterator[bytes]:

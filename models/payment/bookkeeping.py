@@ -1,7 +1,6 @@
 """The invoices of a project as lines of CSV (RFC 4180) for a book-keeper."""
 
-import csv
-import io
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
@@ -14,13 +13,19 @@ from models.payment.money import format_units
 
 AT_ONCE = 100
 """Invoices that are read from the database at once."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""With these a spreadsheet begins a formula (OWASP, CSV injection)."""
+BOM = "\ufeff"
+"""Spreadsheets read a file as UTF-8 if it begins with this."""
+_FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
+"""With these a spreadsheet begins a formula, after white space too (OWASP, CSV injection). The last
+four are full-width forms, which some spreadsheets take for the plain ones.
+"""
+_QUOTED = re.compile(r'[",;\t\r\n]|^\s|\s$')
+"""A cell with these is quoted. Semicolons separate cells where the comma is the decimal sign."""
 
 
 def header() -> str:
-    """Return the line with the names of the columns."""
-    return _line(COLUMNS)
+    """Return the beginning of a file: the byte order mark and the names of the columns."""
+    return BOM + _line(COLUMNS)
 
 
 def line_of(view: InvoiceView) -> str:
@@ -41,14 +46,16 @@ def read_lines(
 
 
 def _line(values: Iterable[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(values)
-    return line.getvalue()
+    return ",".join(map(_cell, values)) + "\r\n"
+
+
+def _cell(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 def _inert(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _time(at: datetime | None) -> str:

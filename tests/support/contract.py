@@ -30,6 +30,10 @@ _judges: list[tuple[Mapping[str, Any], Judge]] = []
 """Each document with its judge."""
 
 
+def _read_text(body: bytes, charset: str = "utf-8") -> str:
+    return body.decode(charset)
+
+
 class Sends(Protocol):
     def send(self, *requests: httpx.Request) -> list[httpx.Response]: ...
 
@@ -48,7 +52,7 @@ class Judge:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         document = with_closed_answers(document)
-        config = Config(extra_media_type_deserializers={"text/csv": bytes.decode})
+        config = Config(extra_media_type_deserializers={"text/csv": _read_text})
         self._whole = OpenAPI.from_dict(dict(document), config=config)
         self._bodies = _Bodies(self._whole.spec)
         self._seen: dict[tuple[object, ...], SchemaValidator | None] = {}

@@ -28,6 +28,8 @@ class Answer:
     is_definitive: bool = False
     retry_after_s: int | None = None
     at: Detail | None = None
+    shown: tuple[str, ...] = ()
+    """The facts that the detail has as properties, for programs."""
 
 
 DOMAIN: dict[type[DomainError], Answer] = {
@@ -52,6 +54,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
         "order_attempt_exists",
         is_definitive=True,
         at=("/body/attempt_no", "Invoice {invoice_id} is this attempt's."),
+        shown=("invoice_id",),
     ),
     domain.IdempotencyInProgress: Answer(409, "idempotency_in_progress", retry_after_s=1),
     domain.IdempotencyKeyReused: Answer(422, "idempotency_key_reused"),
@@ -152,10 +155,11 @@ def link_of(code: str) -> tuple[str, str]:
 
 
 def _domain(error: DomainError, answer: Answer, request_id: str) -> Response:
-    details = []
+    details: list[dict[str, str]] = []
     if answer.at is not None:
         pointer, message = answer.at
-        details.append((pointer, message.format(**error.facts)))
+        shown = {name: str(error.facts[name]) for name in answer.shown}
+        details.append({"path": pointer, "message": message.format(**error.facts), **shown})
     headers: dict[str, str] = {}
     if answer.retry_after_s is not None:
         headers["Retry-After"] = str(answer.retry_after_s)
@@ -166,10 +170,12 @@ def _engine(error: ProblemException, request_id: str) -> Response:
     code = BY_STATUS[error.status]
     status = wire_status(error.status)
     facts: dict[str, Any] = {}
-    details: list[Detail] = []
+    details: list[dict[str, str]] = []
     headers: dict[str, str] = {}
     if isinstance(error, engine.InvalidRequest):
-        details = [(violation.path, violation.message) for violation in error.violations]
+        details = [
+            {"path": violation.path, "message": violation.message} for violation in error.violations
+        ]
     elif isinstance(error, engine.MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allow)
     elif isinstance(error, engine.RateLimited):
@@ -187,13 +193,13 @@ def _envelope(
     code: str,
     message: str,
     request_id: str,
-    details: list[Detail] | None = None,
+    details: list[dict[str, str]] | None = None,
     headers: dict[str, str] | None = None,
 ) -> Response:
     body = {
         "code": code,
         "message": message,
         "request_id": request_id,
-        "details": [{"path": path, "message": text} for path, text in details or ()],
+        "details": details or [],
     }
     return Response(status, encode(body), (link_of(code), *(headers or {}).items()))

@@ -19,6 +19,7 @@ from tests.support.payment.factories import Merchant, make_invoice, pay
 
 PATH = "/v1/invoices.csv"
 ORDERS = ("order-1", "=1+1", "+1", "@SUM(A1)", "\t=1", 'a "b", c\nd', "zwölf")
+FORMULAS = ("\n=1", "\r=1", "  =1", "\u3000=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201")
 
 
 @pytest.fixture
@@ -41,7 +42,8 @@ def export(api: ContractClient, **query: Any) -> list[dict[str, str]]:
     answer = api.get(f"{PATH}?{urlencode(query, doseq=True)}")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Type"].partition(";")[0] == "text/csv"
-    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    text = answer.content.decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def test_has_a_line_for_each_invoice(api: ContractClient, made: list[str]) -> None:
@@ -61,6 +63,21 @@ def test_no_cell_is_a_formula(api: ContractClient, made: list[str]) -> None:
     assert orders == ["order-1", "'=1+1", "'+1", "'@SUM(A1)", "'\t=1", 'a "b", c\nd', "zwölf"]
 
 
+def test_file_is_utf_8_for_spreadsheets(api: ContractClient, made: list[str]) -> None:
+    answer = api.get(PATH)
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer.content.startswith(b"\xef\xbb\xbfinvoice,order,")
+
+
+@pytest.mark.parametrize("order", FORMULAS)
+def test_disguised_formula_is_inert(order: str) -> None:
+    assert bookkeeping._inert(order) == f"'{order}"
+
+
+def test_semicolon_does_not_begin_a_cell() -> None:
+    assert bookkeeping._line(["a;=1", "b,", "c"]) == '"a;=1","b,",c\r\n'
+
+
 def test_is_named_as_a_file(api: ContractClient, made: list[str]) -> None:
     answer = api.get(PATH)
     assert answer.headers["Content-Disposition"] == 'attachment; filename="invoices.csv"'
@@ -68,7 +85,7 @@ def test_is_named_as_a_file(api: ContractClient, made: list[str]) -> None:
 
 
 def test_there_may_be_none(api: ContractClient) -> None:
-    assert api.get(PATH).text == ",".join(COLUMNS) + "\r\n"
+    assert api.get(PATH).text == bookkeeping.BOM + ",".join(COLUMNS) + "\r\n"
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 7, 100])

@@ -347,6 +347,7 @@ class TestCreateInvoice:
         response = create(api, "key-00000002")
         assert error(response) == (409, "order_attempt_exists", ["/body/attempt_no"])
         assert first in response.json()["details"][0]["message"]
+        assert response.json()["details"][0]["invoice_id"] == first
         assert count(database, Invoice) == 1
         assert next_index(database) == 1, "a refusal uses up no address"
 
