@@ -133,3 +133,29 @@ def test_spelling_of_ecma_262_means_the_same() -> None:
         check = schemas.compile({"pattern": pattern}, "")
         assert not (right is not None and check(right, "")), pattern
         assert check(wrong, ""), pattern
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "string", "enum": [1.0, 2.0]}, ("enum",)),
+        ({"type": "integer", "enum": ["1"]}, ("enum",)),
+        ({"type": "string", "minLength": 5, "enum": ["abc"]}, ("enum",)),
+        (
+            {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["a"],
+                "properties": {"bcd": {}},
+            },
+            ("required", 0),
+        ),
+        ({"type": "integer", "enum": ["x", 1.0]}, None),
+        ({"type": "string", "minLength": 2, "enum": ["a", "ab"]}, None),
+    ],
+)
+def test_schema_that_nothing_fits_is_reported(
+    schema: dict[str, Any], place: tuple[Any, ...] | None
+) -> None:
+    found = [fault.at[3:] for fault in find_faults(_with_schema(schema), is_thorough=True)]
+    assert found == ([place] if place else [])
