@@ -42,7 +42,7 @@ RETRY_S = 0.2
 ANSWER_S = 100
 PATIENCE_S = 120
 AFTER_S = 3.0
-"""How long people go on after the move."""
+"""How long people go on before the move and after it."""
 CHANNEL = "stage"
 ACME = "acme.example"
 """The host in docs/deploy/cluster/hosts.map whose place is taken."""
@@ -416,9 +416,11 @@ def _out_of_order(contents: list[str], where: str) -> list[str]:
 
 def move(
     one: str, two: str, folder: Path, *, is_used: bool, messages: int, recent: int, writers: int,
-    readers: int,
+    readers: int, after_s: float = AFTER_S,
 ) -> Outcome:  # fmt: skip
-    """Move an organization from one database to another one, both empty; `is_used` as in `Site`."""
+    """Move an organization from one database to another one, both empty; `is_used` as in `Site`.
+    `after_s`: how long people go on before the move and after it.
+    """
     site = Site(one, two, folder, host=bench.HOST, is_used=is_used)
     with patch.object(bench, "RECENT", recent):
         bench.fill(one, bench.found(one), messages)
@@ -429,11 +431,11 @@ def move(
     with site:
         began = time.monotonic()
         with listening(people.url, people.accounts[0], heard), people:
-            time.sleep(AFTER_S)
+            time.sleep(after_s)
             told = site.move()
             listened = heard.stat().st_size
             deadline = time.monotonic() + PATIENCE_S
-            time.sleep(AFTER_S)
+            time.sleep(after_s)
             while heard.stat().st_size == listened and time.monotonic() < deadline:
                 time.sleep(RETRY_S)
         seconds = time.monotonic() - began

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -12,6 +13,11 @@ from tests.live.moving import move
 from tests.support.postgres import PostgresServer
 
 MOST_STOPPED_S = 10
+SMALL = {
+    "PEOPLE": 220, "SUBSCRIBERS": 22, "CHANNELS": 20, "HALL_TOPICS": 1_000, "ACT_MESSAGES": 500,
+    "LEAST_MESSAGES": 1_500,
+}  # fmt: skip
+"""The organization: `scripts/move` has a large one."""
 
 
 @pytest.fixture
@@ -27,13 +33,14 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> Iterator[
 
 
 @pytest.mark.parametrize(("kind", "has_new_ids"), [("sqlite", True), ("postgresql", False)])
-def test_nothing_is_lost_or_doubled(
+def test_move_loses_and_doubles_nothing(
     urls: tuple[str, str], has_new_ids: bool, tmp_path: Path
 ) -> None:
-    outcome = move(
-        *urls, tmp_path, is_used=has_new_ids, messages=bench.LEAST_MESSAGES, recent=200,
-        writers=2, readers=2,
-    )  # fmt: skip
+    with patch.multiple(bench, **SMALL):
+        outcome = move(
+            *urls, tmp_path, is_used=has_new_ids, messages=bench.LEAST_MESSAGES, recent=100,
+            writers=2, readers=2, after_s=1.0,
+        )  # fmt: skip
     assert outcome.wrong == [], str(outcome)
     assert outcome.sent > 20
     assert outcome.stopped_s <= MOST_STOPPED_S

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from tests.architecture.imports import SHIPPED
 from tests.live import guides
 from tests.live.running_server import ROOT, free_port, until_it_answers
+from tests.support.copied_tree import copy
 
 BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests")
 """What the copy needs beyond what ships: the tests, and what they read."""
@@ -46,7 +46,6 @@ class Reader:
             **{name: value for name, value in os.environ.items() if "SPECD_" not in name},
             "PYTHONPATH": str(tree),
             "PYTHON": sys.executable,
-            "PYTHONDONTWRITEBYTECODE": "1",
             "SPECD_BIND": self.address,
             "SPECD_WORKERS": "1",
         }
@@ -95,10 +94,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     for name in (*SHIPPED, *BESIDE):
         source, target = ROOT / name, tree / name
         target.parent.mkdir(exist_ok=True)
-        if source.is_file():
-            shutil.copy(source, target)
-        else:
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        copy(source, target)
     reader = Reader(tree)
     yield reader
     reader.stop()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 
 import httpx
 import pytest
@@ -30,13 +31,10 @@ TOTAL_MIB = int(os.environ.get("SPECD_TEST_UPLOAD_MIB", "256"))
 """How much is uploaded at once; 1024 is the figure that docs/measurements.md tells."""
 GROWTH_MAX_MIB = 64
 KILLS = 4
-HOSTILE = 10
-"""Pictures at once, of five people."""
-LATER_S = 0.1
-"""How much later, at most, others have their answers meanwhile."""
-SCRAPED_LATER_S = 0.25
-TRIES = 3
-"""Another load of the machine delays answers in one of them, what holds up the server in each."""
+MOST_HELD_UP, HELD_UP = 0.05, 0.3
+"""How much later others have most of their answers, and all of them, as a part of the time that a
+picture takes on its own: that long is everybody held up who waits for a picture to be read.
+"""
 
 
 @pytest.fixture
@@ -159,7 +157,7 @@ def test_a_kill_leaves_no_row_without_a_file(
     assert set(stored) <= set(kept), "what was answered with success is there"
 
 
-def test_hostile_pictures_keep_nobody_waiting(
+def test_hostile_pictures_hold_up_nobody(
     tmp_path: Path, environment: dict[str, str], cast: Cast
 ) -> None:
     """Each is as large as the bounds allow, with as many scans as there may be."""
@@ -184,33 +182,27 @@ def test_hostile_pictures_keep_nobody_waiting(
         assert answer.status_code == 200, answer.text
         return time.monotonic() - began
 
-    def delays(client: httpx.Client, clients: ThreadPoolExecutor) -> dict[str, float]:
-        """How much later than at rest the latest answer to each path came meanwhile."""
-        rest = {path: [ask(client, path) for _ in range(25)] for path in paths}
-        meanwhile: dict[str, list[float]] = {path: [] for path in paths}
-        under_way = [clients.submit(send, member) for member in people * (HOSTILE // len(people))]
-        while not all(each.done() for each in under_way):
-            for path in paths:
-                meanwhile[path].append(ask(client, path))
-        assert [each.result() for each in under_way] == [200] * HOSTILE
-        assert all(len(its) > 25 for its in meanwhile.values())
-        return {path: max(meanwhile[path]) - max(rest[path]) for path in paths}
-
     paths = ("/readyz", "/api/v1/users/me", "/metrics", "/api/v1/users/me/subscriptions")
-
-    def is_soon(later: dict[str, float]) -> bool:
-        """A scrape is computed, and read by a program that has ten seconds."""
-        people = max(its for path, its in later.items() if path != "/metrics")
-        return people < LATER_S and later["/metrics"] < SCRAPED_LATER_S
-
     settings = {**environment, "SPECD_WORKERS": "1"}
     with (
         RunningServer(tmp_path, settings, application="chat") as server,
         httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
-        ThreadPoolExecutor(HOSTILE) as clients,
+        ThreadPoolExecutor(len(people)) as clients,
     ):
-        tries = []
-        while len(tries) < TRIES and not (tries and is_soon(tries[-1])):
-            tries.append(delays(client, clients))
-            print(*(f"{path}: {later:.3f} s later" for path, later in tries[-1].items()), sep="\n")
-    assert is_soon(tries[-1]), tries
+        began = time.monotonic()
+        assert send(cast.hamlet) == 200
+        alone = time.monotonic() - began
+        rest = {path: [ask(client, path) for _ in range(25)] for path in paths}
+        meanwhile: dict[str, list[float]] = {path: [] for path in paths}
+        under_way = [clients.submit(send, member) for member in people]
+        while not all(each.done() for each in under_way):
+            for path in paths:
+                meanwhile[path].append(ask(client, path))
+    assert [each.result() for each in under_way] == [200] * len(people)
+    for path, its in meanwhile.items():
+        assert len(its) > 25, path
+        later = sorted(seconds - median(rest[path]) for seconds in its)
+        most, latest = later[len(later) * 9 // 10], later[-1]
+        print(f"{path}: {most:.3f} s later, at most {latest:.3f} s, of {alone:.1f} s")
+        assert most < MOST_HELD_UP * alone, path
+        assert latest < HELD_UP * alone, path

@@ -14,6 +14,17 @@ BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts")
 """What the tests of the source read, beyond what ships."""
 
 
+def copy(source: Path, target: Path) -> None:
+    """Copy a file, or a folder with its bytecode: to compile all of the source again takes each
+    program seconds. Python compiles again what is edited, because its time is another one.
+    """
+    if source.is_file():
+        shutil.copy(source, target)
+        return
+    under_way = shutil.ignore_patterns("*.pyc.*")  # of processes that compile at this moment
+    shutil.copytree(source, target, ignore=under_way)
+
+
 class CopiedTree:
     """A copy of what ships and of `others`; programs run in it as in a checkout of its own."""
 
@@ -23,10 +34,7 @@ class CopiedTree:
         for name in (*SHIPPED, *BESIDE, *others):
             source, target = ROOT / name, self.path / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            if source.is_file():
-                shutil.copy(source, target)
-            else:
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            copy(source, target)
         self.env = {
             **{name: value for name, value in os.environ.items() if "SPECD_" not in name},
             "PYTHONPATH": str(self.path),
