@@ -35,10 +35,16 @@ def changed(since: str) -> set[str]:
     return {*_git("diff", "--name-only", "--no-renames", base), *_git(*UNTRACKED)}
 
 
-def import_graph() -> Graph:
-    """Return the imports of all Python files, wherever in a file they stand."""
-    files = {file for file in (*_git("ls-files"), *_git(*UNTRACKED)) if (ROOT / file).exists()}
-    return {file: set(_imports(file, files)) for file in files if file.endswith(".py")}
+def import_graph(root: Path = ROOT) -> Graph:
+    """Return the imports of all Python files of a checkout, wherever in a file they stand."""
+    files = set(source_files(root))
+    return {file: set(_imports(root, file, files)) for file in files if file.endswith(".py")}
+
+
+def source_files(root: Path = ROOT) -> list[str]:
+    """Return the files of a checkout that Git does not ignore."""
+    files = (*_git("ls-files", root=root), *_git(*UNTRACKED, root=root))
+    return [file for file in files if (root / file).exists()]
 
 
 def touched(change: Iterable[str], graph: Graph) -> list[str]:
@@ -54,13 +60,13 @@ def touched(change: Iterable[str], graph: Graph) -> list[str]:
     )
 
 
-def _git(*words: str) -> list[str]:
-    done = subprocess.run(["git", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+def _git(*words: str, root: Path = ROOT) -> list[str]:
+    done = subprocess.run(["git", *words], cwd=root, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.splitlines()
 
 
-def _imports(file: str, files: set[str]) -> Iterator[str]:
-    for node in ast.walk(ast.parse((ROOT / file).read_bytes())):
+def _imports(root: Path, file: str, files: set[str]) -> Iterator[str]:
+    for node in ast.walk(ast.parse((root / file).read_bytes())):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
