@@ -90,13 +90,14 @@ class Tree:
 
     def run(self, request: Request) -> Report:
         """Run tests of the tree as it is now."""
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.write(json.dumps(asdict(request)) + "\n")
         self._process.stdin.flush()
         return Report(**json.loads(self._process.stdout.readline()))
 
     def _write(self, file: str, source: bytes) -> None:
-        """Write a file with a time of its own: Python compiles a file anew for its time and size."""
+        """Write a file with a new time, since Python compiles again for a new time or size."""
         self._times += 2_000_000_000
         (self.path / file).write_bytes(source)
         os.utime(self.path / file, ns=(self._times, self._times))
@@ -157,9 +158,7 @@ def face_layer(tree: Tree, survivors: list[Result], layer: str, seconds: float) 
     while left and time.monotonic() < deadline:
         tree.change([result.mutant for result in left])
         report = tree.run(
-            Request(
-                tests=[f"tests/{layer}"], seconds=deadline - time.monotonic(), passed=passed
-            )
+            Request(tests=[f"tests/{layer}"], seconds=deadline - time.monotonic(), passed=passed)
         )
         passed += report.passed
         blamed = report.failed[:1] or [report.hung] * bool(report.hung)
@@ -226,7 +225,9 @@ def table(results: Sequence[Result]) -> Iterator[str]:
     yield f"{'layer':<10} {'mutants':>8} {'killed':>8} {'hung':>6} {'survived':>9} {'of all':>7}"
     for layer in (*LAYERS, ""):
         counts = Counter(
-            result.outcome for result in results if result.mutant.file.startswith(f"{layer}/" * bool(layer))
+            result.outcome
+            for result in results
+            if result.mutant.file.startswith(f"{layer}/" * bool(layer))
         )
         judged = sum(counts[outcome] for outcome in (*DETECTED, "survived"))
         if judged:
@@ -255,7 +256,11 @@ def main() -> None:
     folder = ROOT / "build/mutants"
     folder.mkdir(parents=True, exist_ok=True)
     root: Path = asked.root.resolve()
-    sample = read_sample(asked.sample)[: asked.count] if asked.sample else draw(root, asked.count, asked.seed)
+    sample = (
+        read_sample(asked.sample)[: asked.count]
+        if asked.sample
+        else draw(root, asked.count, asked.seed)
+    )
     write_sample(folder / f"{asked.name}.sample", sample)
     results = _run(root, sample, folder, asked)
     (folder / f"{asked.name}.txt").write_text("".join(f"{line}\n" for line in table(results)))
@@ -276,7 +281,10 @@ def _run(
         partial.unlink(missing_ok=True)
     equivalent = equivalent_mutants()
     results: list[Result] = []
-    with _trees(root, folder, asked.processes) as trees, ThreadPoolExecutor(asked.processes) as pool:
+    with (
+        _trees(root, folder, asked.processes) as trees,
+        ThreadPoolExecutor(asked.processes) as pool,
+    ):
 
         def face(number: int, drawn: Mutant, mutant: Mutant | None) -> Result:
             if number in known:
@@ -302,7 +310,11 @@ def _run(
                     file.write(json.dumps(asdict(result)) + "\n")
         tree = trees.get()
         for layer in LAYERS:
-            left = [r for r in results if r.outcome == "survived" and r.mutant.file.startswith(f"{layer}/")]
+            left = [
+                r
+                for r in results
+                if r.outcome == "survived" and r.mutant.file.startswith(f"{layer}/")
+            ]
             face_layer(tree, left, layer, asked.layer_seconds)
         doubt_killers(tree, results)
         trees.put(tree)

@@ -137,7 +137,15 @@ def _run_in_fork(request: Request, folder: Path) -> None:
         os.dup2(file, number)
     status = 70
     try:
-        words = [*request.tests, "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short", *IMPORTED]
+        words = [
+            *request.tests,
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "--tb=short",
+            *IMPORTED,
+        ]
         watcher = _Watcher(request, folder / "notes")
         status = int(pytest.main([*words, *(["-x"] if request.stop else [])], plugins=[watcher]))
     except BaseException:
