@@ -27,6 +27,8 @@ from server.wire.guard import pointer_step
 
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
 MAX_VIOLATIONS = 20
+MAX_FOLLOWED = 4
+"""How many choices in each other are explained by the branch that was meant."""
 LARGE_WEIGHT = 1000
 HUGE_WEIGHT = 8000
 ERRORS = "x-errors"
@@ -515,7 +517,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def _errors_of(
-    compiled: _Compiled, value: Any, pointer: str, *, is_large: bool
+    compiled: _Compiled, value: Any, pointer: str, *, is_large: bool, left: int = MAX_FOLLOWED
 ) -> Iterator[Violation]:
     """Yield the violations of a value that does not fit; of a large one, the first.
 
@@ -528,31 +530,33 @@ def _errors_of(
         errors: Iterable[Any] = _first_error(compiled.validator, instance)
     else:
         errors = compiled.validator.iter_errors(instance)
-    yield from _explained(compiled, errors, pointer, is_large=is_large)
+    yield from _explained(compiled, errors, pointer, is_large=is_large, left=left)
 
 
 def _explained(
-    compiled: _Compiled, errors: Iterable[Any], pointer: str, *, is_large: bool
+    compiled: _Compiled, errors: Iterable[Any], pointer: str, *, is_large: bool, left: int
 ) -> Iterator[Violation]:
-    """Yield the violations of errors, each explained: of a choice, those of one branch."""
+    """Yield the violations of errors, each explained: of a choice, those of one branch. `left`: how
+    many choices in each other are followed further, because each takes the work of a check.
+    """
     explained = set()
     for error in errors:
         below = _below(compiled, error)
         if below is None:
             chosen = choices.chosen(error, reduce(_part, error.schema_path[:-1], compiled.root))
-            if chosen is None:
+            if chosen is None or (left <= 0 and not isinstance(chosen, choices.Wrong)):
                 yield _violation_of(compiled, error, pointer)
             elif isinstance(chosen, choices.Wrong):
                 place = "/".join([_place_of(compiled, error, pointer), *chosen.steps])
                 sentence = _SENTENCES[chosen.rule].format_map(_Facts(chosen.facts))
                 yield Violation(place, sentence, chosen.rule, chosen.facts)
             else:
-                yield from _explained(compiled, chosen, pointer, is_large=is_large)
+                yield from _explained(compiled, chosen, pointer, is_large=is_large, left=left - 1)
             continue
         place = _place_of(compiled, error, pointer)
         if (place, below) not in explained:
             explained.add((place, below))
-            yield from _errors_of(below, error.instance, place, is_large=is_large)
+            yield from _errors_of(below, error.instance, place, is_large=is_large, left=left)
 
 
 def _below(compiled: _Compiled, error: Any) -> _Compiled | None:
