@@ -102,6 +102,11 @@ VALUES: tuple[tuple[str, str, object, str], ...] = (
     ("user", "avatar_handle", 1, "does not describe a file"),
     ("linkifier", "pattern", "(", "is no linkifier that works"),
     ("linkifier", "alternative_url_templates", "[1]", "is no list of texts"),
+    ("realm", "topics_policy", "zzz", "topics_policy"),
+    ("realm", "message_edit_history_visibility_policy", "qqq", "visibility_policy"),
+    ("realm", "email_address_visibility", 77, "email_address_visibility"),
+    ("playground", "url_template", "javascript:alert({code})", "Invalid URL template"),
+    ("realm_domain", "domain", "no domain", "omain"),
     ("alert_word", "word", "", "word is empty"),
     ("reaction", "emoji_code", "../1", "emoji_code is no id"),
 )  # fmt: skip

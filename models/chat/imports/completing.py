@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import orjson
 
@@ -9,12 +11,18 @@ from models.chat.accounts.resealing import invitation_purpose
 from models.chat.alert_words import first_part
 from models.chat.alert_words import key_of as alert_key_of
 from models.chat.common.webhook_secrets import purpose_of
+from models.chat.errors import ChatError
 from models.chat.imports import references
 from models.chat.imports.target import Line, Row, Target
 from models.chat.invitations.records import digest_of, make_token
 from models.chat.messages.conversations import key_of as conversation_key_of
 from models.chat.messages.flags import STARRED
+from models.chat.organization.domains import check_domain
 from models.chat.organization.linkifier_rules import LinkifierFacts, check_linkifier
+from models.chat.organization.playgrounds import find_problems
+from models.chat.organization.settings import check_choices
+from models.chat.people.emails import check_email
+from models.chat.profiles.field_data import check_field_data
 from models.chat.profiles.values import FieldType
 from models.chat.tables import User
 from models.chat.topics.names import key_of as topic_key_of
@@ -28,11 +36,14 @@ Complete = Callable[[Row, Line, Target, Sequence[int]], Row]
 
 
 def _realm(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    _as_the_api_does(check_choices, row)
     return {"name": target.name or row["name"], "host": hidden_host(target.texts.new_host)}
 
 
 def _user(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     email = row["delivery_email"]
+    if row["bot_type"] is None:
+        _as_the_api_does(check_email, email)
     if row["bot_type"] is not None:  # the address of a bot is at the organization's host
         local, _, host = email.rpartition("@")
         if host == target.texts.old_host:
@@ -85,6 +96,33 @@ def _linkifier(row: Row, line: Line, target: Target, beside: Sequence[int]) -> R
     return {}
 
 
+def _playground(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    problems = find_problems(row["name"], row["syntax_language"], row["url_template"])
+    for field, texts in problems.items():
+        raise ValueError(f"{field}: {texts[0]}")
+    return {}
+
+
+def _profile_field(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    if row["type"] in (FieldType.DROPDOWN, FieldType.EXTERNAL_ACCOUNT):
+        data = orjson.loads(row["field_data"] or "{}")
+        _as_the_api_does(partial(check_field_data, FieldType(row["type"])), data)
+    return {}
+
+
+def _domain(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    _as_the_api_does(check_domain, row["domain"])
+    return {}
+
+
+def _as_the_api_does(check: Callable[[Any], object], value: Any) -> None:
+    """Check a value by the rule of the operation that changes it. Raise `ValueError`."""
+    try:
+        check(value)
+    except ChatError as error:
+        raise ValueError(str(error)) from None
+
+
 def _emoji_code(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     """The code of a custom emoji is its id."""
     if row["reaction_type"] != "realm_emoji":
@@ -135,9 +173,12 @@ COMPLETE: Mapping[str, Complete] = {
     "linkifier": _linkifier,
     "message": _topic_key,
     "outgoing_webhook": _outgoing_webhook,
+    "playground": _playground,
+    "profile_field": _profile_field,
     "profile_value": _profile_value,
     "reaction": _emoji_code,
     "realm": _realm,
+    "realm_domain": _domain,
     "scheduled_message": lambda *_: {"attempts": 0},
     "user": _user,
     "user_group": _name_key,

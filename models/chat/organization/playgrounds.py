@@ -59,7 +59,7 @@ def create_playground(
     if LANGUAGE.fullmatch(syntax_language) is None:
         raise InvalidLanguage()
     lock_realm(session, actor.realm_id)
-    errors = _problems(name, syntax_language, url_template)
+    errors = find_problems(name, syntax_language, url_template)
     if not errors:
         taken = session.execute(
             select(Playground.id).where(
@@ -100,7 +100,7 @@ def delete_playground(session: Session, actor: Actor, playground_id: int, *, now
     append_change(session, actor, "playground_deleted", facts, RealmPlaygroundsEvent(), now=now)
 
 
-def _problems(name: str, syntax_language: str, url_template: str) -> dict[str, list[str]]:
+def find_problems(name: str, syntax_language: str, url_template: str) -> dict[str, list[str]]:
     """Return field -> its problems."""
     problems = {
         field: [BLANK]

@@ -57,13 +57,16 @@ def _boolean(name: str, value: Json) -> bool:
     return value
 
 
-def _choice(*choices: str | int) -> Check:
-    def check(name: str, value: Json) -> str | int:
-        if isinstance(value, bool) or value not in choices:
+class _Choice:
+    """A check of values of which there are a few."""
+
+    def __init__(self, *choices: str | int) -> None:
+        self._choices = choices
+
+    def __call__(self, name: str, value: Json) -> str | int:
+        if isinstance(value, bool) or value not in self._choices:
             raise InvalidChoice(name=name)
         return value  # type: ignore[no-any-return]
-
-    return check
 
 
 def _limit(unlimited: int | None) -> Check:
@@ -100,7 +103,7 @@ SETTINGS: dict[str, RealmSetting] = {
     "name": RealmSetting(_text(1, 40)),
     "description": RealmSetting(_text(0, 1000, lines=True)),
     "default_language": RealmSetting(_text(1, 50)),
-    "email_address_visibility": RealmSetting(_choice(1, 2, 3, 4, 5)),
+    "email_address_visibility": RealmSetting(_Choice(1, 2, 3, 4, 5)),
     "emails_restricted_to_domains": RealmSetting(_boolean, owner_only=True),
     "disallow_disposable_email_addresses": RealmSetting(_boolean, owner_only=True),
     "require_unique_names": RealmSetting(_boolean),
@@ -109,12 +112,12 @@ SETTINGS: dict[str, RealmSetting] = {
     "avatar_changes_disabled": RealmSetting(_boolean),
     "enable_read_receipts": RealmSetting(_boolean),
     "enable_spectator_access": RealmSetting(_boolean),
-    "topics_policy": RealmSetting(_choice("allow_empty_topic", "disable_empty_topic")),
+    "topics_policy": RealmSetting(_Choice("allow_empty_topic", "disable_empty_topic")),
     "empty_topic_display_name": RealmSetting(_text(1, 60)),
     "welcome_message_custom_text": RealmSetting(_text(0, WELCOME_TEXT_MAX, lines=True)),
     "message_retention_days": RealmSetting(_limit(FOREVER), owner_only=True),
     "allow_message_editing": RealmSetting(_boolean),
-    "message_edit_history_visibility_policy": RealmSetting(_choice("all", "moves", "none")),
+    "message_edit_history_visibility_policy": RealmSetting(_Choice("all", "moves", "none")),
     "message_content_edit_limit_seconds": RealmSetting(_limit(None)),
     "message_content_delete_limit_seconds": RealmSetting(_limit(None)),
     "move_messages_within_stream_limit_seconds": RealmSetting(_limit(None)),
@@ -122,6 +125,15 @@ SETTINGS: dict[str, RealmSetting] = {
     "moderation_request_channel_id": RealmSetting(_channel),
     "new_stream_announcements_stream_id": RealmSetting(_channel),
 }
+
+
+def check_choices(values: Mapping[str, Any]) -> None:
+    """Check the settings among some values that have a few choices. Raise `InvalidChoice`."""
+    for name, setting in SETTINGS.items():
+        if isinstance(setting.check, _Choice) and name in values:
+            setting.check(name, values[name])
+
+
 """Every setting but the groups, which `REALM_GROUPS` lists."""
 
 OPERATOR_SETTINGS = {"owner_full_content_access": RealmSetting(_boolean)}
