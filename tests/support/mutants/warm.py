@@ -131,6 +131,8 @@ def run(request: Request, folder: Path) -> Report:
 
 def _run_in_fork(request: Request, folder: Path) -> None:
     os.setsid()
+    # A shell starts background jobs with SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     output = os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for number, file in enumerate((nothing, output, output)):
