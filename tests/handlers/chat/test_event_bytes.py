@@ -19,6 +19,9 @@ from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 
+pytestmark = pytest.mark.both_databases
+"""The two databases draw the ids of events in different words."""
+
 LARGEST = 150_000
 Tell = Callable[..., None]
 
