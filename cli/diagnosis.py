@@ -1,12 +1,12 @@
 """Read-only checks of databases, the store of limits and chain endpoints."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, make_url, text
 
 import services
 from adapters.chain.json_rpc import (
@@ -19,7 +19,8 @@ from adapters.chain.json_rpc import (
     sync_client,
 )
 from adapters.limits.wiring import open_limit_store
-from cli.databases import is_missing, limits_are_missing
+from cli.databases import is_missing, limits_are_missing, why_unusable
+from cli.output import database_message
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS
@@ -29,6 +30,7 @@ from workers.chain_watcher import DEVELOPMENT_CHAINS
 
 SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
+CLOCK_WARNING_S = 1.0
 BEHIND_S = 3600.0
 SQLITE_WANTED = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
 
@@ -42,15 +44,22 @@ class Finding:
     detail: str
 
 
-def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Finding]:
-    """Check that a database is reachable, migrated and configured for durability."""
+def diagnose_database(
+    service: str,
+    url: str,
+    settings: Settings,
+    diagnose_secret: Callable[[str, Database, Settings], Iterator[Finding]],
+) -> Iterator[Finding]:
+    """Check that a database is reachable, migrated and configured for durability, that it takes the
+    connections of this machine, and what `diagnose_secret` checks.
+    """
     name = f"{service} database"
     if is_missing(url):
         yield Finding(name, "broken", "there is no such file yet; run `specd migrate`")
         return
     try:
         if not is_usable(url, service):
-            yield Finding(name, "broken", "not migrated to this release; run `specd migrate`")
+            yield Finding(name, "broken", why_unusable(url, service))
             return
         with closing(Database.for_service(service, settings)) as database:
             lacks = database.missing_limits()
@@ -60,10 +69,12 @@ def diagnose_database(service: str, url: str, settings: Settings) -> Iterator[Fi
             looks = _sqlite if database.dialect == "sqlite" else _postgresql
             with database.reading() as connection:
                 yield looks(name, connection)
-    except DatabaseUnavailable:
-        yield Finding(
-            name, "broken", f"does not answer; check SPECD_{service.upper()}_DATABASE_URL"
-        )
+                if database.dialect == "postgresql":
+                    yield from _connections(name, connection, settings)
+            yield from diagnose_secret(service, database, settings)
+    except DatabaseUnavailable as error:
+        reason = database_message(error) or "does not answer"
+        yield Finding(name, "broken", f"{reason}; check SPECD_{service.upper()}_DATABASE_URL")
 
 
 def _sqlite(name: str, connection: Connection) -> Finding:
@@ -86,9 +97,42 @@ def _postgresql(name: str, connection: Connection) -> Finding:
         return Finding(
             name, "broken", f"its clock and ours are {apart:.0f} s apart; set them (NTP)"
         )
+    if apart > CLOCK_WARNING_S:
+        return Finding(name, "warning", f"its clock and ours are {apart:.1f} s apart; use NTP")
     if connection.execute(text("SHOW fsync")).scalar() != "on":
         return Finding(name, "warning", f"PostgreSQL {version} with fsync off: a crash loses data")
     return Finding(name, "ok", f"PostgreSQL {version}, time limits set, clocks {apart:.1f} s apart")
+
+
+def _connections(name: str, connection: Connection, settings: Settings) -> Iterator[Finding]:
+    """Compare what the processes of this machine may hold with what PostgreSQL gives."""
+    shown = connection.execute(text("SHOW max_connections")).scalar_one()
+    reserved = connection.execute(text("SHOW superuser_reserved_connections")).scalar_one()
+    given = int(shown) - int(reserved)
+    servers = [_server_of(url) for url in settings.database_urls.values()]
+    here = _server_of(settings.database_urls[name.partition(" ")[0]])
+    needed = settings.workers * servers.count(here) * connections_of(settings.database_pool_size)
+    if given < needed:
+        yield Finding(
+            f"{name}'s connections",
+            "warning",
+            f"this machine's servers may hold {needed}, and max_connections leaves {given} for all;"
+            " raise it (docs/deploy/README.md), or lower SPECD_DATABASE_POOL_SIZE",
+        )
+
+
+def _server_of(url: str) -> tuple[object, ...]:
+    """Return what tells the server of a database from others."""
+    parts = make_url(url)
+    host = parts.query.get("host") or parts.host
+    return parts.get_backend_name(), host, parts.query.get("port") or parts.port
+
+
+def connections_of(pool_size: int) -> int:
+    """Return how many connections to one database a process may hold: for reads and for writes, a
+    probe, the heartbeat, and notifications.
+    """
+    return 2 * pool_size + 3
 
 
 def diagnose_limits(settings: Settings) -> Iterator[Finding]:

@@ -6,9 +6,16 @@ import time
 from collections.abc import Iterator
 
 import click
-import httpx
 
 from cli.diagnosis import Finding, diagnose_chains, diagnose_database, diagnose_limits
+from cli.diagnosis_machine import (
+    diagnose_exposure,
+    diagnose_folders,
+    diagnose_mail,
+    diagnose_secret,
+    diagnose_server,
+    diagnose_store,
+)
 from cli.diagnosis_methods import diagnose_methods
 from cli.output import answer_table, json_option, one_sentence
 from cli.privacy import diagnose_files, diagnose_transport
@@ -45,10 +52,14 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     yield _interpreter()
     yield _clock()
     for service, url in settings.database_urls.items():
-        yield from diagnose_database(service, url, settings)
+        yield from diagnose_database(service, url, settings, diagnose_secret)
         yield from diagnose_transport(service, url)
     yield diagnose_files(settings)
-    yield _server(settings)
+    yield from diagnose_folders(settings)
+    yield diagnose_server(settings)
+    yield from diagnose_exposure(settings)
+    yield from diagnose_store(settings)
+    yield from diagnose_mail(settings)
     yield from diagnose_limits(settings)
     yield from diagnose_chains(settings)
     yield from diagnose_methods(settings)
@@ -68,23 +79,3 @@ def _clock() -> Finding:
     if now < EARLIEST_S:
         return Finding("clock", "broken", f"{written} is in the past; set the clock (NTP)")
     return Finding("clock", "ok", written)
-
-
-def _server(settings: Settings) -> Finding:
-    """Check that specd answers at its address, or could listen there."""
-    host, _, port = settings.bind.rpartition(":")
-    url = f"http://{'127.0.0.1' if host in {'0.0.0.0', '[::]'} else host}:{port}"
-    try:
-        ready = httpx.get(f"{url}/readyz", timeout=5, trust_env=False)
-    except httpx.ConnectError:
-        return Finding("server", "ok", f"{settings.bind} is free; `specd serve` can listen there")
-    except httpx.HTTPError as error:
-        problem = f"what listens on {settings.bind} does not answer ({type(error).__name__})"
-        return Finding("server", "broken", problem)
-    if ready.status_code == 200:
-        return Finding("server", "ok", f"specd answers on {settings.bind} and is ready")
-    return Finding(
-        "server",
-        "broken",
-        f"what listens on {settings.bind} answers {ready.status_code} to /readyz",
-    )

@@ -2,7 +2,7 @@
 
 import click
 
-from cli.databases import is_missing
+from cli.databases import UNKNOWN_REVISION, is_missing
 from cli.output import answer, json_option
 from cli.waiting import once_available, wait_option
 from models.revisions import is_usable
@@ -33,10 +33,7 @@ def _upgrade(url: str, service: str) -> None:
     try:
         migrate.upgrade(url, service)
     except migrate.UnknownRevision as error:
-        raise click.ClickException(
-            f"The {service} database is not of this release or an earlier one; restore a backup, or"
-            " start with an empty database."
-        ) from error
+        raise click.ClickException(f"The {service} database is {UNKNOWN_REVISION}.") from error
     except migrate.WrongEncoding as error:
         raise click.ClickException(
             f"The {service} database has the encoding {error}, but UTF8 is needed: create it anew"

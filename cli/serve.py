@@ -8,6 +8,7 @@ import click
 from gunicorn.app import wsgiapp
 
 import services
+from cli.folders import require_folders
 from cli.output import without_secrets
 from cli.shared_secrets import require_databases
 from cli.waiting import START_WAIT_S, once_available, wait_option
@@ -47,6 +48,7 @@ def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     require_seams()
     settings = Settings.from_env()
+    require_folders(settings)
     once_available(settings, wait_s, lambda: require_databases(settings, only))
     if reloads:
         words = ["-m", "cli.reloading", settings.bind, only or EVERYTHING]

@@ -55,7 +55,7 @@ def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
     ClickException or DatabaseUnavailable.
     """
     with open_database(service, settings) as database:
-        if not secret_checks.is_shared(database, CHECKS[service], _texts(service, settings)):
+        if not secret_checks.is_shared(database, CHECKS[service], texts_of(service, settings)):
             raise click.ClickException(
                 f"The {service} database was written under another {variable(f'{service}_secret')};"
                 f" give this machine the same (if unset, it is the file {service}-secret in"
@@ -88,8 +88,9 @@ def require_databases(settings: Settings, *only: str | None) -> None:
 
 def renew_check(session: Session, service: str, settings: Settings) -> None:
     """Refuse every machine without the present secret of this machine from now on."""
-    secret_checks.renew(session, CHECKS[service], _texts(service, settings))
+    secret_checks.renew(session, CHECKS[service], texts_of(service, settings))
 
 
-def _texts(service: str, settings: Settings) -> SealedTexts:
+def texts_of(service: str, settings: Settings) -> SealedTexts:
+    """Return what seals the texts of a service under the secrets of this machine."""
     return payment_vault(settings) if service == "payment" else chat_vault(settings)

@@ -5,6 +5,7 @@ import os
 import click
 
 import tracing
+from cli.folders import require_folders
 from cli.memory import use_one_arena
 from cli.shared_secrets import require_databases
 from cli.waiting import START_WAIT_S, once_available, wait_option
@@ -27,6 +28,7 @@ def worker(names: tuple[str, ...], only: str | None, wait_s: float) -> None:
         raise click.UsageError("Name workers, or a service with --only.")
     use_one_arena()
     settings = Settings.from_env()
+    require_folders(settings)
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
     services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]
     once_available(settings, wait_s, lambda: require_databases(settings, *services))

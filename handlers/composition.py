@@ -1,17 +1,23 @@
 """The common part of every service's wiring, which comes from the settings."""
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any, cast
 
 import specs
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from models.folders import find_problem
 from models.revisions import has_usable_schema
 from server.service import Service
 from server.wire.browsers import Origins
 from services import DOCUMENTS, OPTIONAL
 from settings import Settings
+
+
+class NotWritable(Exception):
+    """No file can be kept in a folder."""
 
 
 def service_from_settings(
@@ -21,15 +27,20 @@ def service_from_settings(
     database: Database,
     clock: Clock,
     chosen: Collection[str] = (),
+    needs_folders: Collection[Path] = (),
     **own: Any,
 ) -> Service:
     """Return a service of `services.py` with those of its optional documents that are `chosen`;
-    `own` are the fields that are this service's alone.
+    `own` are the fields that are this service's alone. It is ready while its schema fits and a file
+    can be written into each of `needs_folders`.
     """
 
-    def check_migrations() -> None:
+    def check_needs() -> None:
         if not has_usable_schema(cast(Database, service.database), name):
             raise DatabaseUnavailable()
+        for folder in needs_folders:
+            if problem := find_problem(folder):
+                raise NotWritable(problem)
 
     service = Service(
         name=name,
@@ -42,7 +53,7 @@ def service_from_settings(
         database=database,
         settings=settings,
         clock=clock,
-        ready=check_migrations,
+        ready=check_needs,
         body_timeout_s=settings.body_read_timeout_s,
         answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,

@@ -8,6 +8,7 @@ migration. `specd migrate` writes it into the database, where a server of that r
 the migrations themselves are files that only the newer release has.
 """
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -46,6 +47,18 @@ def has_usable_schema(database: Database, service: str) -> bool:
         return applied[0] == newest or _oldest_for(connection, applied[0]) <= newest
 
 
+def is_foreign(url: str, service: str) -> bool:
+    """Return whether a database has had a migration that this release does not know, so that it
+    cannot be upgraded. Raise `DatabaseUnavailable`.
+    """
+    known = {path.name[:NUMBER_LENGTH] for path in _migrations(service)}
+    with closing(Database(url)) as database, database.reading_apart() as connection:
+        if not inspect(connection).has_table(_APPLIED):
+            return False
+        applied = connection.execute(text(f"SELECT version_num FROM {_APPLIED}")).scalars().all()
+        return not known.issuperset(applied)
+
+
 def find_revision(database: Database) -> str:
     """Return the number of the last migration that a database has had."""
     with database.reading_apart() as connection:
@@ -64,10 +77,11 @@ def newest_migration(service: str) -> str:
     """Return the number of a service's last migration, such as `0007`: one file has one number, and
     one number one file. Raise ValueError for an unknown service.
     """
-    numbers = [
-        path.name[:NUMBER_LENGTH] for path in history_of(service).glob("versions/[0-9]*_*.py")
-    ]
-    return max(numbers)
+    return max(path.name[:NUMBER_LENGTH] for path in _migrations(service))
+
+
+def _migrations(service: str) -> Iterator[Path]:
+    return history_of(service).glob("versions/[0-9]*_*.py")
 
 
 def history_of(service: str) -> Path:

@@ -23,10 +23,11 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class FileIntake:
-    """How a service takes files: into which folder, how many bytes with one request, and what
-    to raise for more.
+    """How a service takes files: into which folder, how many bytes with one request, what to
+    raise for more, and what to raise if the folder cannot be written.
     """
 
     folder: Path
     limit: int
     refuse_larger: Callable[[], Exception]
+    fail: Callable[[], Exception] = OSError

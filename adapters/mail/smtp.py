@@ -2,7 +2,8 @@
 
 import smtplib
 import ssl
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from adapters.mail.mailer import Mail, MailNotSent, MailRefused, compose
@@ -32,10 +33,20 @@ class SmtpMailer:
         self._timeout_s = timeout_s
         self.lease_s = STEPS * timeout_s
 
+    def check(self) -> None:
+        """Connect and log in. Raise `MailNotSent`."""
+        with _mail_errors():
+            connection = self._connect()
+            try:
+                connection.noop()
+                connection.quit()
+            finally:
+                connection.close()
+
     def send(self, mail: Mail) -> None:
         """Return when the server has accepted the mail."""
         message = compose(mail)
-        try:
+        with _mail_errors():
             connection = self._connect()
             try:
                 connection.send_message(message, from_addr=_address(mail.sender), to_addrs=mail.to)
@@ -44,19 +55,6 @@ class SmtpMailer:
                     connection.quit()
             finally:
                 connection.close()
-        except smtplib.SMTPRecipientsRefused as refusal:
-            code, text = next(iter(refusal.recipients.values()))
-            raise _refusal(code, text) from None
-        except smtplib.SMTPNotSupportedError as problem:
-            raise MailRefused(str(problem)) from None
-        except smtplib.SMTPAuthenticationError as refusal:
-            raise MailNotSent(f"the server does not take our login ({refusal.smtp_code})") from None
-        except smtplib.SMTPDataError as refusal:
-            raise _refusal(refusal.smtp_code, refusal.smtp_error) from None
-        except smtplib.SMTPResponseException as refusal:
-            raise MailNotSent(_reason(refusal.smtp_code, refusal.smtp_error)) from None
-        except (smtplib.SMTPException, OSError, UnicodeError) as problem:
-            raise MailNotSent(f"{type(problem).__name__}: {problem}") from None
 
     def _connect(self) -> smtplib.SMTP:
         server, timeout_s = self._server, self._timeout_s
@@ -81,6 +79,26 @@ class SmtpMailer:
             connection.close()
             raise
         return connection
+
+
+@contextmanager
+def _mail_errors() -> Iterator[None]:
+    """Raise what the server or the network says as `MailNotSent` or `MailRefused`."""
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as refusal:
+        code, text = next(iter(refusal.recipients.values()))
+        raise _refusal(code, text) from None
+    except smtplib.SMTPNotSupportedError as problem:
+        raise MailRefused(str(problem)) from None
+    except smtplib.SMTPAuthenticationError as refusal:
+        raise MailNotSent(f"the server does not take our login ({refusal.smtp_code})") from None
+    except smtplib.SMTPDataError as refusal:
+        raise _refusal(refusal.smtp_code, refusal.smtp_error) from None
+    except smtplib.SMTPResponseException as refusal:
+        raise MailNotSent(_reason(refusal.smtp_code, refusal.smtp_error)) from None
+    except (smtplib.SMTPException, OSError, UnicodeError) as problem:
+        raise MailNotSent(f"{type(problem).__name__}: {problem}") from None
 
 
 def _address(sender: str) -> str:

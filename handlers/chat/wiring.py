@@ -10,7 +10,7 @@ from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.gauges import find_gauges
 from handlers.chat.wire.limits import request_limits
 from handlers.composition import service_from_settings
-from models.chat.uploads.errors import UploadTooLarge
+from models.chat.uploads.errors import UploadStoreUnavailable, UploadTooLarge
 from models.clock import Clock, SystemClock
 from models.database import Database
 from server.errors import NotFound
@@ -68,10 +68,12 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
             settings.chat_upload_dir / ARRIVING,
             settings.chat_max_file_upload_size_mib << 20,
             lambda: UploadTooLarge(limit_mib=settings.chat_max_file_upload_size_mib),
+            fail=UploadStoreUnavailable,
         ),
         security_events=errors.SECURITY_EVENTS,
         list_failures=failures.list_failures,
         gauges=partial(find_gauges, settings.data_dir),
+        needs_folders=(settings.chat_upload_dir,),
         chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
     adapters.polls.tail.database = database

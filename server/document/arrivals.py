@@ -116,8 +116,11 @@ class Arrival(ABC):
 
     def _begin_file(self, name: str, media_type: str) -> None:
         folder = self._intake.folder
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, path = tempfile.mkstemp(dir=folder)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor, path = tempfile.mkstemp(dir=folder)
+        except OSError as error:
+            raise self._intake.fail() from error
         self._out = os.fdopen(descriptor, "wb", buffering=0)
         self._paths.append(Path(path))
         self._file = File(Path(path), name, media_type)
@@ -129,8 +132,11 @@ class Arrival(ABC):
         if self._size > self._intake.limit:
             raise self._intake.refuse_larger()
         rest = memoryview(piece)
-        while rest:
-            rest = rest[self._out.write(rest) :]
+        try:
+            while rest:
+                rest = rest[self._out.write(rest) :]
+        except OSError as error:
+            raise self._intake.fail() from error
 
 
 class FileArrival(Arrival):

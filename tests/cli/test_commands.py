@@ -204,6 +204,7 @@ class TestDoctor:
             "python": "ok",
             "clock": "ok",
             "files": "ok",
+            "folders": "ok",
             "payment database": "warning" if fast else "ok",
             "chat database": "ok",
             "server": "ok",

@@ -172,3 +172,11 @@ def test_a_body_in_many_pieces(client: Client) -> None:
     chunks = [raw[at : at + 7] for at in range(0, len(raw), 7)]
     answer = client.post("/things", chunks=chunks, content_type=f"{MULTIPART}; boundary=x")
     assert answer.json["bytes"] == list(range(250))
+
+
+def test_a_folder_that_cannot_be_written_has_the_error_of_the_intake(tmp_path: Path) -> None:
+    """A file is in the place of a folder, which also root cannot write."""
+    (tmp_path / "file").touch()
+    intake = FileIntake(tmp_path / "file" / "folder", LIMIT, TooLarge, fail=TooLarge)
+    answer = send(post(MEDIA, make_thing, files=intake), a_file(b"x"))
+    assert (answer.status, answer.json["code"]) == (400, "TooLarge")

@@ -1,0 +1,167 @@
+"""Checks of what the first requests need of this machine: folders, disk, secrets, mail, address."""
+
+import errno
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from ipaddress import ip_network
+from urllib.parse import urlsplit
+
+import httpx
+from sqlalchemy import select
+
+from adapters.file_store.wiring import build_file_store
+from adapters.mail.mailer import MailNotSent
+from adapters.mail.smtp import SmtpMailer
+from adapters.mail.wiring import build_mailer
+from cli.diagnosis import Finding
+from cli.folders import find_folders
+from cli.shared_secrets import CHECKS, texts_of
+from models import secret_checks
+from models.database import Database
+from models.folders import find_problem
+from settings import Settings, is_loopback, variable
+
+FULL = 0.1
+"""The share of a disk below which the rule SpecdDiskFull fires."""
+ANY = ("0.0.0.0", "[::]")
+
+
+def diagnose_folders(settings: Settings) -> Iterator[Finding]:
+    """Write a file into each folder, and remove it."""
+    problems = {
+        name: problem
+        for name, folder in find_folders(settings).items()
+        if (problem := find_problem(folder))
+    }
+    for name, problem in problems.items():
+        yield Finding(
+            "folders", "broken", f"{problem}; check its owner, its mount and {variable(name)}"
+        )
+    if not problems:
+        yield Finding("folders", "ok", "this user can write all folders")
+    places = [folder for folder in find_folders(settings).values() if folder.is_dir()]
+    for device, place in {each.stat().st_dev: each for each in places}.items():
+        disk = shutil.disk_usage(place)
+        if disk.free < disk.total * FULL:
+            left = f"{disk.free / disk.total:.0%} ({disk.free >> 20} MiB) of the disk of {place}"
+            yield Finding(f"disk {device}", "warning", f"only {left} is free")
+
+
+def diagnose_secret(service: str, database: Database, settings: Settings) -> Iterator[Finding]:
+    """Check that the secret of this machine is the database's, without making either."""
+    name, setting = f"{service} secret", variable(f"{service}_secret")
+    file = settings.data_dir / f"{service}-secret"
+    with database.reading() as reader:
+        sealed = reader.execute(select(CHECKS[service].c.sealed)).scalar()
+    if not getattr(settings, f"{service}_secret") and not os.path.lexists(file):
+        if sealed is not None:
+            problem = f"the database was written under a secret, and neither {setting} nor {file}"
+            yield Finding(name, "broken", f"{problem} is there; restore it")
+        return
+    try:
+        texts = texts_of(service, settings)
+        opens = sealed is None or texts.opens(sealed, purpose=secret_checks.PURPOSE)
+    except OSError as error:
+        yield Finding(name, "broken", f"{file} cannot be read ({error.strerror}); chown it")
+        return
+    if not opens:
+        problem = f"the database was written under another one; set {setting} as on the others"
+        yield Finding(name, "broken", problem)
+
+
+def diagnose_mail(settings: Settings) -> Iterator[Finding]:
+    """Connect to the mail server as the worker does, and log in. A folder is checked above."""
+    mailer = build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s)
+    if not isinstance(mailer, SmtpMailer):
+        return
+    try:
+        mailer.check()
+    except MailNotSent as error:
+        yield Finding("mail", "broken", f"{error}; check {variable('mail_url')}")
+    else:
+        yield Finding("mail", "ok", "the mail server takes the connection and the login")
+
+
+def diagnose_store(settings: Settings) -> Iterator[Finding]:
+    """Check that the library of a bucket is installed."""
+    try:
+        build_file_store(settings)
+    except ImportError:
+        yield Finding(
+            "uploads",
+            "broken",
+            f"{variable('chat_upload_bucket')} needs the extra s3: pip install 'specd[s3]'",
+        )
+    except Exception as error:  # what a client of S3 says of bad settings
+        yield Finding("uploads", "broken", f"the bucket cannot be used ({type(error).__name__})")
+
+
+def diagnose_exposure(settings: Settings) -> Iterator[Finding]:
+    """Check what is unsafe on a public name: everybody as a proxy, and links in clear."""
+    for text in settings.trusted_proxies:
+        if text != "unix" and ip_network(text).prefixlen == 0:
+            yield Finding(
+                "proxies",
+                "broken",
+                f"{variable('trusted_proxies')} has {text}: every client may claim any address",
+            )
+    public = urlsplit(settings.public_url)
+    if (
+        public.scheme == "http"
+        and settings.published_url
+        and not is_loopback(public.hostname or "")
+    ):
+        yield Finding(
+            "public URL",
+            "warning",
+            f"{variable('public_url')} is not https: links, keys and cookies go in clear",
+        )
+
+
+def diagnose_server(settings: Settings) -> Finding:
+    """Listen at the address. If it is taken, ask whether specd answers there."""
+    host, _, port = settings.bind.rpartition(":")
+    try:
+        with closing(_listen(host.strip("[]"), int(port))):
+            detail = f"{settings.bind} is free; `specd serve` can listen there"
+            return Finding("server", "ok", detail)
+    except PermissionError:
+        problem = f"this user may not listen on {settings.bind}; use a port from 1024"
+        return Finding("server", "broken", problem)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            problem = f"this machine cannot listen on {settings.bind} ({error.strerror or error})"
+            return Finding("server", "broken", f"{problem}; check {variable('bind')}")
+    url = f"http://{_here(host)}:{port}"
+    try:
+        ready = httpx.get(f"{url}/readyz", timeout=5, trust_env=False)
+    except httpx.HTTPError as error:
+        problem = f"what listens on {settings.bind} does not answer ({type(error).__name__})"
+        return Finding("server", "broken", problem)
+    if ready.status_code == 200:
+        return Finding("server", "ok", f"specd answers on {settings.bind} and is ready")
+    told = f"answers {ready.status_code} to /readyz"
+    return Finding("server", "broken", f"what listens on {settings.bind} {told}")
+
+
+def _here(host: str) -> str:
+    return "127.0.0.1" if host == ANY[0] else "[::1]" if host == ANY[1] else host
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raise OSError."""
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(1)
+    except BaseException:
+        listening.close()
+        raise
+    return listening

@@ -1,0 +1,182 @@
+"""What is green serves: `specd doctor` names each state in which the first requests would fail."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cli import diagnosis
+from cli.diagnosis import connections_of
+from models import folders
+from tests.cli.runner import Specd
+from tests.live.running_server import free_port
+
+
+@pytest.fixture
+def ready(specd: Specd, monkeypatch: pytest.MonkeyPatch) -> Specd:
+    """An installation on SQLite in which nothing is broken."""
+    monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{free_port()}")
+    specd.json("migrate")
+    assert broken(specd) == {}
+    return specd
+
+
+def broken(specd: Specd, state: str = "broken") -> dict[str, str]:
+    """Return check -> detail of what doctor finds in a state."""
+    status, out, _ = specd("doctor", "--json")
+    found = json.loads(out.splitlines()[-1])["findings"]
+    assert status == any(each["state"] == "broken" for each in found)
+    return {each["check"]: each["detail"] for each in found if each["state"] == state}
+
+
+@pytest.mark.parametrize(
+    "setting", ["SPECD_METRICS_DIR", "SPECD_CHAT_EXPORT_DIR", "SPECD_CHAT_UPLOAD_DIR"]
+)
+@pytest.mark.parametrize("command", ["doctor", "serve", "worker"])
+def test_a_folder_that_cannot_be_written(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, setting: str, command: str
+) -> None:
+    """A file is where the folder would be, which also root cannot write."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(setting, str(tmp_path / "file" / "folder"))
+    told = broken(ready)["folders"] if command == "doctor" else ready.refusal(command)
+    assert str(tmp_path / "file") in told
+    assert setting in told
+
+
+def test_a_full_disk(ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders.tempfile, "mkstemp", fail)
+    assert "No space left on device" in broken(ready)["folders"]
+    assert "No space left on device" in ready.refusal("serve")
+
+
+def test_trying_a_folder_leaves_nothing(ready: Specd, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    assert broken(ready) == {}
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_another_secret_than_the_database_has(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPECD_CHAT_SECRET", "a" * 32)
+    owner = ("--owner-email", "ada@acme.example", "--owner-name", "Ada")
+    ready.json("chat", "create-realm", "--name", "Acme", "--host", "acme.example", *owner)
+    assert broken(ready) == {}
+    monkeypatch.setenv("SPECD_CHAT_SECRET", "b" * 32)
+    assert "another one" in broken(ready)["chat secret"]
+    monkeypatch.delenv("SPECD_CHAT_SECRET")
+    assert "restore it" in broken(ready)["chat secret"]
+    assert not list(tmp_path.rglob("chat-secret")), "doctor makes no secret"
+
+
+def test_a_secret_that_cannot_be_read(ready: Specd, tmp_path: Path) -> None:
+    (tmp_path / "var" / "chat-secret").mkdir()
+    assert "cannot be read" in broken(ready)["chat secret"]
+
+
+@pytest.fixture
+def refusing() -> Iterator[int]:
+    """The port of a mail server that refuses everybody."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+
+        def refuse() -> None:
+            with listening.accept()[0] as peer:
+                peer.sendall(b"554 go away\r\n")
+
+        threading.Thread(target=refuse, daemon=True).start()
+        yield listening.getsockname()[1]
+
+
+def test_a_mail_server_that_is_down_or_refuses(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch, refusing: int
+) -> None:
+    monkeypatch.setenv("SPECD_MAIL_URL", f"smtp://127.0.0.1:{refusing}")
+    assert "554 go away" in broken(ready)["mail"]
+    monkeypatch.setenv("SPECD_MAIL_URL", f"smtp://127.0.0.1:{free_port()}")
+    assert "refused" in broken(ready)["mail"]
+
+
+def test_an_extra_that_is_not_installed(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECD_CHAT_UPLOAD_BUCKET", "files")
+    monkeypatch.setitem(__import__("sys").modules, "boto3", None)
+    monkeypatch.delitem(__import__("sys").modules, "adapters.file_store.s3", raising=False)
+    assert "extra s3" in broken(ready)["uploads"]
+
+
+@pytest.mark.parametrize("bind", ["192.0.2.1:8080", "no-such-host.invalid:8080"])
+def test_an_address_of_another_machine_is_not_asked(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch, bind: str
+) -> None:
+    monkeypatch.setattr("httpx.get", lambda *_, **__: pytest.fail("asked another host"))
+    monkeypatch.setenv("SPECD_BIND", bind)
+    assert f"cannot listen on {bind}" in broken(ready)["server"]
+
+
+def test_a_port_that_only_root_may_use(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+    def bind(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("cli.diagnosis_machine._listen", bind)
+    assert "use a port from 1024" in broken(ready)["server"]
+
+
+def test_a_port_that_another_program_has(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        other.settimeout(5)
+        monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{other.getsockname()[1]}")
+        threading.Thread(target=lambda: other.accept()[0].close(), daemon=True).start()
+        assert "does not answer" in broken(ready)["server"]
+
+
+def test_everybody_as_a_proxy_and_links_in_clear(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECD_TRUSTED_PROXIES", "10.0.0.0/8,::/0")
+    assert "::/0" in broken(ready)["proxies"]
+    monkeypatch.setenv("SPECD_PUBLIC_URL", "http://pay.example")
+    assert "not https" in broken(ready, "warning")["public URL"]
+
+
+def test_the_drivers_reason_is_printed(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"postgresql+psycopg://specd:hush@127.0.0.1:{free_port()}/specd"
+    monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", url)
+    told = broken(ready)["chat database"]
+    assert "refused" in told
+    assert "SPECD_CHAT_DATABASE_URL" in told
+    assert "hush" not in told
+
+
+def test_connections_are_compared_with_the_servers(
+    specd: Specd, monkeypatch: pytest.MonkeyPatch, postgres_url: str
+) -> None:
+    monkeypatch.setenv("SPECD_PAYMENT_DATABASE_URL", postgres_url)
+    monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{free_port()}")
+    monkeypatch.setenv("SPECD_WORKERS", "1")
+    specd.json("migrate")
+    name = "payment database's connections"
+    assert name not in broken(specd, "warning")
+    monkeypatch.setenv("SPECD_DATABASE_POOL_SIZE", "200")
+    assert f"may hold {connections_of(200)}," in broken(specd, "warning")[name]
+    monkeypatch.setattr(diagnosis, "CLOCK_WARNING_S", -1.0)
+    assert "apart" in broken(specd, "warning")["payment database"]
+
+
+def test_a_database_of_another_release_has_one_message(ready: Specd, tmp_path: Path) -> None:
+    import sqlite3
+
+    with closing(sqlite3.connect(tmp_path / "var" / "chat.db")) as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.execute("DELETE FROM schema_compatibility")
+        database.commit()
+    told = {ready.refusal("migrate"), ready.refusal("serve"), ready.refusal("worker")}
+    told.add(f"The chat database is {broken(ready)['chat database']}")
+    assert len(told) == 1, told
+    assert "not of this release or an earlier one" in told.pop()
