@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from models.errors import DatabaseUnavailable
-from server.openapi.wording import printable as printable
+from server.printable import printable as printable
 from settings import mask
 
 PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long

@@ -16,7 +16,7 @@ import yaml
 from server.errors import DocumentError, Spot
 from server.openapi.loading import Bundle, compose, flatten
 from server.openapi.structure import Steps
-from server.openapi.wording import printable
+from server.printable import printable
 
 MOST = 50
 """The mistakes that a report writes out."""

@@ -84,10 +84,3 @@ def child(node: Any, step: str | int) -> Any:
 
 def _escaped(step: Any) -> str:
     return str(step).replace("~", "~0").replace("/", "~1")
-
-
-def printable(text: str) -> str:
-    """Return a text of somebody else for a terminal: on one line, without control characters,
-    which would move the cursor, and without those that change the direction of a line.
-    """
-    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)

@@ -128,12 +128,12 @@ def error_of(violation: Violation) -> ChatError:
         return ConfusingParameters(var_name1=first, var_name2=second)
     if rule == "required" and not steps and not facts:
         return InvalidEncoding(problem="the body is required")
+    if rule != "nul" and steps[:1] == ["narrow"] and steps[1:2] and steps[1].isdecimal():
+        return _narrow_error_of(violation, steps)
     if rule == "required":
         if not steps or (where == ["query"] and not facts):
             return MissingParameter(var_name=steps[0] if steps else facts["property"])
         return MissingField(name=_name([*steps, facts["property"]]))
-    if "context" in facts and steps[:1] == ["narrow"] and steps[1:2] and steps[1].isdecimal():
-        return _narrow_error_of(violation, steps)
     name = _name(steps)
     match rule:
         case "nul":  # found before the parameters are decoded
@@ -183,22 +183,16 @@ def _branch_error_of(violation: Violation, steps: list[str]) -> ChatError:
 
 def _narrow_error_of(violation: Violation, steps: list[str]) -> ChatError:
     """Return the error of a term that is neither an object of operator and operand nor a pair."""
-    as_object, as_pair = violation.facts["context"]
-    problem = "dict or list required"
-    if not _is_other_type(as_object):
-        place = as_object.path.split("/")[2:][len(steps) - 1 :]
-        if as_object.rule == "required":
-            problem = f"{as_object.facts['property']} is missing"
-        elif place == ["operand"]:
-            problem = "operand is not a string or integer"
-        else:
-            wanted = next(iter(as_object.facts.get("types", ["valid"])))
-            problem = f"{'.'.join(place)} {TYPES.get(wanted, 'is not valid')}"
-    elif not _is_other_type(as_pair):
+    rule, place = violation.rule, steps[2:]
+    if rule in ("minItems", "maxItems") or place[:1] in (["0"], ["1"]):
         problem = "element is not a string pair"
+    elif rule == "required":
+        problem = f"{violation.facts['property']} is missing"
+    elif place == ["operand"]:
+        problem = "operand is not a string or integer"
+    elif place:
+        wanted = next(iter(violation.facts.get("types", ["valid"])))
+        problem = f"{'.'.join(place)} {TYPES.get(wanted, 'is not valid')}"
+    else:
+        problem = "dict or list required"
     return InvalidNarrow(index=int(steps[1]), problem=problem)
-
-
-def _is_other_type(violation: Violation) -> bool:
-    """Return whether the whole value has another type than this branch."""
-    return violation.rule == "type" and violation.path.count("/") <= 3

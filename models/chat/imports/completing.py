@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import orjson
 
@@ -28,6 +28,7 @@ from models.chat.tables import User
 from models.chat.topics.names import key_of as topic_key_of
 from models.webhooks import signing
 
+T = TypeVar("T")
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 """When a scheduled message is tried that waits for a word of the operator."""
 FOREVER = -1
@@ -115,7 +116,7 @@ def _domain(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     return {}
 
 
-def _as_the_api_does(check: Callable[[Any], object], value: Any) -> None:
+def _as_the_api_does(check: Callable[[T], object], value: T) -> None:
     """Check a value by the rule of the operation that changes it. Raise `ValueError`."""
     try:
         check(value)
