@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Mapping
+from urllib.parse import quote
 
 from starlette.types import Message, Receive, Send
 
@@ -25,6 +26,11 @@ from server.wire.guard import Sent
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 
 
+def _on_the_wire(path: str) -> bytes:
+    """Return a path of a document as requests have it, percent-encoded."""
+    return quote(path, safe="%/:@!$&'()*+,;=~").encode("ascii")
+
+
 class ServedAPI:
     """One service, compiled, with what it needs to answer: meters, threads, published documents."""
 
@@ -32,9 +38,9 @@ class ServedAPI:
         self.service = service
         self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
         self.router = compiled.router
-        self.prefix = service.base_path.encode("ascii") + b"/"
+        self.prefix = _on_the_wire(service.base_path) + b"/"
         self.documents = {
-            path.encode("ascii"): document for path, document in published(service).items()
+            _on_the_wire(path): document for path, document in published(service).items()
         }
         self.meters = {
             operation: Meter(service.name, operation.operation_id)

@@ -7,8 +7,10 @@ import pytest
 
 from server.context import Context
 from server.errors import DocumentErrors
+from server.mocking.service import build_mock
 from server.openapi import rules
 from server.openapi.mistakes import Mistakes
+from server.openapi.union import Document
 from tests.server.client import Client
 from tests.server.services import document, operation, serve
 
@@ -122,3 +124,11 @@ def test_check_shows_which_function_has_a_number() -> None:
         'the function "get_user" is that of GET /a, so this operation has "get_user_2": '
         "name it otherwise"
     )
+
+
+def test_base_path_may_have_letters_of_every_script() -> None:
+    described = document({"/a": {"get": operation("a")}}) | {"servers": [{"url": "/größe"}]}
+    mock = Client(build_mock([Document("t", described)]))
+    assert mock.get("/größe/a").status == 200
+    assert mock.get("/größe/openapi.yaml").status == 200
+    assert mock.get("/a").status == 404

@@ -279,10 +279,10 @@ def compare(seed: int) -> tuple[float, float, int] | None:
     "seeds", [range(60), pytest.param(range(60, 3000), marks=pytest.mark.exhaustive)]
 )
 def test_refusing_costs_a_constant_times_accepting(seeds: range) -> None:
-    """Half a millisecond aside, which building a sentence takes, however small the value is."""
+    """Five milliseconds aside: building the sentences takes up to two, however small a value is."""
     found = [(seed, figures) for seed in seeds if (figures := compare(seed))]
     assert len(found) > len(seeds) // 2
     for seed, (right, wrong, growth) in found:
-        assert wrong < max(20 * right, 0.0005), (seed, right, wrong)
+        assert wrong < max(20 * right, 0.005), (seed, right, wrong)
         assert wrong < 0.25, (seed, wrong)
         assert growth < 64, (seed, growth)
