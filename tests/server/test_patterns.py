@@ -32,7 +32,7 @@ def test_what_it_means(written: str, fits: str, fits_not: str) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"^[a-z]-[0-9-]$", r"[\]{}-]", r"(?<year>\d{4})-\k<year>", r"\u{1F600}{2,}", r"\{\}", "[^]]"],
+    [r"^[a-z]-[0-9-]$", r"[\]{}-]", r"(?<year>\d{4})-\k<year>", r"\u{1F600}{2,}", r"\{\}"],
 )
 def test_what_is_in_unicode_mode_stays(pattern: str) -> None:
     assert in_unicode_mode(pattern) == pattern

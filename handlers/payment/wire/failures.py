@@ -6,6 +6,8 @@ from server.error_docs import Failure, describe
 
 def list_failures() -> tuple[Failure, ...]:
     """Every code of the service, by status, for the page of errors."""
+    # Two errors may share a code, because they differ by the place alone.
+    by_code = {row.code: (kind, row) for kind, row in reversed(errors.DOMAIN.items())}
     from_domain = [
         describe(
             kind,
@@ -15,7 +17,7 @@ def list_failures() -> tuple[Failure, ...]:
             message=kind.sentence,
             extra=(row.at[0],) if row.at else (),
         )
-        for kind, row in errors.DOMAIN.items()
+        for kind, row in reversed(by_code.values())
     ]
     from_engine = [
         describe(

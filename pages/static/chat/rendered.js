@@ -8,11 +8,20 @@ import { placeAt, addressOf } from "./places.js";
 const TAGS = new Set(
   (
     "a abbr blockquote br code del div em h1 h2 h3 h4 h5 h6 hr img li ol p pre span strong " +
-    "table tbody td th thead time tr ul"
+    "table tbody td th thead time tr ul " +
+    // MathML of formulas
+    "annotation math menclose mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle " +
+    "msub msubsup msup mtable mtd mtext mtr munder munderover semantics"
   ).split(" "),
 );
-const ATTRIBUTES = new Set(["alt", "aria-label", "class", "datetime", "href", "role", "src", "start", "title"]);
-const SCHEMES = new Set(["http:", "https:", "mailto:", "tel:", "xmpp:"]);
+const ATTRIBUTES = new Set(
+  (
+    "align alt aria-label class datetime href role src start title " +
+    "accent columnalign depth display encoding fence height linethickness mathvariant rowspacing " +
+    "separator stretchy width"
+  ).split(" "),
+);
+const SCHEMES = new Set(["http:", "https:", "mailto:", "sms:", "tel:", "xmpp:"]);
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** A fragment to put into the page: where something in the HTML cannot be drawn, its words alone. */
@@ -32,7 +41,9 @@ export function nodesOf(html) {
 function tidy(body) {
   for (const element of [...body.querySelectorAll("*")]) {
     if (!TAGS.has(element.localName)) element.remove();
-    else for (const name of element.getAttributeNames()) if (!ATTRIBUTES.has(name)) element.removeAttribute(name);
+    else
+      for (const name of element.getAttributeNames())
+        if (!ATTRIBUTES.has(name) || (name === "href" && element.localName !== "a")) element.removeAttribute(name);
   }
   body.querySelectorAll("a[href]").forEach(lead);
   body.querySelectorAll("img").forEach(stay);
