@@ -58,6 +58,11 @@ class Loaded:
     files: tuple[Path, ...]
 
 
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+_DEEPEST_JSON = 900
+"""Levels that are parsed; the report of a document names those over `MAX_DEPTH`."""
+
+
 def load(path: Path) -> Loaded:
     """Return a document with all that it refers to. Raise `DocumentError`; `checking.read` names
     every mistake of the document.
@@ -566,7 +571,20 @@ def _parse_json(text: bytes) -> Any:
     """Return what JSON holds. Raise `ValueError` for what is no JSON, and for a key that comes
     twice.
     """
+    _require_shallow(text)
     return json.loads(text, object_pairs_hook=_object_of, parse_constant=_refuse_constant)
+
+
+def _require_shallow(text: bytes) -> None:
+    """Raise RecursionError for JSON that is nested too deeply to parse, whatever Python's own limit
+    is: a library may have raised it beyond what the stack holds.
+    """
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        sign = match.group()
+        depth += (sign in b"[{") - (sign in b"]}")
+        if depth > _DEEPEST_JSON:
+            raise RecursionError
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
