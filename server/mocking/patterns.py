@@ -13,7 +13,7 @@ from random import Random
 from re import _parser  # type: ignore[attr-defined]  # typeshed has it under another name
 from typing import Any
 
-from server.openapi.patterns import in_unicode_mode
+from server.openapi.patterns import in_unicode_mode, require_shallow
 
 _POOL = string.ascii_letters + string.digits + "-_. " + string.punctuation
 _PROPERTIES = {"Lu": "A-Z", "Ll": "a-z", "N": "0-9", "P": "!-/", "S": "$+<=>"}
@@ -33,6 +33,7 @@ def texts(pattern: str, rng: Random, *, shortest: int, longest: int) -> Iterator
     Nothing is yielded for a pattern that Python cannot read.
     """
     try:
+        require_shallow(pattern)
         tree = _parser.parse(_in_python(in_unicode_mode(pattern)))
     except (re.error, RecursionError, OverflowError):
         return

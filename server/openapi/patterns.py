@@ -23,6 +23,8 @@ _TOKEN = re.compile(
     r"|(?P<brace>[{}\]])",
     re.DOTALL,
 )
+_CLASS_ESCAPE_OR_GROUP = re.compile(r"\[\^?(?:[^\]\\]|\\.)*+\]|\[.*+|\\.|[()]", re.DOTALL)
+_DEEPEST = 100
 _MEMBER = re.compile(r"(\\[dDwWsS])-(?!\])|(?<!\[)(?<!\[\^)-(?=\\[dDwWsS])|\\.", re.DOTALL)
 
 
@@ -34,6 +36,17 @@ _LARGE = re.compile(r"\{(\d+)(,?)(\d*)\}")
 def smaller(pattern: str) -> str:
     """Return a pattern with quantifiers of at most 2, which is as right as the pattern itself."""
     return _LARGE.sub(lambda it: "{1,}" if it[2] and not it[3] else "{1,2}", pattern)
+
+
+def require_shallow(pattern: str) -> None:
+    """Raise `RecursionError` for groups that are nested too deeply for Python's parser of regular
+    expressions, whatever Python's own limit is: a library may raise it beyond what the stack holds.
+    """
+    depth = 0
+    for match in _CLASS_ESCAPE_OR_GROUP.finditer(pattern):
+        depth += (match.group() == "(") - (match.group() == ")")
+        if depth > _DEEPEST:
+            raise RecursionError
 
 
 def in_unicode_mode(pattern: str) -> str:

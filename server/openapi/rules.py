@@ -17,7 +17,7 @@ import jsonschema_rs
 
 from server.errors import DocumentError
 from server.openapi.naming import handler_of, handlers_of
-from server.openapi.patterns import OPTIONS, in_unicode_mode, smaller
+from server.openapi.patterns import OPTIONS, in_unicode_mode, require_shallow, smaller
 from server.openapi.shapes import a, known_words, version_of, vocabulary
 from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of, walk
 from server.openapi.wording import NOTHING, did_you_mean, nearest, points_nowhere, reach
@@ -345,6 +345,7 @@ def _why(pattern: str, version: str) -> str:
         return "larger than this server compiles"
     with catch_warnings(action="ignore"):
         try:
+            require_shallow(pattern)
             named = _BACK.sub(r"(?P=\1)", _GROUP.sub("(?P<", pattern))
             re.compile(named.replace("[^]", "."))
         except re.error as error:

@@ -6,13 +6,8 @@ inputs count as 128 KiB at least, so that what a request costs anyway is not tak
 """
 
 import asyncio
-import gc
-import os
-import pickle
-import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +15,7 @@ import pytest
 from server.wire.guard import check_headers
 from tests.server.client import Client
 from tests.server.services import ADA, KEY, shop
+from tests.support.cpu import cost_of
 
 KIB, MIB = 1024, 1024 * 1024
 SECONDS_PER_MIB = 0.25
@@ -147,46 +143,12 @@ MULTIPART_INPUTS: dict[str, Callable[[int], bytes]] = {
 }
 
 
-def status_field(name: str) -> int:
-    text = Path("/proc/self/status").read_text()
-    return int(re.search(rf"{name}:\s+(\d+)", text)[1]) * KIB  # type: ignore[index]
-
-
-def measure(work: Callable[[], Any]) -> tuple[float, int]:
-    """Processor seconds and bytes of memory that `work` costs, in a process of its own."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            gc.freeze()  # or a collection copies the parent's memory
-            Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-            before = status_field("VmRSS")
-            work()
-            growth = status_field("VmHWM") - before
-            os.write(writer, pickle.dumps((min(timed(work) for _ in range(TRIES)), growth)))
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as answer:
-        raw = answer.read()
-    os.waitpid(pid, 0)
-    assert raw, "the process died"
-    seconds, growth = pickle.loads(raw)
-    return seconds, growth
-
-
-def timed(work: Callable[[], Any]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
-
-
 def assert_bounded(work: Callable[[], Any], size: int) -> None:
     allowed = SECONDS_PER_MIB * max(size, 128 * KIB) / MIB
-    seconds, growth = measure(work)
+    seconds, growth, _ = cost_of(work, tries=TRIES)
     for _ in range(TRIES):
         if seconds >= allowed:  # others use this machine too
-            seconds = min(seconds, measure(work)[0])
+            seconds = min(seconds, cost_of(work, tries=TRIES).seconds)
     assert seconds < allowed, f"{seconds * 1000:.0f} ms for {size} bytes"
     assert growth < MAX_GROWTH, f"{growth / MIB:.0f} MiB for {size} bytes"
 
