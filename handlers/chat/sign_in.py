@@ -33,10 +33,14 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
     realm = await ctx.read(lambda db: access_realm(db, host))
     username = as_stored(username)  # before it is counted: variants of one name count together
     await limits.count_attempt(ctx, realm.id, username)
-    account = await ctx.read(lambda db: sign_in.find_account(db, realm, username))
+    account, imported = await ctx.read(
+        lambda db: (
+            sign_in.find_account(db, realm, username), sign_in.find_imported_hashes(db, realm)
+        )
+    )  # fmt: skip
     ctx.actor_id = None if account is None else account.id
     password_hash = None if account is None else account.password_hash
-    is_right = await run_hashing(is_password, password, password_hash)
+    is_right = await run_hashing(is_password, password, password_hash, imported)
     usable = sign_in.require_usable(realm, account if is_right else None)
     limits.count_for(ctx, usable.id)
     new_hash = await run_hashing(hash_password, password) if is_imported(password_hash) else None

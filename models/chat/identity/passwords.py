@@ -1,5 +1,6 @@
 """Passwords: their strength, their argon2id hashes, and verification in constant time."""
 
+from collections.abc import Sequence
 from functools import cache
 from threading import BoundedSemaphore
 
@@ -75,16 +76,31 @@ def is_imported(password_hash: str | None) -> bool:
     return password_hash is not None and django_hashes.is_django_hash(password_hash)
 
 
-def is_password(password: str, password_hash: str | None) -> bool:
-    """Return whether the hash is of the password. Takes as long when there is no hash.
+def is_password(password: str, password_hash: str | None, imported: Sequence[str] = ()) -> bool:
+    """Return whether the hash is of the password.
 
-    A hash of Django's takes its own time until the first sign-in replaces it.
+    `imported`: one hash of each usual cost in the organization (`django_hashes.usual`). One hash of
+    each cost and one of ours are verified, whether the user has one of them, another one or none,
+    so that the time reveals neither who has an account nor who has not signed in since the import.
     """
+    verified = (_nobody(), *imported)
+    if password_hash is not None:
+        cost = _cost(password_hash)
+        others = [each for each in verified if _cost(each) != cost]
+        verified = (password_hash, *others)
+    with _slots:
+        matches = [_matches(password, each) for each in verified]
+    return matches[0] and password_hash is not None
+
+
+def _cost(password_hash: str) -> str:
+    return django_hashes.cost_of(password_hash) if is_imported(password_hash) else ""
+
+
+def _matches(password: str, password_hash: str) -> bool:
+    if is_imported(password_hash):
+        return django_hashes.is_password(password, password_hash)
     try:
-        with _slots:
-            if password_hash is not None and is_imported(password_hash):
-                return django_hashes.is_password(password, password_hash)
-            matches = _hasher.verify(password_hash or _nobody(), password)
-            return matches and password_hash is not None
+        return _hasher.verify(password_hash, password)
     except (VerificationError, InvalidHashError):
         return False

@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.common import audit
+from models.chat.identity import django_hashes
 from models.chat.identity.actors import RealmView, find_writer
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.errors import (
@@ -26,6 +27,16 @@ _ID_BY_EMAIL = (
 _BY_ID = select(
     User.id, User.delivery_email, User.is_active, User.password_hash, User.is_system_bot
 ).where(User.id == bindparam("user_id"))
+_IMPORTED = (
+    select(User.password_hash)
+    .where(
+        User.realm_id == bindparam("realm_id"),
+        User.password_hash.is_not(None),
+        User.password_hash.not_like("$argon2%"),  # ours
+    )
+    .order_by(User.id)
+    .limit(100)
+)
 DECOY_ID = 1
 """A user who nearly always exists: read and discarded if no account has the address."""
 
@@ -52,6 +63,14 @@ def find_account(db: Db, realm: RealmView, email: str) -> Account | None:
     if row is None or user_id is None or row.is_system_bot:
         return None
     return Account(row.id, row.delivery_email, row.is_active, row.password_hash)
+
+
+def find_imported_hashes(db: Db, realm: RealmView) -> tuple[str, ...]:
+    """Return what `passwords.is_password` wants of the imported hashes in an organization that no
+    sign-in has replaced yet.
+    """
+    hashes = db.execute(_IMPORTED, {"realm_id": realm.id}).scalars()
+    return django_hashes.usual(filter(None, hashes))
 
 
 def require_usable(realm: RealmView, account: Account | None) -> Account:

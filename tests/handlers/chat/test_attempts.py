@@ -44,7 +44,7 @@ def people(
     chat_app_with: Callable[..., ChatApp], cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> People:
     # What a hash costs is not looked at here, and would be paid a hundred times.
-    monkeypatch.setattr(sign_in, "is_password", lambda password, _: password == PASSWORD)
+    monkeypatch.setattr(sign_in, "is_password", lambda password, *_: password == PASSWORD)
     return People(chat_app_with(rate_limits=True, chat_rate_limit_per_address=100_000), cast)
 
 

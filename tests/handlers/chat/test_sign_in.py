@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
+from models.chat.identity import django_hashes
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import User
 from models.database import Database
@@ -97,6 +98,29 @@ class TestFetchApiKey:
             answer = as_nobody.post("/fetch_api_key", **ask, password=DJANGO_PASSWORD)
             assert answer == told(cast.hamlet)
             assert str(kept()).startswith("$argon2id$")
+
+    def test_unknown_names_cost_what_imported_ones_do(
+        self, as_nobody: ChatClient, chat_database: Database, cast: Cast,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        theirs = DJANGO_HASHES["pbkdf2 of an older release"]
+        imported = update(User).where(User.id == cast.othello.id).values(password_hash=theirs)
+        chat_database.run(lambda session: session.execute(imported))
+        verified: list[str] = []
+        is_theirs = django_hashes.is_password
+
+        def note(password: str, password_hash: str) -> bool:
+            verified.append(password_hash)
+            return is_theirs(password, password_hash)
+
+        monkeypatch.setattr(django_hashes, "is_password", note)
+        for name in (cast.othello.email, cast.hamlet.email, cast.iago.email, "nobody@acme.example"):
+            verified.clear()
+            form = {"username": name, "password": "wrong"}
+            assert refused(as_nobody, "/fetch_api_key", **form) == FAILED
+            assert verified == [theirs], name
+        answer = as_nobody.post("/fetch_api_key", username=cast.hamlet.email, password=PASSWORD)
+        assert answer == told(cast.hamlet)
 
     def test_wants_both_name_and_password(self, as_nobody: ChatClient) -> None:
         assert as_nobody.post("/fetch_api_key") == missing("password")

@@ -1,13 +1,27 @@
 """Which of Django's hashes are taken over."""
 
+import hashlib
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from models.chat.identity import passwords
-from models.chat.identity.django_hashes import is_django_hash
+from models.chat.identity.django_hashes import is_django_hash, usual
 from tests.support.chat.django_hashes import DJANGO_HASHES, DJANGO_PASSWORD
+from tests.support.chat.hashing import CHEAP as CHEAP_HASHER
 
 ARGON2 = DJANGO_HASHES["argon2"]
 PBKDF2 = DJANGO_HASHES["pbkdf2"]
+OURS = CHEAP_HASHER.hash("to be")
+CHEAP = [
+    PBKDF2.replace("1000000", "1"), PBKDF2.replace("1000000", "2"),
+]  # fmt: skip
+
+
+def salted(password_hash: str) -> str:
+    """Return a hash of the same cost of another password."""
+    return password_hash.replace("PGD", "DGP")
 
 
 @pytest.mark.parametrize("name", sorted(DJANGO_HASHES))
@@ -26,6 +40,8 @@ def test_a_hash_of_django_s_is_of_its_password_only(name: str) -> None:
         "argon2$$$$",
         ARGON2.replace("m=102400", "m=4194304"),
         ARGON2.replace("t=2", "t=1000"),
+        ARGON2.replace("t=2", "t=5"),
+        ARGON2.replace("m=102400,t=2", "m=131072,t=4"),
         ARGON2.replace("p=8", "p=64"),
         PBKDF2.replace("1000000", "2000001"),
         PBKDF2.replace("1000000", "99999999999999"),
@@ -40,6 +56,60 @@ def test_a_hash_of_django_s_is_of_its_password_only(name: str) -> None:
 def test_another_or_a_costly_one_is_nobody_s(password_hash: str) -> None:
     assert not is_django_hash(password_hash)
     assert not passwords.is_password(DJANGO_PASSWORD, password_hash)
+
+
+@pytest.mark.parametrize(
+    "password_hash",
+    [
+        ARGON2.replace("t=2", "t=4"),
+        ARGON2.replace("m=102400,t=2", "m=131072,t=3"),
+        PBKDF2.replace("1000000", "2000000"),
+    ],
+)
+def test_hash_of_twice_the_usual_cost_is_accepted(password_hash: str) -> None:
+    assert is_django_hash(password_hash)
+
+
+def test_two_most_frequent_costs_are_usual() -> None:
+    costs = [PBKDF2.replace("1000000", str(number)) for number in (1000, 2000, 3000)]
+    others = ["!", "", OURS]
+    assert usual(others) == ()
+    assert usual([*others, *costs, costs[2], costs[1], costs[2], ARGON2]) == (costs[2], costs[1])
+
+
+@pytest.mark.parametrize("imported", [(), (CHEAP[0],), (CHEAP[0], CHEAP[1])])
+def test_attempts_cost_the_same_for_all_names(
+    monkeypatch: pytest.MonkeyPatch, imported: tuple[str, ...]
+) -> None:
+    """An unknown name, a hash of ours and an imported one take the same hashes."""
+    costs: list[str] = []
+
+    def note(original: Any, kind: str) -> Any:
+        def noted(*arguments: Any) -> Any:
+            costs.append(f"{kind} {arguments[3:]}")
+            return original(*arguments)
+
+        return noted
+
+    monkeypatch.setattr(hashlib, "pbkdf2_hmac", note(hashlib.pbkdf2_hmac, "pbkdf2"))
+    hasher = SimpleNamespace(verify=note(CHEAP_HASHER.verify, "ours"), hash=CHEAP_HASHER.hash)
+    monkeypatch.setattr(passwords, "_hasher", hasher)
+    found = set()
+    for password_hash in (None, OURS, *imported, *(salted(each) for each in imported)):
+        costs.clear()
+        for password in ("to be", "?"):
+            passwords.is_password(password, password_hash, imported)
+        found.add(tuple(sorted(costs)))
+    assert len(found) == 1
+    assert len(costs) == 2 * (1 + len(imported))
+
+
+@pytest.mark.parametrize("imported", [(), tuple(DJANGO_HASHES.values())])
+def test_only_the_own_hash_counts(imported: tuple[str, ...]) -> None:
+    """The others are verified for their time alone."""
+    assert not passwords.is_password(DJANGO_PASSWORD, None, imported)
+    assert not passwords.is_password(DJANGO_PASSWORD, OURS, imported)
+    assert passwords.is_password("to be", OURS, imported)
 
 
 def test_ours_are_not_replaced() -> None:
