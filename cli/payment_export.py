@@ -1,4 +1,4 @@
-"""`specd payment export`: a project's invoices for other programs and for book-keepers."""
+"""`specd payment export`: the invoices and payments of a project, for programs and book-keepers."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,8 @@ from models.payment import bookkeeping
 from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.invoice_view import InvoiceView
 from models.payment.projects import access_project
-from models.payment.rendering import render_invoice
+from models.payment.receipts import ReceiptFilter, list_receipts
+from models.payment.rendering import render_invoice, render_receipt
 from models.types import to_ms
 from settings import Settings
 
@@ -23,20 +24,32 @@ _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 @click.command()
 @click.option("--project", "project_id", required=True, help="Project id.")
 @click.option(
+    "--payments", "of_payments", is_flag=True, help="A line for each payment that counts instead."
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(["jsonl", "csv"]),
     default="jsonl",
     show_default=True,
-    help="JSON lines with invoices as the API shows them, or a line of CSV for each.",
+    help="JSON lines, with invoices as the API shows them, or lines of CSV.",
 )
-@click.option("--from", "since", type=_TIME, help="Only invoices created at this time or later.")
-@click.option("--to", "before", type=_TIME, help="Only invoices created before this time.")
-def export(project_id: str, form: str, since: datetime | None, before: datetime | None) -> None:
-    """Print the invoices of a project, the newest first. Times are UTC."""
-    wanted = InvoiceFilter(project_id, created_from=_ms(since), created_to=_ms(before))
+@click.option(
+    "--from", "since", type=_TIME, help="Only invoices created, or payments received, from then on."
+)
+@click.option(
+    "--to", "before", type=_TIME, help="Only invoices created, or payments received, before then."
+)
+def export(
+    project_id: str, of_payments: bool, form: str, since: datetime | None, before: datetime | None
+) -> None:
+    """Print the invoices or the payments of a project, the newest first. Times are UTC."""
     with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: access_project(session, project_id).id)
+        if of_payments:
+            _print_payments(database, ReceiptFilter(project_id, _ms(since), _ms(before)), form)
+            return
+        wanted = InvoiceFilter(project_id, created_from=_ms(since), created_to=_ms(before))
         if form == "csv":
             click.echo(bookkeeping.header(), nl=False)
         for view in _invoices(database, wanted):
@@ -44,6 +57,24 @@ def export(project_id: str, form: str, since: datetime | None, before: datetime 
                 click.echo(bookkeeping.line_of(view), nl=False)
             else:
                 click.echo(json.dumps(render_invoice(view)))
+
+
+def _print_payments(database: Database, wanted: ReceiptFilter, form: str) -> None:
+    """Print payments page by page."""
+    if form == "csv":
+        click.echo(bookkeeping.payments_header(), nl=False)
+    place = None
+    while True:
+        with database.reading() as reader:
+            page = list_receipts(reader, wanted, after=place, limit=bookkeeping.AT_ONCE)
+        for receipt in page:
+            if form == "csv":
+                click.echo(bookkeeping.payment_line_of(receipt), nl=False)
+            else:
+                click.echo(json.dumps(render_receipt(receipt)))
+        if len(page) < bookkeeping.AT_ONCE:
+            return
+        place = page[-1].position
 
 
 def _invoices(database: Database, wanted: InvoiceFilter) -> Iterator[InvoiceView]:

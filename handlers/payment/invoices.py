@@ -1,29 +1,38 @@
 """Operations of the tag invoices."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
 from handlers.payment.wire.context import Context
 from handlers.payment.wire.idempotency import idempotent_response
-from models.payment import bookkeeping, invoice_list, invoice_view, invoices, settlement
+from models.payment import (
+    bookkeeping,
+    invoice_list,
+    invoice_view,
+    invoices,
+    receipts,
+    settlement,
+)
 from models.payment.addresses import checksummed
 from models.payment.errors import ChainNotConfigured, ExportTooLarge
 from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
+from models.payment.receipts import Position, ReceiptFilter
 from models.payment.rendering import render_invoice
 from server.phases import prepared_by
 from server.response import Reply, Response, encode
 
+P = TypeVar("P")
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
 """One's own copy is good as long as its ETag is."""
 MOST_EXPORTED = 10_000
-"""The most invoices of one export."""
+"""The most lines of one export."""
 MOST_EXPORTED_BYTES = 50_000_000
 """An export is cut off behind so many."""
 
@@ -85,29 +94,57 @@ async def export_invoices(ctx: Context, **filters: Any) -> Reply:
     def check(connection: Connection) -> None:
         invoice_list.require_at_most(connection, wanted, MOST_EXPORTED, now=ctx.now)
 
+    def read(cursor: str | None, connection: Connection) -> tuple[str, str | None]:
+        return bookkeeping.read_lines(connection, wanted, cursor, now=ctx.now)
+
     await ctx.read(check)
-    headers = {
-        "Content-Disposition": 'attachment; filename="invoices.csv"',
+    return _lines(ctx, bookkeeping.header(), read), 200, _named("invoices.csv")
+
+
+async def export_payments(
+    ctx: Context,
+    *,
+    received_from: int | None = None,
+    received_to: int | None = None,
+    order: str,
+) -> Reply:
+    """Export payments for book-keeping."""
+    wanted = ReceiptFilter(ctx.actor.project_id, received_from, received_to, order == "asc")
+
+    def check(connection: Connection) -> None:
+        receipts.require_at_most(connection, wanted, MOST_EXPORTED)
+
+    def read(after: Position | None, connection: Connection) -> tuple[str, Position | None]:
+        return bookkeeping.read_payment_lines(connection, wanted, after)
+
+    await ctx.read(check)
+    return _lines(ctx, bookkeeping.payments_header(), read), 200, _named("payments.csv")
+
+
+def _named(file: str) -> dict[str, str]:
+    """Return the headers of an export."""
+    return {
+        "Content-Disposition": f'attachment; filename="{file}"',
         "Content-Type": "text/csv; charset=utf-8",
     }
-    return _lines(ctx, wanted), 200, headers
 
 
-async def _lines(ctx: Context, wanted: InvoiceFilter) -> AsyncIterator[bytes]:
-    """Yield the export in pieces. Raise `ExportTooLarge`, and what ends a request whose key is
-    revoked meanwhile.
+async def _lines(
+    ctx: Context, header: str, read: Callable[[P | None, Connection], tuple[str, P | None]]
+) -> AsyncIterator[bytes]:
+    """Yield an export in pieces. `read` returns the lines behind a place and the place behind them.
+    Raise `ExportTooLarge`, and what ends a request whose key is revoked meanwhile.
     """
-    text, size, cursor = bookkeeping.header(), 0, None
+    text, size, place = header, 0, None
     while True:
-        read = partial(bookkeeping.read_lines, wanted=wanted, cursor=cursor, now=ctx.now)
-        lines, cursor = await ctx.read_snapshot(read)
+        lines, place = await ctx.read_snapshot(partial(read, place))
         piece = (text + lines).encode()
         size += len(piece)
         if size > MOST_EXPORTED_BYTES:
             raise ExportTooLarge
         yield piece
         text = ""
-        if cursor is None:
+        if place is None:
             return
 
 

@@ -1,4 +1,7 @@
-"""The invoices of a project as lines of CSV (RFC 4180) for a book-keeper."""
+"""The invoices and the payments of a project as lines of CSV (RFC 4180) for a book-keeper.
+
+An amount is in units of the token and, under `..._atoms`, exact in atoms. Times are UTC.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -10,6 +13,7 @@ from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import ORPHANED
 from models.payment.money import format_units
+from models.payment.receipts import Position, Receipt, ReceiptFilter, list_receipts
 
 AT_ONCE = 100
 """Invoices that are read from the database at once."""
@@ -24,15 +28,23 @@ _QUOTED = re.compile(r'[",;\t\r\n]|^\s|\s$')
 
 
 def header() -> str:
-    """Return the beginning of a file: the byte order mark and the names of the columns."""
+    """Return the beginning of a file of invoices: the byte order mark and the column names."""
     return BOM + _line(COLUMNS)
 
 
+def payments_header() -> str:
+    """Return the beginning of a file of payments: the byte order mark and the column names."""
+    return BOM + _line(PAYMENT_COLUMNS)
+
+
 def line_of(view: InvoiceView) -> str:
-    """Return the line of an invoice. An amount is in units of the token and, under `..._atoms`,
-    exact in atoms; times are UTC; `transactions` are those that count, separated by spaces.
-    """
+    """Return the line of an invoice. `transactions` are those that count, separated by spaces."""
     return _line(write(view) for write in COLUMNS.values())
+
+
+def payment_line_of(receipt: Receipt) -> str:
+    """Return the line of a payment."""
+    return _line(write(receipt) for write in PAYMENT_COLUMNS.values())
 
 
 def read_lines(
@@ -43,6 +55,17 @@ def read_lines(
     """
     page = list_invoices(connection, wanted, cursor=cursor, limit=AT_ONCE, now=now)
     return "".join(map(line_of, page.invoices)), page.next_cursor
+
+
+def read_payment_lines(
+    connection: Connection, wanted: ReceiptFilter, after: Position | None
+) -> tuple[str, Position | None]:
+    """Return the lines of the next payments of a list, and the place of the last one, or None at
+    the end.
+    """
+    receipts = list_receipts(connection, wanted, after=after, limit=AT_ONCE)
+    lines = "".join(map(payment_line_of, receipts))
+    return lines, None if len(receipts) < AT_ONCE else receipts[-1].position
 
 
 def _line(values: Iterable[str]) -> str:
@@ -93,4 +116,25 @@ COLUMNS: Mapping[str, Callable[[InvoiceView], str]] = {
     "token_address": lambda view: view.token_address,
     "deposit_address": lambda view: view.deposit_address,
     "transactions": _transactions,
+}
+PAYMENT_COLUMNS: Mapping[str, Callable[[Receipt], str]] = {
+    "received_at": lambda receipt: _time(receipt.detected_at),
+    "amount": lambda receipt: format_units(receipt.amount, receipt.decimals),
+    "amount_atoms": lambda receipt: str(receipt.amount),
+    "token": lambda receipt: _inert(receipt.token_symbol),
+    "sender": lambda receipt: receipt.from_address,
+    "transaction": lambda receipt: receipt.tx_hash,
+    "log_index": lambda receipt: str(receipt.log_index),
+    "block": lambda receipt: str(receipt.block_number),
+    "block_hash": lambda receipt: receipt.block_hash,
+    "block_time": lambda receipt: _time(receipt.block_timestamp),
+    "status": lambda receipt: receipt.status,
+    "late": lambda receipt: "true" if receipt.late else "false",
+    "invoice": lambda receipt: receipt.invoice_id,
+    "order": lambda receipt: _inert(receipt.external_order_id),
+    "attempt": lambda receipt: str(receipt.attempt_no),
+    "payment_method": lambda receipt: _inert(receipt.payment_method_id),
+    "chain_id": lambda receipt: str(receipt.chain_id),
+    "token_address": lambda receipt: receipt.token_address,
+    "deposit_address": lambda receipt: receipt.deposit_address,
 }

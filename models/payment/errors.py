@@ -200,6 +200,20 @@ class TooManyInvoices(DomainError):
     )
 
 
+class TooManyPayments(DomainError):
+    """More payments pass the filters of an export than it may have. Facts: `most`."""
+
+    code = "too_many_payments"
+    sentence = (
+        "More than {most} payments pass these filters; export them in parts, by received_from and "
+        "received_to."
+    )
+    advice = (
+        "Export a shorter period. The operator can export all with "
+        "`specd payment export --payments`."
+    )
+
+
 class ExportTooLarge(Exception):
     """An export has more bytes than it may have."""
 

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from models.payment.invoice_view import InvoiceView, PaymentView
+from models.payment.receipts import Receipt
 from models.types import to_ms
 
 ENVIRONMENT = "test"
@@ -57,4 +58,29 @@ def render_payment(view: PaymentView) -> dict[str, Any]:
         "status": view.status,
         "late": view.late,
         "detected_at": to_ms(view.detected_at),
+    }
+
+
+def render_receipt(receipt: Receipt) -> dict[str, Any]:
+    """Return a received payment with its invoice, for exports."""
+    return {
+        "received_at": to_ms(receipt.detected_at),
+        "amount": str(receipt.amount),
+        "token_symbol": receipt.token_symbol,
+        "decimals": receipt.decimals,
+        "from": receipt.from_address,
+        "tx_hash": receipt.tx_hash,
+        "log_index": receipt.log_index,
+        "block_number": receipt.block_number,
+        "block_hash": receipt.block_hash,
+        "block_time": to_ms(receipt.block_timestamp),
+        "status": receipt.status,
+        "late": receipt.late,
+        "invoice_id": receipt.invoice_id,
+        "external_order_id": receipt.external_order_id,
+        "attempt_no": receipt.attempt_no,
+        "payment_method_id": receipt.payment_method_id,
+        "chain_id": receipt.chain_id,
+        "token_address": receipt.token_address,
+        "deposit_address": receipt.deposit_address,
     }

@@ -172,6 +172,7 @@ def _change_payments(
             changed[status, late, counts].append(payment.id)
     for (status, late, counts), ids in changed.items():
         values = {"status": status, "late": late, "counted": counts}
+        values["project_id"] = invoice.project_id
         session.execute(update(Payment).where(id_in(Payment.id, ids)).values(**values))
     return reorged, received
 

@@ -209,6 +209,7 @@ class Payment(PaymentBase):
         UniqueConstraint("chain_id", "block_hash", "tx_hash", "log_index"),
         Index(None, "tx_hash"),
         Index(None, "chain_id", "block_number"),
+        Index("ix_payment_listed", "project_id", "detected_at", "id"),
         partial_index(
             "ix_payment_pending", "chain_id", "block_number", where=text("status = 'pending'")
         ),
@@ -217,6 +218,9 @@ class Payment(PaymentBase):
 
     id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
     invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"), index=True)
+    # The project of the invoice, set by the settlement. Null in rows that a server of an earlier
+    # release has written during an upgrade.
+    project_id: Mapped[str | None] = mapped_column(UUID)
     chain_id: Mapped[int] = mapped_column(BigInteger)
     block_number: Mapped[int] = mapped_column(BigInteger)
     block_hash: Mapped[str] = mapped_column(HASH)

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from models.database import Database
-from models.payment.bookkeeping import COLUMNS
+from models.payment.bookkeeping import COLUMNS, PAYMENT_COLUMNS
 from models.payment.lifecycle import ORPHANED
 from tests.cli.runner import Specd
 from tests.support.payment.factories import (
@@ -83,6 +83,18 @@ def test_a_line_of_csv_for_each(specd: Specd, ada: Merchant) -> None:
     assert paid["created_at"] == "2026-11-21 12:00:00"
     assert paid["transactions"].count("0x") == 1, "an orphaned payment does not count"
     assert len(others) == len(ORDERS) - 1
+
+
+def test_a_line_for_each_payment(specd: Specd, ada: Merchant) -> None:
+    (row,) = read_csv(specd, ada, "--payments")
+    assert list(row) == list(PAYMENT_COLUMNS)
+    assert (row["amount"], row["amount_atoms"]) == ("12.500001", "12500001")
+    assert (row["received_at"], row["order"]) == ("2026-11-21 12:00:00", "order-1")
+    assert read_csv(specd, ada, "--payments", "--to", "2026-11-21T12:00:00Z") == []
+    status, out, _ = specd("payment", "export", "--project", ada.id, "--payments")
+    assert status == 0
+    line = json.loads(out)
+    assert (line["tx_hash"], line["amount"]) == (row["transaction"], row["amount_atoms"])
 
 
 def test_no_order_is_a_formula(specd: Specd, ada: Merchant) -> None:

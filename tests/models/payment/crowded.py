@@ -98,6 +98,7 @@ def _write(connection: Connection, ada: str, ben: str, now: datetime) -> None:
             "tx_hash": make_hash("transaction", n), "log_index": 0, "from_address": PAYER,
             "amount": 100, "status": "pending" if n >= INVOICES - OPEN else "confirmed",
             "late": False, "counted": True, "detected_at": at(n),
+            "project_id": None if n % 500 == 499 else ada if n < ATTEMPTS else owner(n),
         }
         for n in numbers
     ))  # fmt: skip

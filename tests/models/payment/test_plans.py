@@ -16,12 +16,14 @@ from sqlalchemy.orm import Session
 
 from models.database import Database
 from models.payment import checkpoints, event_list, expiry, keys, methods, receivers, settlement
+from models.payment import receipts as receipt_list
 from models.payment import watching as watched
 from models.payment.checkpoints import BlockMark
 from models.payment.cursors import Position, write_cursor
 from models.payment.event_list import EventFilter
 from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.lifecycle import EXPIRED, LATE, OVER, PAID, UNPAID
+from models.payment.receipts import ReceiptFilter
 from models.payment.retention import POLICY
 from models.payment.webhooks import backlog, deliveries, endpoints, fan_out, outcomes, queue
 from models.payment.webhooks.outcomes import Attempt, Reply
@@ -58,6 +60,7 @@ UNIQUE_IN_ORDER = "invoice(project_id, external_order_id, attempt_no)"
 ANY_OF_INVOICES = {"payment(invoice_id)", "invoice(id)"}
 """The payments of a page are counted, and its invoices read."""
 THE_INVOICE = {"invoice(id)", "payment(invoice_id)", "payment(id)"}
+RECEIPTS = {"payment(project_id, detected_at, id)", "payment(id)", "invoice(id)"}
 LOG = "event(project_id, id)"
 DUE = "webhook_delivery(endpoint_id, next_try_at)"
 OPEN = "webhook_delivery(endpoint_id, invoice_id, event_id)"
@@ -122,6 +125,15 @@ def events(*, after: int = 1, of_ben: bool = False, **filters: Any) -> Work:
     return lambda stage, db: event_list.list_events(
         db, EventFilter(stage.ben if of_ben else stage.ada, **filters), after=after, limit=20
     )
+
+
+def receipts(*, after: bool = False, of_ben: bool = False, **filters: Any) -> Work:
+    def work(stage: Stage, db: Any) -> object:
+        wanted = ReceiptFilter(stage.ben if of_ben else stage.ada, **filters)
+        place = receipt_list.Position(to_ms(stage.now - timedelta(days=28)), 1)
+        return receipt_list.list_receipts(db, wanted, after=place if after else None, limit=20)
+
+    return work
 
 
 def attempts(before: int | None) -> Work:
@@ -233,6 +245,13 @@ LISTS: Mapping[str, tuple[Work, set[str]]] = {
     "a large order, late": (
         invoices(external_order_id=LARGE_ORDER, exceptions=frozenset({LATE})),
         {BY_ORDER, *ANY_OF_INVOICES},
+    ),
+    "payments": (receipts(), RECEIPTS),
+    "payments, further": (receipts(after=True), RECEIPTS),
+    "payments of a small shop": (receipts(of_ben=True), RECEIPTS),
+    "payments of some time, the oldest, further": (
+        receipts(after=True, received_from=1, received_to=2**41, is_ascending=True),
+        RECEIPTS,
     ),
     "events": (events(), {LOG, "event(id)"}),
     "events of a small shop": (events(of_ben=True), {LOG, "event(id)"}),
