@@ -144,7 +144,7 @@ def create_user(
             user, api_key = users.create_user(
                 session,
                 keys,
-                realm=realms.access_realm_named(session, realm),
+                realm=realms.access_realm_to_change(session, realm),
                 email=email,
                 full_name=name,
                 role=int(role),
@@ -195,7 +195,7 @@ def grant(
     with open_database("chat", Settings.from_env()) as database:
         user_id = database.run(
             lambda session: administering.grant(
-                session, realms.access_realm_named(session, realm), email, rights, now=now
+                session, realms.access_realm_to_change(session, realm), email, rights, now=now
             )
         )
     listed = ", ".join(f"{name}={str(value).lower()}" for name, value in rights.items())
@@ -227,7 +227,7 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     with open_with_secret("chat", settings) as database:
 
         def work(session: Session) -> int:
-            realm_id = realms.access_realm_named(session, realm).id
+            realm_id = realms.access_realm_to_change(session, realm).id
             change_realm(session, realm_id, plain, actor=None, now=now)
             if token:
                 jwt_sign_in.change_configuration(session, vault, realm_id, token, now=now)

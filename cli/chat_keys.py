@@ -39,7 +39,7 @@ def renew_key(realm: str, email: str, password: str | None, as_json: bool) -> No
             lambda session: key_renewal.renew_named_key(
                 session,
                 keys,
-                realms.access_realm_named(session, realm),
+                realms.access_realm_to_change(session, realm),
                 email,
                 password_hash=password_hash,
                 now=now,
@@ -66,7 +66,7 @@ def revoke_keys(realm: str, as_json: bool) -> None:
     keys = key_maker(settings)
     revoked = after_id = 0
     with open_with_secret("chat", settings) as database:
-        of = database.run(lambda session: realms.access_realm_named(session, realm))
+        of = database.run(lambda session: realms.access_realm_to_change(session, realm))
         while True:
             work = partial(key_renewal.revoke_some_keys, keys=keys, realm=of, now=now)
             count, after_id = database.run(partial(work, after_id=after_id))

@@ -29,7 +29,9 @@ def render_again(realm: str | None, after: int, as_json: bool) -> None:
     with open_database("chat", Settings.from_env()) as database:
         realm_id = None
         if realm is not None:
-            realm_id = database.run(lambda session: realms.access_realm_named(session, realm)).id
+            realm_id = database.run(
+                lambda session: realms.access_realm_to_change(session, realm)
+            ).id
         read = changed = 0
         while batch := _one_batch(database, realm_id, after):
             last, count, batch_changed = batch

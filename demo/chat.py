@@ -12,6 +12,7 @@ from models.chat.channels.subscribing import WantedChannel, subscribe
 from models.chat.identity.actors import find_actor, find_realm_at
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import Role
+from models.chat.organization.errors import RealmStopped
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.organization.settings import change_realm
 from models.chat.people.users import create_user
@@ -53,6 +54,7 @@ class ChatAccess:
 
 def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> ChatAccess:
     """Create what is missing of the organization at the demo's host; return its users and keys.
+    Raise `RealmStopped`.
 
     One unit of work: safe to run again.
     """
@@ -68,6 +70,8 @@ def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> 
             now=now,
         )
         realm = access_realm_by_id(session, made.id)
+    if realm.stopped_at is not None:
+        raise RealmStopped(realm=host)
 
     def user(name: str, role: Role, owner_id: int | None = None) -> ChatUser:
         found = session.execute(

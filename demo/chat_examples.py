@@ -127,8 +127,13 @@ def play_examples(
     vendor of video calls, `relay_url`: the local push relay; empty where there is none.
     """
     stage = Example(client, access)
-    settings = client.get("/api/v1/server_settings").json()
-    if DESCRIPTION in settings["realm_description"]:
+    answer = client.get("/api/v1/server_settings")
+    if answer.status_code != 200:
+        raise click.ClickException(
+            f"The server answered {answer.status_code} to the demo's GET /server_settings:"
+            f" {answer.text}"
+        )
+    if DESCRIPTION in answer.json()["realm_description"]:
         return
     everybody = [user.user_id for user in access.users]
     for name, description in CHANNELS.items():

@@ -27,8 +27,10 @@ def install_for(app: Flask, service: Served) -> None:
         handle = name.removesuffix(_MEDIUM)
         with service.database.reading() as connection:
             realm = find_realm_at(connection, parse_host(request.host))
-            is_known = realm is not None and realm.id == realm_id
-            if not is_known or not has_avatar(connection, realm_id, handle):
+            if realm is None or realm.id != realm_id:
+                abort(404)
+            realm.require_running()
+            if not has_avatar(connection, realm_id, handle):
                 abort(404)
         small, medium = keys_of(realm_id, handle)
         try:

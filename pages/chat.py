@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from flask import Flask, redirect
+from flask import Flask, make_response, redirect
 from flask.typing import ResponseReturnValue
 
+from models.chat.identity.errors import RealmMoving
 from pages import avatars, emoji, exports, uploads
 from pages.clients import add_client
 from pages.served import Served
@@ -15,6 +16,7 @@ def install_for(app: Flask, service: Served) -> None:
     uploads.install_for(app, service)
     emoji.install_for(app, service)
     avatars.install_for(app, service)
+    app.register_error_handler(RealmMoving, show_moving)
     if service.settings.chat_page:
         add_chat(app)
 
@@ -25,6 +27,10 @@ def add_chat(app: Flask) -> None:
     """
     add_client(app, "chat", document="chat")
     app.get("/login/")(show_chat)
+
+
+def show_moving(error: RealmMoving) -> ResponseReturnValue:
+    return make_response(f"{error}.\n", 503, {"Retry-After": "1", "Content-Type": "text/plain"})
 
 
 def show_chat() -> ResponseReturnValue:

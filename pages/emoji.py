@@ -25,8 +25,10 @@ def install_for(app: Flask, service: Served) -> None:
     def serve_picture(realm_id: int, handle: str, kind: str = "") -> Response:
         with service.database.reading() as connection:
             realm = find_realm_at(connection, parse_host(request.host))
-            is_known = realm is not None and realm.id == realm_id
-            if not is_known or not has_picture(connection, realm_id, handle):
+            if realm is None or realm.id != realm_id:
+                abort(404)
+            realm.require_running()
+            if not has_picture(connection, realm_id, handle):
                 abort(404)
         try:
             picture = b"".join(service.adapters.files.read(key_of(realm_id, handle) + kind))

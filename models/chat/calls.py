@@ -145,7 +145,7 @@ def access_session(
     """Return the authorization of a state, and its user, who must still be active in the realm with
     the same API key. A write unit locks the user's row.
 
-    Raise `InvalidVendorSession`.
+    Raise `InvalidVendorSession`, `RealmMoving`.
     """
     opened = vault.open(state, purpose=_SESSION_PURPOSE)
     if opened is None:
@@ -162,6 +162,7 @@ def access_session(
         or key_mark_of(actor) != key_mark
     ):
         raise InvalidVendorSession()
+    actor.realm.require_running()
     link = Link(key, user_id, datetime.fromtimestamp(ends / 1000, UTC))
     return VendorSession(user_id, redirect_uri, link, key_mark, cookie, verifier), actor
 

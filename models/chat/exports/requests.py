@@ -258,11 +258,12 @@ def access_archive(
     now: datetime,
 ) -> Archive | None:
     """Return the archive for a present administrator with a valid link (`token`) or with API email
-    and API key (`key`); None for anybody else.
+    and API key (`key`); None for anybody else. Raise `RealmMoving`.
     """
     realm = actors.find_realm_at(db, host)
     if realm is None:
         return None
+    realm.require_running()
     link = None
     if token is not None:
         purpose = _purpose(export_id)

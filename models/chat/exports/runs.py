@@ -24,6 +24,7 @@ from models.chat.exports.requests import (
     forget_archive,
     notify_exports,
 )
+from models.chat.identity.actors import is_running
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Realm
@@ -40,6 +41,7 @@ NOT_DONE = "Your data export has failed. Nothing was exported; ask for another o
 
 _REALM = table_of(Realm)
 QUEUE = WorkQueue(EXPORTS, REQUESTED, STARTED, pauses=[timedelta(seconds=30)] * (ATTEMPTS_MAX - 1))
+_DUE = QUEUE.due(select(*EXPORTS.c).where(is_running(EXPORTS.c.realm_id))).limit(1)
 
 
 class LeaseLost(Exception):
@@ -78,7 +80,7 @@ def take_due(
     session: Session, holder: str, *, base_of: Callable[[Run], str], now: datetime
 ) -> tuple[bool, Run | None]:
     """Return whether an export was due, and the claimed one. After too many attempts it fails."""
-    row = session.connection().execute(QUEUE.first, {"at": now}).first()
+    row = session.connection().execute(_DUE, {"at": now}).first()
     if row is None:
         return False, None
     run = take(session, row.id, holder, now=now)
@@ -153,6 +155,7 @@ def try_expire_one(
             EXPORTS.c.state == SUCCEEDED,
             EXPORTS.c.acting_user_id.is_not(None),
             EXPORTS.c.ended_at < ended_before,
+            is_running(EXPORTS.c.realm_id),
         )
         .order_by(EXPORTS.c.ended_at, EXPORTS.c.id)
         .limit(1)

@@ -46,7 +46,7 @@ def find_link(
     db: Db, vault: Vault, text: str, *, purpose: str, realm_id: int, now: datetime
 ) -> tuple[Link, Actor] | None:
     """Return the link and its user; None if it is expired or spent, or if its user may not use the
-    realm or has another API key now.
+    realm or has another API key now. Raise `RealmMoving`.
     """
     opened = vault.open(text, purpose=purpose)
     if opened is None:
@@ -63,6 +63,7 @@ def find_link(
         or db.execute(_BY_KEY, {"key": key}).first() is not None
     ):
         return None
+    actor.realm.require_running()
     return Link(key, user_id, datetime.fromtimestamp(until / 1000, UTC)), actor
 
 

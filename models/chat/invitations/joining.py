@@ -13,7 +13,7 @@ from models.chat.accounts.new_users import join_default_channels, notify_of_grou
 from models.chat.channels.subscribing import subscribe_to_existing
 from models.chat.common import audit
 from models.chat.identity import attempts
-from models.chat.identity.actors import Actor, RealmView, find_actor
+from models.chat.identity.actors import Actor, RealmView, find_actor, find_writer
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.attempts import Allowance
 from models.chat.invitations.errors import InvitationNotFound
@@ -68,14 +68,17 @@ def access_offer(db: Db, realm: RealmView, token: str, *, now: datetime) -> Offe
 def _lock(
     session: Session, realm: RealmView, token: str, now: datetime
 ) -> tuple[Invitation, Actor]:
-    """Return the invitation of a token and its inviter. The row is locked, so that nobody else
-    accepts it meanwhile. Raise `InvitationNotFound`.
+    """Return the invitation of a token and its inviter. Both rows are locked, so that nobody else
+    accepts it meanwhile, and the organization does not move. Raise `InvitationNotFound`,
+    `RealmMoving`.
     """
     which = (Invitation.realm_id == realm.id) & (Invitation.token_sha256 == digest_of(token))
     row = lock_invitation(session, which, now)
-    if row is None:
+    inviter = None if row is None else find_writer(session, row.inviter_id)
+    if row is None or inviter is None:
         raise InvitationNotFound()
-    return row, access_offer(session, realm, token, now=now).inviter
+    inviter.realm.require_running()
+    return row, access_offer(session, inviter.realm, token, now=now).inviter
 
 
 def request_invitation(

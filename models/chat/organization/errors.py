@@ -19,6 +19,12 @@ class RealmDoesNotExist(RefusedCommand):
     sentence = "There is no organization {realm}; use the realm_id that create-realm printed."
 
 
+class RealmStopped(RefusedCommand):
+    """The organization is moving to another installation, or has moved. Facts: `realm`."""
+
+    sentence = "The organization {realm} is stopped here, because it moves or has moved elsewhere."
+
+
 class UnknownRealmSetting(RefusedCommand):
     """Facts: `name`, `hint`."""
 

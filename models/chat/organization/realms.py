@@ -12,7 +12,12 @@ from models.chat.common.hosts import check_host
 from models.chat.identity.actors import RealmView, find_realm, find_realm_at
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.roles import BotType, Role
-from models.chat.organization.errors import HostInUse, InvalidRealmName, RealmDoesNotExist
+from models.chat.organization.errors import (
+    HostInUse,
+    InvalidRealmName,
+    RealmDoesNotExist,
+    RealmStopped,
+)
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.people.users import create_user
 from models.chat.tables import ChatImport, Realm, User
@@ -102,6 +107,16 @@ def access_realm_named(session: Session, name: str) -> RealmView:
         realm = find_realm_at(session, name.strip().lower())
     if realm is None:
         raise RealmDoesNotExist(realm=name)
+    return realm
+
+
+def access_realm_to_change(session: Session, name: str) -> RealmView:
+    """Return `access_realm_named`. Raise `RealmDoesNotExist`, and `RealmStopped` for a realm whose
+    changes would be lost.
+    """
+    realm = access_realm_named(session, name)
+    if realm.stopped_at is not None:
+        raise RealmStopped(realm=name)
     return realm
 
 

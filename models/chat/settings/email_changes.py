@@ -155,6 +155,7 @@ def confirm_change(session: Session, realm: RealmView, token: str, *, now: datet
     access_change(session, realm, token, now=now)
     actor = find_actor(session, user.id)
     assert actor is not None
+    actor.realm.require_running()
     if realm.email_changes_disabled and not actor.is_administrator:
         raise EmailChangesDisabled()
     _forget(session, user.id)

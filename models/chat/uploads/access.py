@@ -13,6 +13,7 @@ from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
 from models.chat.identity import actors
 from models.chat.identity.actors import Actor
+from models.chat.identity.errors import RealmMoving
 from models.chat.identity.links import find_link, make_link
 from models.chat.messages.access import readable_messages
 from models.chat.tables import Message
@@ -79,10 +80,13 @@ def make_temporary_path(vault: Vault, actor: Actor, row: AttachmentRow, *, now: 
 def find_linked(
     db: Db, vault: Vault, sealed: str, filename: str, *, host: str, now: datetime
 ) -> Download | None:
-    """Return the file at a temporary address; None where the address is invalid or has expired."""
+    """Return the file at a temporary address, or None if the address is invalid or has expired.
+    Raise `RealmMoving`.
+    """
     realm = actors.find_realm_at(db, host)
     if realm is None:
         return None
+    realm.require_running()
     purpose = _purpose(handle_of(filename))
     opened = find_link(db, vault, sealed, purpose=purpose, realm_id=realm.id, now=now)
     return None if opened is None else _find(db, opened[1], str(realm.id), filename)
@@ -91,9 +95,13 @@ def find_linked(
 def find_with_key(
     db: Db, realm: str, filename: str, *, host: str, email: str, api_key: str
 ) -> Download | None:
-    """Return the file at its permanent address for the owner of an API key; None: no access."""
+    """Return the file at its permanent address for the owner of an API key, or None if there is no
+    access. Raise `RealmMoving`.
+    """
     try:
         actor = actors.authenticate(db, host=host, email=email, api_key=api_key)
+    except RealmMoving:
+        raise
     except ChatError:
         return None
     return _find(db, actor, realm, filename)

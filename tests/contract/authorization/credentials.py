@@ -22,10 +22,11 @@ from sqlalchemy import select
 from adapters.file_store.directory import DirectoryStore
 from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
 from models.chat.identity.jwt_sign_in import change_configuration
+from models.chat.moves import stopping
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
 from models.database import Database
-from pages import exports, uploads
+from pages import chat as chat_pages
 from pages.app import build_pages
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.calls import (
@@ -82,11 +83,10 @@ class Scene:
 
         service = SimpleNamespace(
             database=self.database, clock=self.clock,
-            settings=SimpleNamespace(chat_export_dir=self.folder),
+            settings=SimpleNamespace(chat_export_dir=self.folder, chat_page=False),
             adapters=SimpleNamespace(vault=VAULT, files=self.app.service.adapters.files),
         )  # fmt: skip
-        installed = (exports.install_for, uploads.install_for)
-        return build_pages(documents={}, own=[partial(each, service=service) for each in installed])
+        return build_pages(documents={}, own=[partial(chat_pages.install_for, service=service)])
 
     def give_password(self, name: str) -> None:
         """Only Hamlet has one in the cast."""
@@ -303,6 +303,12 @@ def leave_and_come_back(scene: Scene, holder: str) -> None:
 
 def close(scene: Scene, holder: str) -> None:
     deactivate_realm(scene.database, scene.cast.realm_id)
+
+
+def stop(scene: Scene, holder: str) -> None:
+    """The organization moves to another installation."""
+    realm_id, now = scene.cast.realm_id, scene.clock.now()
+    scene.database.run(lambda session: stopping.stop(session, realm_id, now=now))
 
 
 def demote(scene: Scene, holder: str) -> None:

@@ -54,6 +54,7 @@ HAPPENINGS: dict[str, Happening] = {
     "left and came back": of.leave_and_come_back,
     "demoted": of.demote,
     "organization closed": of.close,
+    "organization stopped": of.stop,
 }
 """What may happen to whoever holds a credential, beside the time that passes and its use."""
 
@@ -67,7 +68,11 @@ NOT_OURS = GoesOn("opens nothing here: this server holds it, and asks for the ho
 GONE = "400 Invalid video call session identifier"
 INVALID, LEFT = "401 Invalid API key", "401 Account is deactivated"
 CLOSED = "401 This organization has been deactivated"
-LEFT_KEY = {"left": LEFT, "left and came back": INVALID, "organization closed": CLOSED}
+STOPPED = "503 This organization is moving to another server; try again in a moment"
+LEFT_KEY = {
+    "left": LEFT, "left and came back": INVALID, "organization closed": CLOSED,
+    "organization stopped": STOPPED,
+}  # fmt: skip
 KEY_ENDS = {
     "time": ALWAYS, "use": MANY, "another key": INVALID, "all keys revoked": INVALID,
     "another password": CLIENTS, "demoted": RIGHTS, **LEFT_KEY,
@@ -75,17 +80,18 @@ KEY_ENDS = {
 SIGN_IN_ENDS = {
     "use": MANY, "another key": OWN, "all keys revoked": OWN, "left": LEFT,
     "left and came back": GoesOn("the account is theirs again"), "demoted": RIGHTS,
-    "organization closed": CLOSED,
+    "organization closed": CLOSED, "organization stopped": STOPPED,
 }  # fmt: skip
 LINK_ENDS = {
     "time": GONE, "use": GONE, "another key": GONE, "all keys revoked": GONE, "left": GONE,
     "another password": GoesOn("the key that made it goes on, too"), "left and came back": GONE,
     "demoted": GoesOn("everybody may make calls"), "organization closed": GONE,
+    "organization stopped": STOPPED,
 }  # fmt: skip
 KEPT_ENDS = {
     "time": NOT_OURS, "use": MANY, "another key": "gone", "all keys revoked": "gone",
     "another password": CLIENTS, "left": "gone", "left and came back": "gone", "demoted": RIGHTS,
-    "organization closed": NOT_OURS,
+    "organization closed": NOT_OURS, "organization stopped": NOT_OURS,
 }  # fmt: skip
 NO_MAIL = "404 The confirmation link is unknown, was used already or has expired."
 NO_INVITATION = "404 The invitation is unknown, was used already or has expired."
@@ -93,7 +99,8 @@ INVITATION_ENDS = {
     "time": NO_INVITATION, "another key": NO_INVITATION, "all keys revoked": NO_INVITATION,
     "another password": GoesOn("the key that made it goes on, too"), "left": NO_INVITATION,
     "left and came back": NO_INVITATION, "demoted": NO_INVITATION,
-    "organization closed": NO_INVITATION, "revoked": NO_INVITATION,
+    "organization closed": NO_INVITATION, "organization stopped": STOPPED,
+    "revoked": NO_INVITATION,
 }  # fmt: skip
 BAD_TOKEN = "400 Bad JSON web token"
 NO_TOKENS = "400 JWT authentication is not enabled for this organization"
@@ -136,6 +143,7 @@ KINDS = {
             "left and came back": "gone",
             "demoted": RIGHTS,
             "organization closed": CLOSED,
+            "organization stopped": STOPPED,
             "ended": "gone",
             "ten later ones": "gone",
         },
@@ -157,6 +165,7 @@ KINDS = {
             "left and came back": NO_MAIL,
             "demoted": GoesOn("everybody may change their address"),
             "organization closed": NO_MAIL,
+            "organization stopped": STOPPED,
             "another link": NO_MAIL,
         },
         lifetime_s=86_400,
@@ -180,6 +189,7 @@ KINDS = {
         {
             **dict.fromkeys(("time", "use", *HAPPENINGS, "export deleted"), "404"),
             "another password": LINK_ENDS["another password"],
+            "organization stopped": "503",
         },
         holder="iago",
         lifetime_s=600,
@@ -192,6 +202,7 @@ KINDS = {
             "use": GoesOn("a browser asks for parts of a file, until the time"),
             "another password": LINK_ENDS["another password"],
             "demoted": GoesOn("it is the owner's file"),
+            "organization stopped": "503",
         },
         lifetime_s=600,
         more={"file deleted": lambda scene, holder: _delete(scene, holder, "/attachments/1")},
@@ -217,6 +228,7 @@ KINDS = {
         {
             **dict.fromkeys(("use", *HAPPENINGS), GoesOn("the vendor's, nobody's of ours")),
             "time": GoesOn("until the operator sets another"),
+            "organization stopped": STOPPED,
             "another setting": "401 This notice is not the vendor's",
         },
         more={"another setting": lambda scene, _: of.set_notice_token(scene, "another")},
