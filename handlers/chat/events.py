@@ -207,6 +207,7 @@ async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
             finally:
                 polls.leave(waiter)
             if waiter.is_over:
+                await ctx.read(partial(_read_head, viewer=viewer, now=polls.clock.now()))
                 return []
             if _needs_no_check(waiter):
                 events = render_events(
@@ -249,8 +250,14 @@ def _needs_no_check(waiter: Waiter) -> bool:
 
 
 def _look_again(db: Db, *, viewer: Viewer, after: int, now: datetime) -> EventBatch:
-    head = queues.find_head(db, viewer.actor.realm_id)
+    head = _read_head(db, viewer=viewer, now=now)
     return catch_up(db, viewer, after=after, until=head, now=now)
+
+
+def _read_head(db: Db, *, viewer: Viewer, now: datetime) -> int:
+    """Return the newest event's id. Raise `BadEventQueueId` if the queue has been deleted."""
+    _, head = queues.access_queue(db, viewer.actor, viewer.queue.id, now=now)
+    return head
 
 
 def _note(ctx: Context, begun: _Begun, *, lasts: timedelta = timedelta()) -> None:
@@ -262,5 +269,5 @@ def _note(ctx: Context, begun: _Begun, *, lasts: timedelta = timedelta()) -> Non
 
 def delete_queue(ctx: Context, *, queue_id: str) -> Response:
     """Delete a queue."""
-    queues.close_queue(ctx.session, ctx.actor, queue_id)
+    queues.close_queue(ctx.session, ctx.actor, queue_id, now=ctx.now)
     return envelope.success(ctx)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
-from models.chat.events.log import ClientEvent, WireObject
+from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 from models.chat.tables.setting_table import Value
 
 
@@ -102,7 +102,11 @@ class RealmExportConsentEvent(ClientEvent, type="realm_export_consent"):
     consented: bool
 
 
-class HeartbeatEvent(ClientEvent, type="heartbeat"):
-    """Every client is to poll again, whatever it wants to be told. Sent to everybody when the
+class HeartbeatEvent(ClientEvent, type="heartbeat", internal=("queue_id",)):
+    """Every client polls again, whatever it wants to be told. Sent to everybody when the
     organization is stopped; a poll without any event ends with one too.
+
+    `queue_id`: only the client of this queue, which is deleted.
     """
+
+    queue_id: str | Absent = ABSENT

@@ -75,8 +75,10 @@ def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:
         viewer.actor.id, is_administrator=viewer.actor.is_administrator, options=options
     ):
         return False
+    if entry.type == HeartbeatEvent.type:
+        return entry.payload.get("_queue_id") in (None, viewer.queue.id)
     types = options.event_types
-    if types is not None and entry.type not in types and entry.type != HeartbeatEvent.type:
+    if types is not None and entry.type not in types:
         return False
     newer = _LEGACY_OF.get(entry.type)
     if newer is not None and (types is None or newer in types):

@@ -73,7 +73,9 @@ class Waiter:
             self.woken.set_result(None)
 
     def end(self) -> None:
-        """End the poll: another took its place, or the user's permissions have changed."""
+        """End the poll: another took its place, its queue is deleted, or its user may do other
+        things than before.
+        """
         self.is_over = True
         self.wake()
 
@@ -213,7 +215,8 @@ class Polls:
         ]
         if not wanted:
             return
-        if state is not None and not state.is_of(waiter.viewer.actor):
+        is_changed = state is not None and not state.is_of(waiter.viewer.actor)
+        if is_changed or any("_queue_id" in entry.payload for entry in wanted):
             waiter.end()
             return
         waiter.entries.extend(wanted)

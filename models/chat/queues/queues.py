@@ -15,6 +15,8 @@ from sqlalchemy import BigInteger, bindparam, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.events import log
+from models.chat.events.organization import HeartbeatEvent
 from models.chat.identity.actors import Actor
 from models.chat.queues.errors import BadEventQueueId
 from models.chat.queues.narrow import Narrow
@@ -188,8 +190,8 @@ def _digest(user_ids: Collection[int] | None) -> str | None:
     return sha256(",".join(map(str, sorted(user_ids))).encode()).hexdigest()
 
 
-def close_queue(session: Session, actor: Actor, queue_id: str) -> None:
-    """Delete the actor's own queue. Raise `BadEventQueueId`."""
+def close_queue(session: Session, actor: Actor, queue_id: str, *, now: datetime) -> None:
+    """Delete the actor's own queue and end its poll in every process. Raise `BadEventQueueId`."""
     deleted = session.execute(
         delete(EventQueue)
         .where(EventQueue.id == queue_id, EventQueue.user_id == actor.id)
@@ -197,6 +199,9 @@ def close_queue(session: Session, actor: Actor, queue_id: str) -> None:
     ).first()
     if deleted is None:
         raise BadEventQueueId(queue_id=queue_id)
+    log.append(
+        session, actor.realm_id, HeartbeatEvent(queue_id=queue_id), user_ids=[actor.id], now=now
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,24 @@ class TestGetEvents:
         told = sorted(types(answer.json()["events"]) for answer in answers)
         assert told == [[], ["heartbeat"]]
 
+    @pytest.mark.both_databases
+    def test_poll_ends_with_its_queue(
+        self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The client learns from the code that it registers again."""
+        place = queues.open(chat, event_types=frozenset({"user_topic"}))
+        poll = chat.build("GET", "/events", place.query())
+        polled, deleted = chat.at_once(
+            poll, chat.build("DELETE", "/events", {"queue_id": place.queue_id})
+        )
+        assert (deleted.status_code, polled.status_code) == (200, 400)
+        assert polled.json() == bad_queue(place.queue_id)
+
+    def test_end_of_a_queue_concerns_no_other(self, chat: ChatClient, queues: Queues) -> None:
+        place, other = queues.open(chat), queues.open(chat)
+        chat.delete("/events", queue_id=place.queue_id)
+        assert other.read() == []
+
     def test_only_what_the_queue_asks_for(
         self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
     ) -> None:
