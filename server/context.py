@@ -9,6 +9,9 @@ from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
+from server.errors import invalid
+from server.wire.guard import load_json
+
 T = TypeVar("T")
 # A bare `Context` is any service's, with unchecked types.
 Adapters = TypeVar("Adapters", default=Any)
@@ -123,3 +126,12 @@ class Context(Generic[Adapters, Actor, Settings]):
         """Return the value of a request header, or None; `name` in any case."""
         value = self.headers.get(name.lower().encode("latin-1"))
         return None if value is None else value.decode("latin-1")
+
+    def json_object(self) -> dict[str, Any]:
+        """Return the object that the body is as JSON, whatever media type it was sent as. Raise
+        `InvalidRequest`.
+        """
+        value = load_json(self.content)
+        if not isinstance(value, dict):
+            raise invalid("/body", "must be an object", "type")
+        return value

@@ -19,11 +19,25 @@ from server.phases import prepared_by
 from server.response import Response
 
 CLIENT = "ZulipJSONWebhook"
+FORM = "application/x-www-form-urlencoded"
 
 
-def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> PreparedText:
+def _payload_of(ctx: Context, body: dict[str, Json] | bytes) -> dict[str, Json]:
+    """Return the object that was sent: as JSON, as `payload` of a form, or as JSON with the content
+    type of a form, which is curl's own, or without one. Raise `InvalidRequest`.
+    """
+    if isinstance(body, bytes):
+        return ctx.json_object()
+    is_form = (ctx.header("content-type") or "").lower().startswith(FORM)
+    payload = body.get("payload")
+    if is_form and isinstance(payload, dict):
+        return payload
+    return ctx.json_object() if is_form else body
+
+
+def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json] | bytes) -> PreparedText:
     actor = authenticate_webhook(ctx, api_key)
-    return prepare_text(ctx.session, actor, write_json(body))
+    return prepare_text(ctx.session, actor, write_json(_payload_of(ctx, body)))
 
 
 @prepared_by(_prepare_json)
@@ -55,7 +69,7 @@ def _prepare_posts(
     *,
     integration: str,
     api_key: str,
-    body: dict[str, Json],
+    body: dict[str, Json] | bytes,
     topic: str | None = None,
     only_events: Sequence[str] | None = None,
     exclude_events: Sequence[str] | None = None,
@@ -79,7 +93,9 @@ def _prepare_posts(
         name_field=name,
         desc_field=desc,
     )
-    posts = find_posts(product, body, asked, only=only_events, exclude=exclude_events)
+    posts = find_posts(
+        product, _payload_of(ctx, body), asked, only=only_events, exclude=exclude_events
+    )
     limits.count_messages(ctx, actor, len(posts))
     return [(post.topic, prepare_text(ctx.session, actor, post.content, NAMES)) for post in posts]
 
@@ -91,7 +107,7 @@ def receive_webhook(
     *,
     integration: str,
     api_key: str,
-    body: dict[str, Json],
+    body: dict[str, Json] | bytes,
     stream: str | None = None,
     topic: str | None = None,
     x_git_hub_delivery: str | None = None,
@@ -107,5 +123,5 @@ def receive_webhook(
             _send(ctx, actor, stream, chosen, text, client=client)
         return envelope.success(ctx)
 
-    sent = {"payload": body, "stream": stream, "topic": topic}
+    sent = {"payload": _payload_of(ctx, body), "stream": stream, "topic": topic}
     return idempotent_response(ctx, key=x_git_hub_delivery, parameters=sent, work=work)

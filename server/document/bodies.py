@@ -284,6 +284,8 @@ class Body:
         content_type = headers.get(b"content-type", b"").decode("latin-1")
         reader = self._readers.get(content_type) or self._find(content_type, is_sent=bool(raw))
         if reader is None:
+            if raw and self.required and self.form is None:
+                raise invalid("/body", f"must be {', '.join(self.accepted)}", "mediaType")
             return self._without_body(query)
         if b"content-encoding" in headers and is_compressed(headers):
             raise UnsupportedMediaType(self.accepted)

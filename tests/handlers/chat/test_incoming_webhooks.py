@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 
 PATH = "/external/json"
+FORM = "application/x-www-form-urlencoded"
 PAYLOAD = {"event": "deployed", "to": ["a", {"b": None}], "text": "```\n@**Othello** é"}
 
 
@@ -147,3 +149,49 @@ class TestLimits:
         keys = [str(make(chat, f"Herald{chr(65 + n)}", bot_type=2)["api_key"]) for n in range(6)]
         codes = [post(limited, api_key=key).get("code") for key in keys for _ in range(6)]
         assert codes == [None] * 30 + ["RATE_LIMIT_HIT"] * 6
+
+
+class TestHowPayloadsAreSent:
+    """Senders name other content types than the JSON that they send."""
+
+    TYPES = ("application/json", FORM, f"{FORM}; charset=utf-8", "")
+    TEXT = '{"text": "100% & more=less + an é"}'
+    REFUSED: ClassVar = {
+        "a list": ("[1]", "must be an object"),
+        "no JSON": ("text=hello", "is not valid JSON"),
+        "a NUL": ('{"text": "\\u0000"}', "null bytes"),
+    }
+
+    @pytest.mark.parametrize("product", ["json", "slack_incoming"])
+    @pytest.mark.parametrize("content_type", TYPES)
+    def test_json_is_read(
+        self, as_nobody: ChatClient, chat: ChatClient, key: str, product: str, content_type: str
+    ) -> None:
+        headers = {"Content-Type": content_type}
+        assert post_webhook(as_nobody, product, self.TEXT.encode(), headers, api_key=key) == DONE
+        assert "100% & more=less + an é" in newest(chat)["content"]
+
+    @pytest.mark.parametrize("product", ["json", "slack_incoming"])
+    def test_payload_of_a_form_is_read(
+        self, as_nobody: ChatClient, chat: ChatClient, key: str, product: str
+    ) -> None:
+        content = urlencode({"payload": self.TEXT}).encode()
+        headers = {"Content-Type": FORM}
+        assert post_webhook(as_nobody, product, content, headers, api_key=key) == DONE
+        assert "100% & more=less + an é" in newest(chat)["content"]
+
+    @pytest.mark.parametrize("content_type", [FORM, ""])
+    @pytest.mark.parametrize("name", REFUSED)
+    def test_anything_else_is_refused(
+        self, as_nobody: ChatClient, key: str, name: str, content_type: str
+    ) -> None:
+        content, problem = self.REFUSED[name]
+        headers = {"Content-Type": content_type}
+        answer = post_webhook(as_nobody, "slack_incoming", content.encode(), headers, api_key=key)
+        assert answer["result"] == "error"
+        assert problem in answer["msg"]
+
+    def test_body_of_another_type_is_named(self, as_nobody: ChatClient, key: str) -> None:
+        headers = {"Content-Type": "image/png"}
+        answer = post_webhook(as_nobody, "json", b"\x89PNG", headers, api_key=key)
+        assert answer["msg"].startswith("Malformed request: must be application/json, ")
