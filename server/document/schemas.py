@@ -322,7 +322,7 @@ class Schemas:
         deepest = [cuts.depth_of(compiled.schema, depths) for compiled in several]
         if max(deepest, default=0) <= cuts.MAX_CHOICES:
             return several, parts
-        if self._has_resources:
+        if self._has_resources or any(_is_a_resource(compiled) for compiled in several):
             for compiled, depth in zip(several, deepest, strict=True):
                 compiled.is_explained = depth <= cuts.MAX_CHOICES
             return several, parts
@@ -467,6 +467,18 @@ def _has(parts: Mapping[str, Any], reference: str) -> bool:
     except (LookupError, TypeError, ValueError):
         return False
     return True
+
+
+def _is_a_resource(compiled: _Compiled) -> bool:
+    """Return whether references in a schema may lead to names in it, which a cut would take away;
+    in draft 4, `id` is such a name.
+    """
+    if compiled.schemas.is_3_0:
+        return False
+    is_draft_4 = compiled.dialect is jsonschema_rs.Draft4Validator
+    return _names_a_resource(compiled.uncut) or (
+        is_draft_4 and any("id" in part for part in _parts(compiled.uncut))
+    )
 
 
 def _names_a_resource(schema: Any) -> bool:

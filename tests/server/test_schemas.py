@@ -353,6 +353,44 @@ def test_references_below_what_is_refused() -> None:
     assert validate({"y": "a"}, "")
 
 
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        (
+            {
+                "$id": "http://localhost/tree",
+                "properties": {"nodes": {"items": {"$ref": "node"}}},
+                "$defs": {
+                    "node": {
+                        "$id": "http://localhost/node",
+                        "properties": {"value": {"type": "number"}, "tree": {"$ref": "tree"}},
+                    }
+                },
+            },
+            {"nodes": [{"value": 1, "tree": {"nodes": [{"value": 2}]}}]},
+            {"nodes": [{"value": 1, "tree": {"nodes": [{"value": "a"}]}}]},
+        ),
+        (
+            {"items": {"$ref": "#entry"}, "$defs": {"e": {"$anchor": "entry", "type": "string"}}},
+            ["a"],
+            [1],
+        ),
+        (
+            {
+                "$dynamicAnchor": "node",
+                "properties": {"next": {"$dynamicRef": "#node"}, "name": {"type": "string"}},
+            },
+            {"next": {"next": {"name": "a"}}},
+            {"next": {"next": {"name": 1}}},
+        ),
+    ],
+)
+def test_references_to_names_in_the_schema_itself(schema: Any, right: Any, wrong: Any) -> None:
+    schemas = Schemas({"openapi": "3.1.1"}, drop="")
+    assert is_valid(schema, right, schemas)
+    assert not is_valid(schema, wrong, schemas)
+
+
 def test_references_in_a_circle() -> None:
     circle = {"components": {"schemas": {"A": ref("B"), "B": ref("A")}}}
     with pytest.raises(DocumentError, match="#/components/schemas/A refers to itself"):
