@@ -21,6 +21,7 @@ import jsonschema_rs
 from server.document import choices, cuts
 from server.document.marks import IN_PLACE, LISTS_IN_PLACE, NONE, Marks
 from server.errors import DocumentError, Violation
+from server.openapi.dialects import LATEST, dialect_named, not_served
 from server.openapi.patterns import OPTIONS, in_unicode_mode
 from server.openapi.structure import OBJECTS, children, lookup, steps_of, walk
 from server.wire.guard import pointer_step
@@ -42,16 +43,13 @@ _ANNOTATIONS = frozenset(
 )
 _ALTERNATIVES = frozenset(("allOf", "anyOf", "oneOf"))
 _NAMES_OF_RESOURCES = frozenset(("$id", "$anchor", "$dynamicAnchor"))
-_DIALECTS: Mapping[str, Any] = {
-    "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
-    "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
-    "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
-    "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
-    "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
+_VALIDATORS: Mapping[str, Any] = {
+    LATEST: jsonschema_rs.Draft202012Validator,
+    "2019-09": jsonschema_rs.Draft201909Validator,
+    "7": jsonschema_rs.Draft7Validator,
+    "6": jsonschema_rs.Draft6Validator,
+    "4": jsonschema_rs.Draft4Validator,
 }
-"""The dialects that a document or a schema may name."""
-_OPENAPI_DIALECT = re.compile(r"https://spec\.openapis\.org/oas/3\.[12]/dialect/.*")
-"""OpenAPI's own: 2020-12 with annotations of OpenAPI's."""
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")  # Python takes week dates too
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -79,12 +77,11 @@ def dialect_of(document: Mapping[str, Any], schema: Any = None) -> Any:
     if is_3_0(document):
         return jsonschema_rs.Draft4Validator
     named = schema.get("$schema") if isinstance(schema, Mapping) else None
-    uri = str(named or document.get("jsonSchemaDialect") or "").removesuffix("#")
-    if not uri or _OPENAPI_DIALECT.fullmatch(uri):
-        return jsonschema_rs.Draft202012Validator
-    if uri not in _DIALECTS:
-        raise DocumentError(f"the dialect {uri} is not served")
-    return _DIALECTS[uri]
+    uri = named or document.get("jsonSchemaDialect")
+    dialect = dialect_named(uri) if uri else LATEST
+    if dialect is None:
+        raise DocumentError(not_served(uri))
+    return _VALIDATORS[dialect]
 
 
 def translate(

@@ -15,6 +15,7 @@ from typing import Any
 
 from server.document.schemas import Schemas, Validate
 from server.errors import DocumentError, Violation
+from server.openapi.dialects import in_latest
 from server.openapi.rules import Checked
 from server.openapi.structure import CONTENT_SCHEMA, Steps, steps_of
 from server.openapi.wording import child, did_you_mean
@@ -42,6 +43,9 @@ def find_faults(checked: Checked, *, has_examples: bool) -> Iterator[DocumentErr
     rest is recommended, as in JSON Schema 2020-12: only examples are checked as thoroughly. A value
     whose schema is wrong itself is passed over.
     """
+    latest = in_latest(checked.content)
+    if latest is not checked.content:
+        checked = Checked(latest)
     values = list(_defaults(checked)) if has_examples or checked.version == "3.0" else []
     if not has_examples:
         values = [replace(value, schema=_type_of(value.schema)) for value in values]

@@ -16,6 +16,7 @@ from warnings import catch_warnings
 import jsonschema_rs
 
 from server.errors import DocumentError
+from server.openapi.dialects import with_dialects
 from server.openapi.naming import handler_of, handlers_of
 from server.openapi.patterns import OPTIONS, in_unicode_mode, require_shallow, smaller
 from server.openapi.shapes import a, known_words, version_of, vocabulary
@@ -413,15 +414,16 @@ def keywords(checked: Checked) -> Faults:
     """A schema of OpenAPI 3.1 has no keyword of 3.0, and none that is nearly one of its own."""
     if checked.version == "3.0":
         return
-    rules = vocabulary()
-    known = known_words(rules, rules).union(_KEYWORDS)
-    for at, schema in checked.of("schema"):
+    for at, schema, kind, dialect in with_dialects(checked.content, checked.objects):
+        if kind != "schema" or not isinstance(schema, Mapping) or not dialect:
+            continue
+        known = _known(dialect)
         for key in schema:
             if key in known or key.startswith("x-"):
                 continue
             if key == "nullable":
-                kind = schema.get("type")
-                example = kind if isinstance(kind, str) else "string"
+                named = schema.get("type")
+                example = named if isinstance(named, str) else "string"
                 yield DocumentError(
                     f'"nullable" is of OpenAPI 3.0 and does nothing here: write '
                     f'`type: [{example}, "null"]`',
@@ -429,6 +431,12 @@ def keywords(checked: Checked) -> Faults:
                 )
             elif nearest(key, known, very=True):
                 yield _unknown(f'"{key}" is no keyword of a schema', key, known, (*at, key))
+
+
+@cache
+def _known(dialect: str) -> frozenset[str]:
+    rules = vocabulary(dialect)
+    return known_words(rules, rules).union(_KEYWORDS)
 
 
 def beside_references(checked: Checked) -> Faults:

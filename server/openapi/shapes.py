@@ -18,14 +18,13 @@ from typing import Any
 import jsonschema_rs
 
 from server.errors import DocumentError
+from server.openapi.dialects import LATEST, dialect_named, not_served, with_dialects
 from server.openapi.loading import has_no_reference
 from server.openapi.structure import METHODS, OBJECTS, SECTIONS, Steps, steps_of
 from server.openapi.wording import child, did_you_mean, listed, nearest, reach
 
 Node = Mapping[str, Any]
 _DEFINITIONS = ("definitions", "$defs")
-_DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_DIALECTS = (_DRAFT, "https://spec.openapis.org/oas/3.1/dialect/base")
 _NAMES = {"media": "mediatype"}
 """Kinds of objects that the schemas of OpenAPI call otherwise."""
 _ARTICLES = {
@@ -54,6 +53,7 @@ _TYPES = {
     "boolean": "true or false",
     "null": "null",
 }
+_BOOLEAN_IN_DRAFT_4 = ("additionalProperties", "additionalItems")
 VERSIONS = ("3.0", "3.1", "3.2")
 
 
@@ -71,9 +71,8 @@ def version_of(content: Node) -> str:
 def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> list[DocumentError]:
     """Return what does not fit in a document; `objects` are its objects as `walk` yields them."""
     version = version_of(content)
-    has_rules = _has_rules(version, content.get("jsonSchemaDialect"))
     found = list(_version_faults(content))
-    for at, node, kind in objects:
+    for at, node, kind, dialect in with_dialects(content, objects):
         if kind in SECTIONS and isinstance(node, Mapping) and "$ref" in node:
             if not isinstance(node["$ref"], str):
                 found.append(DocumentError('"$ref" must be text', at=(*at, "$ref")))
@@ -84,21 +83,33 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
         is_reference = isinstance(node, Mapping) and isinstance(node.get("$ref"), str)
         if is_reference and has_no_reference(kind, has_media_types=version == "3.2"):
             continue  # a fault of the references, named once
-        if kind == "schema" and (_is_true_or_false(node, at, version) or not has_rules):
+        if kind == "schema" and _is_true_or_false(node, at, version, dialect):
             continue
-        if kind == "schema" and isinstance(reach(node, ("items",)), list):
+        if kind == "schema" and version != "3.0":
+            found += _dialect_faults(node, at)
+            if not dialect:
+                continue
+        is_latest = dialect == LATEST
+        if kind == "schema" and is_latest and isinstance(reach(node, ("items",)), list):
             words = '"items" is one schema, not a list' + (
                 "" if version == "3.0" else ": write `prefixItems` for items that differ"
             )
             found.append(DocumentError(words, (*at, "items")))
-        found += _rules(version, kind).faults(node, at)
+        found += _rules(version, kind, dialect if kind == "schema" else LATEST).faults(node, at)
     return found
 
 
-def _is_true_or_false(schema: Any, at: Steps, version: str) -> bool:
+def _is_true_or_false(schema: Any, at: Steps, version: str, dialect: str) -> bool:
     """Return whether a schema is a boolean where one may stand."""
-    is_anywhere = version != "3.0" or at[-1] == "additionalProperties"
-    return isinstance(schema, bool) and is_anywhere
+    is_anywhere = version != "3.0" and dialect != "4"
+    return isinstance(schema, bool) and (is_anywhere or at[-1] in _BOOLEAN_IN_DRAFT_4)
+
+
+def _dialect_faults(schema: Any, at: Steps) -> Iterator[DocumentError]:
+    if isinstance(schema, Mapping) and "$schema" in schema:
+        named = schema["$schema"]
+        if isinstance(named, str) and dialect_named(named) is None:
+            yield DocumentError(not_served(named), at=(*at, "$schema"))
 
 
 def _version_faults(content: Node) -> Iterator[DocumentError]:
@@ -112,11 +123,9 @@ def _version_faults(content: Node) -> Iterator[DocumentError]:
             '"3.2.0"',
             at=("openapi",),
         )
-
-
-def _has_rules(version: str, dialect: Any) -> bool:
-    """Return whether the rules of schemas are those of OpenAPI or JSON Schema 2020-12."""
-    return version == "3.0" or dialect is None or dialect in _DIALECTS or "/oas/3." in str(dialect)
+    named = content.get("jsonSchemaDialect")
+    if isinstance(named, str) and version_of(content) != "3.0" and dialect_named(named) is None:
+        yield DocumentError(not_served(named), at=("jsonSchemaDialect",))
 
 
 @cache
@@ -127,17 +136,27 @@ def _openapi(version: str) -> Any:
 
 
 @cache
-def vocabulary() -> dict[str, Any]:
-    """Return JSON Schema 2020-12's rules for one schema, without those for the schemas in it."""
+def vocabulary(dialect: str = LATEST) -> dict[str, Any]:
+    """Return the rules of a dialect of JSON Schema for one schema, in one schema with the rules for
+    its parts.
+    """
+    if dialect not in _VOCABULARIES:
+        whole = json.loads(_resource(_SPECIFICATIONS, f"schemas/draft{dialect}/metaschema.json"))
+        return {key: value for key, value in whole.items() if key not in (*_IDENTITY, "id")}
     parts = []
-    for name in ("core", "applicator", "unevaluated", "validation", "meta-data", "content"):
-        place = f"schemas/draft202012/vocabularies/{name}"
-        part = json.loads(_resource("jsonschema_specifications", place))
+    for name in _VOCABULARIES[dialect]:
+        place = f"schemas/draft{dialect.replace('-', '')}/vocabularies/{name}"
+        part = json.loads(_resource(_SPECIFICATIONS, place))
         parts.append({key: value for key, value in part.items() if key not in _IDENTITY})
     definitions = {name: rule for part in parts for name, rule in part.pop("$defs", {}).items()}
     return {"allOf": parts, "$defs": definitions}
 
 
+_SPECIFICATIONS = "jsonschema_specifications"
+_VOCABULARIES = {
+    LATEST: ("core", "applicator", "unevaluated", "validation", "meta-data", "content"),
+    "2019-09": ("core", "applicator", "validation", "meta-data", "content"),
+}
 _IDENTITY = ("$id", "$schema", "$vocabulary", "$dynamicAnchor")
 
 
@@ -162,7 +181,12 @@ def _replaced(node: Any, replacement: Any) -> Any:
 
 
 def _is_schema(node: Node) -> bool:
-    return node.get("$dynamicRef") == "#meta"
+    """Return whether a rule of JSON Schema is that for a schema."""
+    return (
+        node.get("$dynamicRef") == "#meta"
+        or node.get("$recursiveRef") == "#"
+        or node.get("$ref") == "#"
+    )
 
 
 def _plain_name(reference: Any) -> str:
@@ -187,18 +211,20 @@ def _without_objects(node: Node) -> Any:
 
 
 @cache
-def _rules(version: str, kind: str) -> _Rules:
-    """Return the rules for one object of a kind, without those for the objects in it."""
-    own = _bare(version, kind)
+def _rules(version: str, kind: str, dialect: str = LATEST) -> _Rules:
+    """Return the rules for one object of a kind, without those for the objects in it; for a schema
+    since OpenAPI 3.1, those of its dialect.
+    """
+    own = _bare(version, kind, dialect)
     has_alternatives = version == "3.0" and kind in ("parameter", "securityScheme")
     return _Rules(kind, version, own, _bare("3.1", kind) if has_alternatives else own)
 
 
 @cache
-def _bare(version: str, kind: str) -> tuple[Any, Node]:
+def _bare(version: str, kind: str, dialect: str = LATEST) -> tuple[Any, Node]:
     """Return the validator of one object of a kind alone, and its JSON Schema."""
     if kind == "schema" and version != "3.0":
-        schema = _replaced(vocabulary(), _without_objects)
+        schema = _replaced(vocabulary(dialect), _without_objects)
     else:
         whole = _openapi(version)
         key = _DEFINITIONS[version != "3.0"]
@@ -208,9 +234,8 @@ def _bare(version: str, kind: str) -> tuple[Any, Node]:
         own = {k: rule for k, rule in own.items() if k not in (*_IDENTITY, "id", key)}
         bare = {**whole[key], "reference": {}, "Reference": {}}
         schema = _replaced(own, _without_objects) | {key: _replaced(bare, _without_objects)}
-    draft = (
-        jsonschema_rs.Draft4Validator if version == "3.0" else jsonschema_rs.Draft202012Validator
-    )
+    is_draft_4 = version == "3.0" or dialect == "4"
+    draft = jsonschema_rs.Draft4Validator if is_draft_4 else jsonschema_rs.Draft202012Validator
     return draft(schema, validate_formats=False), schema
 
 
@@ -391,8 +416,9 @@ class _Rules:
         name, value = leaf.at[-1] if leaf.at else "", leaf.value
         if name in ("exclusiveMinimum", "exclusiveMaximum"):
             bound = str(name).replace("exclusiveM", "m")
-            if self._version == "3.0":
-                return f" in OpenAPI 3.0: write `{bound}: {value}` and `{name}: true`"
+            if types == ["boolean"]:
+                where = "OpenAPI 3.0" if self._version == "3.0" else "draft 4"
+                return f" in {where}: write `{bound}: {value}` and `{name}: true`"
             return f" since OpenAPI 3.1: write `{name}: ...` in place of `{bound}: ...`"
         if name == "type" and isinstance(value, list) and self._version == "3.0":
             return " in OpenAPI 3.0: write one type, and `nullable: true` if null is allowed"

@@ -35,6 +35,7 @@ _SCHEMA = {
         (
             *("items", "additionalProperties", "not", "if", "then", "else", "contains"),
             *("propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+            "additionalItems",  # of earlier drafts
             CONTENT_SCHEMA,
         ),
         "schema",
@@ -116,6 +117,8 @@ def children(node: Any, kind: str) -> Iterator[tuple[Steps, Any, str]]:
         elif child[0] == "{":
             if isinstance(value, Mapping):
                 for name, item in value.items():
+                    if key == "dependencies" and isinstance(item, list):
+                        continue  # names of properties
                     if kind == "schema" or not str(name).startswith("x-"):
                         yield (key, name), item, child[1:-1]
         elif key == "items" and isinstance(value, list):  # of earlier drafts

@@ -4,8 +4,8 @@ Each document is published and read alone. Together they are served under one ba
 paths, tags and components unite. A difference between two documents would be served as in one of
 them, so it is a `DocumentError` that names both.
 
-In what the engine compiles, a path has no parameters of its own and is no reference, and each
-operation has an operationId.
+In what the engine compiles, a path has no parameters of its own and is no reference, each operation
+has an operationId, and all schemas are of one dialect.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from server.errors import DocumentError
+from server.openapi.dialects import in_latest
 from server.openapi.naming import operation_id_of
 from server.openapi.structure import METHODS, resolved
 
@@ -54,7 +55,7 @@ def unite(service: str, documents: Sequence[Document]) -> Node:
             union.add(document)
         except DocumentError as error:
             raise DocumentError(f"{service}: {error}") from error
-    return union.content
+    return in_latest(union.content)
 
 
 class _Union:
