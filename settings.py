@@ -234,7 +234,7 @@ class Settings:
     allowed_origins: tuple[str, ...] = setting(
         (),
         parse_origins,
-        "Origins, besides the server's own, whose pages can send state-changing requests.",
+        "Origins, besides the server's own, whose pages can read answers and change things (CORS).",
         shown="",
     )
     trusted_proxies: tuple[str, ...] = setting(

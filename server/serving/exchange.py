@@ -204,7 +204,9 @@ class Exchange(Call):
 def head_of(response: Response, exchange: Exchange) -> Message:
     """Return the head of an answer as an ASGI message."""
     request_id = (b"request-id", exchange.request_id.encode("ascii"))
-    return start(response, [request_id], exchange.extra_headers, exchange.api.standing)
+    head = start(response, [request_id], exchange.extra_headers, exchange.api.standing)
+    exchange.api.service.origins.share(exchange.mapped, head["headers"])
+    return head
 
 
 async def deliver(response: Response, exchange: Exchange, receive: Receive, send: Send) -> None:

@@ -3,10 +3,14 @@
 Whatever page makes a browser send a request, the browser adds the cookies and HTTP credentials that
 it keeps (CSRF). It also says where the request came from: by `Sec-Fetch-Site` (W3C Fetch Metadata)
 and `Origin` (the Fetch standard), which no page can set. Other clients send neither.
+
+A page can read an answer of another origin only if the answer says so (CORS; Fetch, section 3.3).
+Pages of the origins that the operator allows can read every answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
@@ -17,6 +21,15 @@ SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 _OWN_SITES = frozenset((None, b"same-origin", b"none"))
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _METADATA = (b"sec-fetch-mode", b"sec-fetch-site", b"sec-fetch-dest", b"origin")
+_ALWAYS_READABLE = frozenset(
+    (b"cache-control", b"content-language", b"content-length", b"content-type", b"expires",
+     b"last-modified", b"pragma")
+)  # fmt: skip
+"""The headers of an answer that each page can read (Fetch, section 2.2.2)."""
+_NEVER_READABLE = frozenset((b"set-cookie", b"set-cookie2"))
+_HEADER_NAMES = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?: *, *[!#$%&'*+.^_`|~0-9A-Za-z-]+)*")
+_PREFLIGHT_LASTS_S = 7200
+"""As long as browsers keep the answer to a preflight request at most."""
 _PROMPTING = frozenset(("basic", "digest", "negotiate", "ntlm"))
 
 
@@ -25,12 +38,11 @@ class Origins:
     the operator allows. All are origins, such as `https://pay.example`.
     """
 
-    __slots__ = ("_known", "_scheme", "is_https")
+    __slots__ = ("_allowed", "_known", "_scheme", "is_https")
 
     def __init__(self, public_url: str = "http://localhost", allowed: Collection[str] = ()) -> None:
-        self._known = frozenset(
-            origin_of(address).encode("latin-1") for address in (public_url, *allowed)
-        )
+        self._allowed = frozenset(origin_of(address).encode("latin-1") for address in allowed)
+        self._known = self._allowed | {origin_of(public_url).encode("latin-1")}
         scheme = urlsplit(public_url).scheme
         self.is_https = scheme == "https"
         self._scheme = f"{scheme}://".encode("ascii")
@@ -49,6 +61,33 @@ class Origins:
             site not in _OWN_SITES or not self._is_of_host(origin.lower(), headers, site)
         ):
             raise ForeignOrigin
+
+    def share(self, asked: Mapping[bytes, bytes], answer: list[tuple[bytes, bytes]]) -> None:
+        """Add the headers to an answer with which pages of the allowed origins can read it.
+
+        `asked` are the headers of the request. The answer to a preflight request, which is the one
+        to OPTIONS, names the methods of its `Allow`.
+        """
+        if not self._allowed:
+            return
+        answer.append((b"vary", b"Origin"))
+        origin = asked.get(b"origin", b"")
+        if origin.lower() not in self._allowed:
+            return
+        names = {name for name, _ in answer}
+        if b"access-control-allow-origin" in names:  # every page can read it
+            return
+        answer.append((b"access-control-allow-origin", origin))
+        answer.append((b"access-control-allow-credentials", b"true"))
+        allow = dict(answer).get(b"allow")
+        if b"access-control-request-method" in asked and allow is not None:
+            answer.append((b"access-control-allow-methods", allow))
+            wanted = asked.get(b"access-control-request-headers", b"")
+            if _HEADER_NAMES.fullmatch(wanted):
+                answer.append((b"access-control-allow-headers", wanted))
+            answer.append((b"access-control-max-age", b"%d" % _PREFLIGHT_LASTS_S))
+        elif readable := sorted(names - _ALWAYS_READABLE - _NEVER_READABLE):
+            answer.append((b"access-control-expose-headers", b", ".join(readable)))
 
     def _is_of_host(
         self, origin: bytes, headers: Mapping[bytes, bytes], site: bytes | None
