@@ -17,6 +17,8 @@ import warnings
 from pathlib import Path
 
 from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL.JpegImagePlugin import JpegImageFile
+from PIL.TiffImagePlugin import STRIPOFFSETS, TILEOFFSETS, TiffImageFile
 
 MEMORY = 512 * 1024 * 1024
 """Bytes of address space, the interpreter's included."""
@@ -30,7 +32,9 @@ PIXELS = 32_000_000
 FRAMES = 150
 PIXELS_OF_FRAMES = 100_000_000
 SCANS = 100
-"""Of a JPEG: each is a pass over all of the picture, and an encoder makes some ten."""
+"""Of a JPEG, an MPO (several JPEGs) or a TIFF (a JPEG for each strip): each is a pass over all of
+the picture or strip, and an encoder makes some ten.
+"""
 START_OF_SCAN = b"\xff\xda"
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 REFUSED = 1
@@ -58,14 +62,17 @@ def _shrink(
     image: Image.Image, source: Path, target: Path, box: tuple[int, int], wanted: str
 ) -> dict[str, object]:
     size = image.size
-    if image.format == "JPEG":
-        if source.read_bytes().count(START_OF_SCAN) > SCANS:
-            raise ValueError("too many scans")
+    if isinstance(image, JpegImageFile):
         image.draft("RGB", box)  # a JPEG can be decoded at an eighth of its size
+    if isinstance(image, JpegImageFile | TiffImageFile) and (
+        source.read_bytes().count(START_OF_SCAN) > SCANS + _strips(image)
+    ):
+        raise ValueError("too many scans")
     pixels = image.size[0] * image.size[1]
     if pixels > PIXELS:
         raise ValueError("too many pixels")
-    frames = min(getattr(image, "n_frames", 1), FRAMES)
+    # The pictures of an MPO are views of the same thing.
+    frames = min(getattr(image, "n_frames", 1), FRAMES) if image.format != "MPO" else 1
     is_animated = frames > 1 and pixels * frames <= PIXELS_OF_FRAMES
     still = _cut(image, box) if wanted == "square" else _fitted(image, box)
     if wanted == "square":
@@ -86,6 +93,13 @@ def _shrink(
     turned = image.getexif().get(0x0112, 1) >= 5  # EXIF: its rows are columns
     width, height = size[::-1] if turned else size
     return {"width": width, "height": height, "is_animated": is_animated}
+
+
+def _strips(image: JpegImageFile | TiffImageFile) -> int:
+    """Return in how many pieces a TIFF stores the picture: its strips or tiles."""
+    if isinstance(image, JpegImageFile):
+        return 0
+    return max(len(image.tag_v2.get(tag, ())) for tag in (STRIPOFFSETS, TILEOFFSETS))
 
 
 def _fitted(image: Image.Image, box: tuple[int, int]) -> Image.Image:

@@ -10,9 +10,16 @@ from PIL import Image
 
 from adapters.images.pictures import NotAPicture, make_small, make_square
 from adapters.images.shrinking import CPU_S
-from tests.support.pictures import SCRIPT, black_png, endless_jpeg, picture
+from tests.support.pictures import (
+    SCRIPT,
+    black_png,
+    endless_jpeg,
+    endless_mpo,
+    endless_tiff,
+    picture,
+)
 
-KINDS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
+KINDS = ("AVIF", "BMP", "GIF", "JPEG", "MPO", "PNG", "TIFF", "WEBP")
 
 
 def small(tmp_path: Path, content: bytes, width: int = 100, height: int = 80) -> Path:
@@ -73,8 +80,10 @@ def test_a_hundred_megapixels(tmp_path: Path) -> None:
         picture("PNG", 300, 300)[:200],
         black_png(60_000, 60_000),
         endless_jpeg(1500),
+        endless_mpo(1500),
+        endless_tiff(1500),
     ],
-    ids=["nothing", "head", "svg", "html", "eps", "half", "bomb", "scans"],
+    ids=["nothing", "head", "svg", "html", "eps", "half", "bomb", "scans", "MPO", "TIFF"],
 )
 def test_what_is_refused(content: bytes, tmp_path: Path) -> None:
     began = time.monotonic()

@@ -30,6 +30,29 @@ def endless_jpeg(scans: int, size: int = 5600) -> bytes:
     return whole[:last] + whole[last:-2] * scans + whole[-2:]
 
 
+def endless_mpo(scans: int, size: int = 5600) -> bytes:
+    """An MPO whose first JPEG is an endless one."""
+    out = io.BytesIO()
+    image = Image.new("L", (size, size), 90)
+    view = Image.new("L", (8, 8), 90)
+    image.save(out, "MPO", save_all=True, append_images=[view], progressive=True)
+    whole = out.getvalue()
+    end = whole.index(b"\xff\xd9\xff\xd8")
+    last = whole.rindex(b"\xff\xda", 0, end)
+    return whole[:last] + whole[last:end] * scans + whole[end:]
+
+
+def endless_tiff(scans: int, size: int = 5600) -> bytes:
+    """A TIFF whose only strip is an endless JPEG."""
+    strip = endless_jpeg(scans, size)
+    tags = {256: size, 257: size, 258: 8, 259: 7, 262: 1, 273: 0, 277: 1, 278: size}
+    tags[279] = len(strip)
+    tags[273] = 8 + 2 + 12 * len(tags) + 4
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    head = struct.pack("<2sHIH", b"II", 42, 8, len(tags))
+    return head + entries + bytes(4) + strip
+
+
 def black_png(width: int, height: int) -> bytes:
     """A PNG of one bit for each pixel, which is a thousandth of its size when it is stored."""
     head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
