@@ -13,7 +13,7 @@ from cli.output import without_secrets
 from cli.shared_secrets import require_databases
 from cli.waiting import START_WAIT_S, once_available, wait_option
 from seams import require_seams
-from settings import Settings
+from settings import Settings, is_loopback
 
 EVERYTHING = "app"
 """The application of all services; each of the others has the name of its service."""
@@ -41,13 +41,18 @@ def gunicorn_argv(application: str) -> list[str]:
     "--reload",
     "reloads",
     is_flag=True,
-    help="For development: serve what the files hold as they change, with one process.",
+    help="For development on this machine: serve the files as they change, with one process.",
 )
 @wait_option(START_WAIT_S)
 def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     require_seams()
     settings = Settings.from_env()
+    if reloads and not is_loopback(settings.bind.rpartition(":")[0]):
+        raise click.ClickException(
+            "--reload shows mistakes to every client and requires a SPECD_BIND that only this"
+            f" machine can reach, such as 127.0.0.1:8080, not {settings.bind}."
+        )
     require_folders(settings)
     once_available(settings, wait_s, lambda: require_databases(settings, only))
     if reloads:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
+from urllib.parse import urlsplit, urlunsplit
 
 import structlog
-from flask import Flask, make_response, render_template, request
+from flask import Flask, make_response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import RequestRedirect
 
 from models.errors import DatabaseUnavailable
 from pages import assets, errors, reference, security
@@ -37,6 +39,16 @@ class Pages(Flask):
         exc_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None],
     ) -> None:
         log.error("page failed", page=request.endpoint, exc_info=exc_info)
+
+    def handle_http_exception(self, e: HTTPException) -> HTTPException | ResponseReturnValue:
+        """Return the answer to an error. A redirect to another spelling of a path leads to a path,
+        because werkzeug's names the host that the client sent.
+        """
+        if not isinstance(e, RequestRedirect):
+            return super().handle_http_exception(e)
+        parts = urlsplit(e.new_url)
+        path = f"/{parts.path.lstrip('/')}"
+        return redirect(urlunsplit(("", "", path, parts.query, "")), e.code)
 
 
 def build_pages(

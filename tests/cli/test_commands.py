@@ -174,6 +174,17 @@ def test_a_library_without_a_part_that_we_use_is_named(
     )
 
 
+@pytest.mark.parametrize("bind", ["0.0.0.0:8691", "[::]:8691", "192.0.2.1:8691"])
+def test_reload_is_refused_where_others_reach_it(
+    specd: Specd, monkeypatch: pytest.MonkeyPatch, bind: str
+) -> None:
+    monkeypatch.setenv("SPECD_BIND", bind)
+    assert specd.refusal("serve", "--reload") == (
+        "--reload shows mistakes to every client and requires a SPECD_BIND that only this machine"
+        f" can reach, such as 127.0.0.1:8080, not {bind}."
+    )
+
+
 def test_an_unforeseen_failure_tells_its_kind_but_not_its_text(
     specd: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from pages import chat
 from pages.app import build_pages
 
 
@@ -82,3 +87,41 @@ class TestStaticFiles:
     @pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "%2e%2e/app.py", "/etc/passwd"])
     def test_nothing_else_is_reached(self, client: FlaskClient, path: str) -> None:
         assert client.get(f"/static/{path}").status_code in (404, 308)
+
+
+class TestRedirects:
+    """They lead to paths, not to the host that a client sends."""
+
+    EVIL = "evil.example"
+
+    @pytest.fixture
+    def every_page(self) -> FlaskClient:
+        service: Any = SimpleNamespace(
+            settings=SimpleNamespace(chat_page=True, chat_export_dir=Path("none"), dashboard=True),
+            database=None,
+            clock=None,
+            adapters=None,
+        )
+        install = partial(chat.install_for, service=service)
+        return build_pages(documents={"chat": "/api/v1/openapi"}, own=[install]).test_client()
+
+    def test_no_redirect_names_a_host(self, every_page: FlaskClient) -> None:
+        seen = 0
+        fixed = {
+            rule.rule.partition("<")[0] for rule in every_page.application.url_map.iter_rules()
+        }
+        for path in fixed:
+            whole = path if path.endswith("/") else f"{path}/"
+            for target in (path, f"/{path}", path.replace("/", "//"), f"{whole}/x", path[:-1]):
+                with every_page.get(target or "/", headers={"Host": self.EVIL}) as answer:
+                    if 300 <= answer.status_code < 400:
+                        seen += 1
+                        place = answer.headers["Location"]
+                        assert place.startswith("/"), target
+                        assert not place.startswith("//"), target
+                    assert self.EVIL not in f"{answer.headers}{answer.text}", target
+        assert seen > 10
+
+    def test_doubled_slashes_are_one(self, client: FlaskClient) -> None:
+        answer = client.get("/static//x?v=1", headers={"Host": self.EVIL})
+        assert (answer.status_code, answer.headers["Location"]) == (308, "/static/x?v=1")
