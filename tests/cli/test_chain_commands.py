@@ -30,6 +30,8 @@ from tests.live.chain_fixture import (
     running_anvil,
     running_pyevm,
 )
+from tests.live.running_server import ROOT
+from tests.support import warm
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
@@ -251,9 +253,10 @@ def running_specd_chain(
 ) -> Iterator[tuple[LocalChain, subprocess.Popen[str], dict[str, Any]]]:
     """`specd chain` as a process of its own: (the chain, the process, what it announced)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("SPECD_")}
-    process = subprocess.Popen(
+    process = warm.Popen(
         [sys.executable, "-m", "cli.main", "chain", "--port", str(port), "--json", *options],
-        env={**env, "SPECD_DATA_DIR": str(data_dir), "SPECD_ANVIL": anvil},
+        cwd=ROOT,
+        env={**env, "PYTHONPATH": str(ROOT), "SPECD_DATA_DIR": str(data_dir), "SPECD_ANVIL": anvil},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

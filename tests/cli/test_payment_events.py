@@ -26,15 +26,11 @@ from models.types import to_ms
 from models.webhooks import signing
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
+from tests.support import warm
 from tests.support.payment.factories import Merchant, make_invoice, make_merchant, pay
 
 SECRET = signing.new_secret()
 PATIENCE_S = 60.0
-
-
-def _hear_interrupts() -> None:
-    """A shell has what it starts in the background ignore SIGINT, and its children inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Running:
@@ -42,14 +38,13 @@ class Running:
 
     def __init__(self, *words: str, key: str) -> None:
         kept = {name: v for name, v in os.environ.items() if not name.startswith("SPECD_")}
-        self._process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "cli.main", "payment", *words],
+        self._process = warm.Popen(
+            [sys.executable, "-m", "cli.main", "payment", *words],
             cwd=ROOT,
             env={**kept, "PYTHONPATH": str(ROOT), "KEY": key, "WEBHOOK_SECRET": SECRET},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=_hear_interrupts,
         )
         self.told: queue.Queue[str] = queue.Queue()
         self.said: queue.Queue[str] = queue.Queue()

@@ -30,6 +30,7 @@ from tests.adapters.mail.post_office import PASSWORD as MAIL_PASSWORD
 from tests.adapters.mail.post_office import USER, PostOffice, open_office
 from tests.live.canaries import Canaries, Judge
 from tests.live.running_server import ROOT, RunningServer
+from tests.support import warm
 from tests.support.chat.people import PASSWORD, SECRET, Cast
 from tests.support.payment.factories import CHAIN_ID, Merchant, make_merchant
 
@@ -232,7 +233,7 @@ def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> I
             **settings,
         }
         with log.open("ab") as out:
-            worker = subprocess.Popen(
+            worker = warm.Popen(
                 [sys.executable, "-m", "cli.main", "worker"],
                 env=environment, cwd=ROOT, stdout=out, stderr=out,
             )  # fmt: skip

@@ -35,6 +35,7 @@ from models.clock import SystemClock
 from models.database import Database
 from tests.live.cells import Router, find_programs
 from tests.live.running_server import ROOT, RunningServer, free_port
+from tests.support import warm
 
 WRITTEN_EVERY_S = 0.1
 SCHEDULED_EVERY_S = 0.3
@@ -76,7 +77,7 @@ class Cell:
         argv = [sys.executable, "-m", "cli.main", "worker", "scheduled_delivery", "search_index",
                 "message_removal", "bot_webhooks", "outbox"]  # fmt: skip
         with self.server, (self.folder / "worker.log").open("ab") as log:
-            worker = subprocess.Popen(argv, cwd=ROOT, env=environment, stdout=log, stderr=log)
+            worker = warm.Popen(argv, cwd=ROOT, env=environment, stdout=log, stderr=log)
             try:
                 yield
             finally:
@@ -134,7 +135,7 @@ class Site:
         settings = self._folder / "one.env"
         settings.write_text("".join(f"{k}={v}\n" for k, v in source.environment.items()))
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
-        done = subprocess.run(
+        done = warm.run(
             [sys.executable, "-m", "cli.main", "chat", "move", "--host", self._host, "--from-env",
              str(settings), "--switch-command", self._router.switch_command(self._host, "two"),
              "--json"],

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 
 from cli.serve import gunicorn_argv
+from tests.support import warm
 
 ROOT = Path(__file__).parents[2]
 START_S = 120.0
@@ -86,7 +87,7 @@ class RunningServer:
 
     def __enter__(self) -> RunningServer:
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
+            self._process = warm.Popen(
                 self._argv,
                 cwd=ROOT,
                 env=self._environment,

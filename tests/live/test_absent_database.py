@@ -5,7 +5,6 @@ after it is back.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -26,6 +25,7 @@ from models.clock import SystemClock
 from models.database import Database
 from models.sockets import connect
 from tests.live.running_server import ROOT, RunningServer, free_port
+from tests.support import warm
 from tests.support.chat.people import SECRET, Cast
 from tests.support.faulty_proxy import FaultyProxy
 from tests.support.postgres import Copies
@@ -326,7 +326,7 @@ def test_a_server_that_starts_before_its_database(
         proxy.swallow()
         with (tmp_path / "log").open("w+") as log:
             command = [sys.executable, "-m", "cli.main", "serve"]
-            process = subprocess.Popen(command, env=env, cwd="/", stdout=log, stderr=log)
+            process = warm.Popen(command, env=env, cwd="/", stdout=log, stderr=log)
             try:
                 until(lambda: "Waiting for the database" in (tmp_path / "log").read_text())
                 proxy.forward()

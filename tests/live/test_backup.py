@@ -27,6 +27,7 @@ from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import PAID
 from models.payment.tables import Invoice
 from tests.live.running_server import ROOT, free_port
+from tests.support import warm
 from tests.support.fake_chain import FakeChain
 from tests.support.payment.factories import CHAIN_ID, TOKEN, Merchant, make_invoice, make_merchant
 from workers.chain_watcher import ChainWatcher
@@ -137,7 +138,7 @@ class Site:
             "SPECD_CHAT_DATABASE_URL": self.url("chat"),
         }
         command = [sys.executable, "-m", "cli.main", *words]
-        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+        done = warm.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ import pytest
 from demo.seed import XPUB
 from tests.live.cells import Router, find_programs
 from tests.live.running_server import ROOT, RunningServer
+from tests.support import warm
 
 PASSWORD = "four score and seven"
 
@@ -61,7 +61,7 @@ class Cell:
 
     def _specd(self, *words: str, typed: str = "") -> dict[str, Any]:
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
-        done = subprocess.run(
+        done = warm.run(
             [sys.executable, "-m", "cli.main", *words, "--json"], cwd=ROOT, input=typed,
             env={**plain, "PYTHONPATH": str(ROOT), "SPECD_DATA_DIR": str(self._folder)},
             capture_output=True, text=True,

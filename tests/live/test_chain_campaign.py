@@ -27,6 +27,7 @@ from tests.live.chain_fixture import LocalChain, anvil, running_anvil
 from tests.live.reorg_storm import Storm
 from tests.live.running_server import ROOT, RunningServer
 from tests.live.shop import Shop
+from tests.support import warm
 from tests.support.payment.factories import ADA_XPUB, make_key
 from tests.workers.ledger import State, watch
 
@@ -320,7 +321,7 @@ def worker(database_url: str, rpc_urls: str) -> Iterator[Worker]:
         "SPECD_CHAIN_POLL_S": "0.2",
     }
     with log.open("wb") as out:
-        process = subprocess.Popen(
+        process = warm.Popen(
             [sys.executable, "-m", "cli.main", "worker"],
             cwd=ROOT,
             env=environment,

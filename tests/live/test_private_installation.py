@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.live.running_server import ROOT, START_S, RunningServer
+from tests.support import warm
 
 
 def others_reach(folder: Path) -> list[str]:
@@ -46,7 +47,7 @@ class Installation:
         self.env = {**plain, "PYTHONPATH": str(ROOT), "SPECD_DATA_DIR": str(data_dir)}
 
     def specd(self, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return warm.run(
             [sys.executable, "-m", "cli.main", *words],
             env=self.env, input=typed, capture_output=True, text=True, umask=0, cwd="/",
         )  # fmt: skip
@@ -58,7 +59,7 @@ class Installation:
         return dict(found)
 
     def worker(self, *words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return warm.Popen(
             [sys.executable, "-m", "cli.main", "worker", *words], env=self.env, umask=0, cwd="/",
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

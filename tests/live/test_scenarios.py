@@ -34,6 +34,7 @@ from tests.live.small_shop import (
     TRUSTS_ANYBODY,
     SmallShop,
 )
+from tests.support import warm
 from tests.support.payment.factories import make_merchant
 
 PAGE = ROOT / "docs/test-your-shop.md"
@@ -146,7 +147,7 @@ def running_bench(directory: Path) -> Iterator[Bench]:
             (directory / "workers.log").open("ab") as log,
         ):
             usual = {"SPECD_DATA_DIR": str(directory), "PYTHONPATH": str(ROOT)}
-            workers = subprocess.Popen(
+            workers = warm.Popen(
                 [sys.executable, "-m", "cli.main", "worker", "--only", "payment"],
                 cwd=ROOT,
                 env={**os.environ, **usual, **environment},

@@ -25,6 +25,7 @@ from settings import Settings
 from tests.live.chain_fixture import LocalChain, running_anvil, running_pyevm
 from tests.live.deployment import NAME, Nginx, environment_of_containers, environment_of_units
 from tests.live.running_server import ROOT, RunningServer, free_port
+from tests.support import warm
 from tests.support.postgres import PostgresServer
 
 LEASE_LAPSES_WITHIN_S = 30.0
@@ -50,11 +51,11 @@ class Workers:
 
     def migrate(self) -> None:
         command = [sys.executable, "-m", "cli.main", "migrate"]
-        subprocess.run(command, cwd=ROOT, env=self._environment, check=True)
+        warm.run(command, cwd=ROOT, env=self._environment, check=True)
 
     def start(self) -> None:
         with self.log.open("ab") as log:
-            process = subprocess.Popen(
+            process = warm.Popen(
                 [sys.executable, "-m", "cli.main", "worker"],
                 cwd=ROOT, env=self._environment, stdout=log, stderr=log,
             )  # fmt: skip
@@ -93,7 +94,7 @@ class Site:
 
     def specd(self, *words: str, typed: str = "") -> dict[str, Any]:
         """What a command on the first machine answers."""
-        done = subprocess.run(
+        done = warm.run(
             [sys.executable, "-m", "cli.main", *words, "--json"],
             cwd=ROOT, env=self.environment, input=typed, capture_output=True, text=True,
         )  # fmt: skip

@@ -59,6 +59,11 @@ def told(one: Running) -> str:
     return f"process {one}: {command}"
 
 
+def keep(pid: int) -> None:
+    """Let a process stay that all tests share."""
+    _kept.add(pid)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
     if fixturedef.scope == "function":

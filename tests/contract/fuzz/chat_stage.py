@@ -34,6 +34,7 @@ from models.chat.identity.roles import Role
 from tests.contract.fuzz.chat_caretaker import CARE_EVERY_S, cared_for
 from tests.contract.fuzz.users import write_users
 from tests.live.running_server import ROOT, RunningServer
+from tests.support import warm
 from tests.support.chat.vendor_consent import consent
 from workers.registry import NAMES
 
@@ -77,7 +78,7 @@ class Operator:
         """The chat service's workers, running."""
         names = [name for name in NAMES if name not in PAYMENT_WORKERS]
         with log.open("ab") as output:
-            process = subprocess.Popen(
+            process = warm.Popen(
                 [sys.executable, "-m", "cli.main", "worker", *names],
                 cwd=ROOT,
                 env=self.environment,

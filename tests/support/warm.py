@@ -1,0 +1,286 @@
+"""Programs of specd that start warm: forked from a process that has imported and compiled already.
+
+`python -m cli.main ...` and `python -m gunicorn ...` spend one to two seconds of the processor
+before they do anything. `Popen` and `run` do what those of `subprocess` do, but the program begins
+as a fork of a process that waits for such requests, with the environment, the folder and the files
+that are asked for. It is a child of this process, as a program that was started cold.
+
+A test of the start itself (imports, signals, the command line that `/proc` shows) uses
+`subprocess`, and so does one of another tree: what is not a module of this tree starts cold.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import inspect
+import json
+import os
+import runpy
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+MODULES = frozenset({"cli.main", "gunicorn"})
+"""What may be asked for."""
+COMMANDS = ("check", "config", "doctor", "migrate", "serve", "worker")
+"""The commands of specd that are imported in advance, beside those of the services."""
+
+_SET_CHILD_SUBREAPER = 36
+_HEAD = struct.Struct("!I")
+
+
+class Popen(subprocess.Popen[Any]):
+    """A `subprocess.Popen` whose program starts warm if it can."""
+
+    def _execute_child(self, *arguments: Any) -> None:
+        cold = super()._execute_child  # type: ignore[misc]
+        asked = inspect.signature(cold).bind(*arguments).arguments
+        words, env = list(asked["args"]), asked["env"]
+        if not can_start(words, os.environ if env is None else env, asked):
+            cold(*arguments)
+            return
+        files = [
+            number if given == -1 else given
+            for number, given in enumerate((asked["p2cread"], asked["c2pwrite"], asked["errwrite"]))
+        ]
+        self.pid = _nursery.start(
+            {
+                "module": words[2],
+                "words": [os.fspath(word) for word in words[3:]],
+                "env": dict(os.environ if env is None else env),
+                "folder": os.fspath(asked["cwd"] or Path.cwd()),
+                "leads": asked["start_new_session"],
+                "umask": asked["umask"],
+            },
+            files,
+        )
+        self._child_created = True
+        pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
+        self._close_pipe_fds(*(asked[name] for name in pipes))  # type: ignore[attr-defined]
+
+
+def run(
+    words: Sequence[str],
+    *,
+    input: str | None = None,
+    capture_output: bool = False,
+    timeout: float | None = None,
+    check: bool = False,
+    **options: Any,
+) -> subprocess.CompletedProcess[Any]:
+    """Return what `subprocess.run` does, of a program that starts warm if it can."""
+    if input is not None:
+        options["stdin"] = subprocess.PIPE
+    if capture_output:
+        options["stdout"] = options["stderr"] = subprocess.PIPE
+    with Popen(words, **options) as process:
+        try:
+            out, err = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    done = subprocess.CompletedProcess(words, process.returncode, out, err)
+    if check:
+        done.check_returncode()
+    return done
+
+
+def can_start(words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, Any]) -> bool:
+    """Return whether these words can begin as a fork: the same Python with the same settings of
+    itself, and a module of this tree.
+    """
+    return (
+        sys.platform == "linux"
+        and words[:2] == [sys.executable, "-m"]
+        and words[2] in MODULES
+        and env.get("PYTHONPATH") == str(ROOT)
+        and _of_python(env) == _of_python(os.environ)
+        and not asked["shell"]
+        and asked["preexec_fn"] is None
+        and not asked["pass_fds"]
+        and asked["uid"] is None
+    )
+
+
+def _of_python(env: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in env.items() if k.startswith("PYTHON") and k != "PYTHONPATH"}
+
+
+class _Nursery:
+    """The process that forks, from the first request to the end of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._owner = 0
+
+    def start(self, request: dict[str, Any], files: Sequence[int]) -> int:
+        """Return the id of the new process, which is a child of this one."""
+        body = json.dumps(request).encode()
+        with self._lock:
+            if self._owner != os.getpid():
+                self._open()
+            assert self._socket is not None
+            with _orphans_come_here():
+                socket.send_fds(self._socket, [_HEAD.pack(len(body))], files)
+                self._socket.sendall(body)
+                return int(_HEAD.unpack(_exactly(self._socket, _HEAD.size))[0])
+
+    def _open(self) -> None:
+        # Imported here: the process that forks imports this module, and does without pytest.
+        from tests.support import leftovers
+
+        self._socket, theirs = socket.socketpair()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.warm", str(theirs.fileno())],
+            cwd=ROOT,
+            env={k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
+            | {"PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        self._owner = os.getpid()
+        leftovers.keep(self._process.pid)
+
+    def close(self) -> None:
+        """End the process that forks; what it has forked goes on."""
+        if self._owner == os.getpid() and self._socket and self._process:
+            self._socket.close()
+            self._process.wait()
+            self._owner = 0
+
+
+_nursery = _Nursery()
+atexit.register(_nursery.close)
+
+
+@contextmanager
+def _orphans_come_here() -> Iterator[None]:
+    """While this lasts, the kernel gives orphans below this process to it and not to `init`: the
+    program is a child of a child of the process that forks, whose parent has ended.
+    """
+    prctl = ctypes.CDLL(None).prctl
+    prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    received = b""
+    while len(received) < size:
+        part = connection.recv(size - len(received))
+        if not part:
+            raise EOFError("the process that forks has ended")
+        received += part
+    return received
+
+
+def _fork_forever(connection: socket.socket) -> None:
+    """Fork for each request until the other side ends."""
+    while True:
+        head, files, _, _ = socket.recv_fds(connection, _HEAD.size, 3)
+        if not head:
+            return
+        request = json.loads(_exactly(connection, _HEAD.unpack(head)[0]))
+        read_end, write_end = os.pipe()
+        between = os.fork()
+        if between == 0:
+            pid = os.fork()
+            if pid == 0:
+                os.close(read_end)
+                os.close(write_end)
+                connection.close()
+                _become(request, files)
+            os.write(write_end, _HEAD.pack(pid))
+            os._exit(0)
+        os.close(write_end)
+        os.waitpid(between, 0)
+        connection.sendall(os.read(read_end, _HEAD.size))
+        for file in (*files, read_end):
+            os.close(file)
+
+
+def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
+    """Be the program that was asked for, to its end."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    if request["leads"]:
+        os.setsid()
+    if request["umask"] >= 0:
+        os.umask(request["umask"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+    status = 1
+    try:
+        os.chdir(request["folder"])
+        sys.path[0] = request["folder"]
+        sys.argv[1:] = request["words"]
+        sys.modules.pop(request["module"], None)
+        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        if status and not isinstance(end.code, int):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        # As Python ends, but nothing is taken apart that the kernel takes away.
+        with suppress(BaseException):
+            threading._shutdown()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status & 0xFF)
+
+
+def _prepare() -> None:
+    """Import and compile what the programs do, and leave no trace of it."""
+    import gc
+    from importlib import import_module
+    from unittest import mock
+
+    gc.disable()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"SPECD_DATA_DIR": folder, "PROMETHEUS_MULTIPROC_DIR": folder}
+        import cli.main
+        import logs
+        import services
+        import wsgi
+
+        for name in (*COMMANDS, *(entry.commands for entry in services.SERVICES if entry.commands)):
+            import_module(cli.main.COMMANDS.get(name, name))
+        for name in ("gunicorn.app.wsgiapp", "gunicorn.arbiter", "server.serving.worker"):
+            import_module(name)
+        with mock.patch.object(logs, "configure"):
+            wsgi._build(services.SERVICES)
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+if __name__ == "__main__":
+    atexit.unregister(_nursery.close)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _prepare()
+    with socket.socket(fileno=int(sys.argv[1])) as asking:
+        _fork_forever(asking)

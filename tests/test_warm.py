@@ -1,0 +1,77 @@
+"""A program that starts warm is the program: the same answers, files, signals and parent."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import warm
+
+SPECD = [sys.executable, "-m", "cli.main"]
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
+    return {**plain, "PYTHONPATH": str(warm.ROOT), "SPECD_DATA_DIR": str(tmp_path / "var")}
+
+
+@pytest.mark.parametrize("words", [("config", "check"), ("nothing",), ("chat", "--help")])
+def test_warm_program_answers_as_the_cold_one(env: dict[str, str], words: tuple[str, ...]) -> None:
+    both: tuple[Callable[..., Any], ...] = (subprocess.run, warm.run)
+    cold, started = (
+        run([*SPECD, *words], env=env, cwd="/", capture_output=True, text=True) for run in both
+    )
+    assert (started.returncode, started.stderr) == (cold.returncode, cold.stderr)
+    assert started.stdout == cold.stdout
+
+
+def test_warm_program_has_what_it_was_started_with(env: dict[str, str], tmp_path: Path) -> None:
+    with warm.Popen(
+        [*SPECD, "outside", "--relay-port", "0", "--vendor-port", "0"],
+        env=env, cwd=tmp_path, umask=0o027, start_new_session=True, stdout=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.readline()
+        state = Path(f"/proc/{process.pid}/status").read_text()
+        assert f"PPid:\t{os.getpid()}\n" in state
+        assert os.getsid(process.pid) == process.pid
+        assert Path(f"/proc/{process.pid}/cwd").resolve() == tmp_path.resolve()
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(20) == -signal.SIGKILL
+
+
+def test_typed_words_reach_a_warm_program(env: dict[str, str]) -> None:
+    assert warm.run([*SPECD, "migrate"], env=env, capture_output=True).returncode == 0
+    made = warm.run(
+        [*SPECD, "chat", "create-realm", "--name", "Acme", "--host", "acme.example",
+         "--owner-email", "owner@acme.example", "--owner-name", "Owner",
+         "--owner-password-file", "-"],
+        env=env, input="four score and seven", capture_output=True, text=True, umask=0,
+    )  # fmt: skip
+    assert (made.returncode, made.stderr) == (0, "")
+    assert Path(env["SPECD_DATA_DIR"]).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        ([sys.executable, "-c", "import os; print(os.getppid())"], {}),
+        ([sys.executable, "-m", "platform"], {}),
+        ([*SPECD, "config", "check"], {"PYTHONPATH": "/another/tree"}),
+        ([*SPECD, "config", "check"], {"PYTHONWARNINGS": "error"}),
+    ],
+)
+def test_other_programs_start_cold(
+    env: dict[str, str], words: list[str], more: dict[str, str]
+) -> None:
+    asked: dict[str, Any] = {
+        "shell": False, "preexec_fn": None, "pass_fds": (), "uid": None,
+    }  # fmt: skip
+    assert warm.can_start([*SPECD, "config", "check"], env, asked)
+    assert not warm.can_start(words, {**env, **more}, asked)
