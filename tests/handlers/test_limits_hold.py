@@ -4,6 +4,7 @@ The limits are the service's own list; a test compares them with those tried her
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from models.database import Database
 from server import rate_limit
 from server.rate_limit import RateLimiter
 from tests.support.app import ServiceApp
-from tests.support.chat.app import ChatApp
+from tests.support.chat.app import ChatApp, shared_app
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway, PaymentApp
 from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_merchant
@@ -47,40 +48,50 @@ class Case:
 
 @pytest.fixture
 def case(
-    request: pytest.FixtureRequest, clock: FrozenClock, chain: FakeGateway, tmp_path: Path
+    request: pytest.FixtureRequest,
+    chat_apps: list[ChatApp],
+    clock: FrozenClock,
+    chain: FakeGateway,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Case]:
     service, _, who = str(request.param).partition(" ")
     app: ServiceApp
-    if service == "payment":
-        database = Database(request.getfixturevalue("sqlite_url"))
-        app = PaymentApp(
-            database, clock, chain, rate_limits=True, rate_limit_per_minute=FEW, data_dir=tmp_path
-        )
-        url = "http://pay.example/v1/payment-methods"
-        merchants = [
-            database.run(lambda s, xpub=xpub: make_merchant(s, now=clock.now(), xpub=xpub))
-            for xpub in (ADA_XPUB, BEN_XPUB)
-        ]
-        victim, other = ({"Authorization": f"Bearer {each.key}"} for each in merchants)
-    else:
-        chat_url, cast = request.getfixturevalue("chat_sqlite")
-        database = Database(chat_url)
-        app = ChatApp(
-            database, clock, tmp_path, rate_limits=True, chat_rate_limit_per_user=FEW,
-            chat_rate_limit_per_address=FEW,
-        )  # fmt: skip
-        url = "http://acme.example/api/v1/users/me"
-        pairs = [httpx.BasicAuth(m.email, m.key) for m in (cast.hamlet, cast.othello)]
-        victim, other = ({"Authorization": pair._auth_header} for pair in pairs)
-    if who == "address":
-        victim, other = {}, {"X-Forwarded-For": "203.0.113.200"}
-    most = FEW
-    if who == "polls":
-        url = "http://acme.example/api/v1/events?queue_id=none&last_event_id=-1"
-        most *= POLLS_PER_REQUEST
-    yield Case(app, url, victim, other, most)
-    app.close()
-    database.dispose()
+    with ExitStack() as stack:
+        if service == "payment":
+            database = Database(request.getfixturevalue("sqlite_url"))
+            app = PaymentApp(
+                database, clock, chain, rate_limits=True, rate_limit_per_minute=FEW,
+                data_dir=tmp_path,
+            )  # fmt: skip
+            stack.callback(app.close)
+            url = "http://pay.example/v1/payment-methods"
+            merchants = [
+                database.run(lambda s, xpub=xpub: make_merchant(s, now=clock.now(), xpub=xpub))
+                for xpub in (ADA_XPUB, BEN_XPUB)
+            ]
+            victim, other = ({"Authorization": f"Bearer {each.key}"} for each in merchants)
+        else:
+            chat_url, cast = request.getfixturevalue("chat_sqlite")
+            database = Database(chat_url)
+            app = shared_app(chat_apps, database, clock, tmp_path_factory)
+            limits = {
+                "rate_limits": True,
+                "chat_rate_limit_per_user": FEW,
+                "chat_rate_limit_per_address": FEW,
+            }
+            stack.enter_context(app.changed(tmp_path, limits))
+            url = "http://acme.example/api/v1/users/me"
+            pairs = [httpx.BasicAuth(m.email, m.key) for m in (cast.hamlet, cast.othello)]
+            victim, other = ({"Authorization": pair._auth_header} for pair in pairs)
+        if who == "address":
+            victim, other = {}, {"X-Forwarded-For": "203.0.113.200"}
+        most = FEW
+        if who == "polls":
+            url = "http://acme.example/api/v1/events?queue_id=none&last_event_id=-1"
+            most *= POLLS_PER_REQUEST
+        stack.callback(database.dispose)
+        yield Case(app, url, victim, other, most)
 
 
 @pytest.mark.parametrize("case", LIMITS, indirect=True)

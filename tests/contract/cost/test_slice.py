@@ -5,7 +5,7 @@ it, and with its longest lists. Statements and structure decide, so that no busy
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,6 +46,25 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     name = server.create()
     yield server.url_of(name)
     server.drop(name)
+
+
+@pytest.fixture(scope="module", params=["sqlite", in_all("postgresql")])
+def little(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Judge]:
+    """The chat service with the smaller part of the data, and what its operations usually cost.
+    What requests write is rolled back.
+    """
+    directory = tmp_path_factory.mktemp("little")
+    with ExitStack() as stack:
+        url = f"sqlite:///{directory}/chat.db"
+        if request.param == "postgresql":
+            server: PostgresServer = request.getfixturevalue("postgres")
+            name = server.create()
+            stack.callback(server.drop, name)
+            url = server.url_of(name)
+        stage = stack.enter_context(chat_on(url, directory, Scale().part(PARTS[0])))
+        yield judged(stage, stack.enter_context(measured(stage)))
 
 
 @contextmanager
@@ -91,36 +110,31 @@ def test_no_operation_of_payment_costs_more_than_it_names(url: str) -> None:
     assert max(tried.cost.seconds for tried in judge.tries) < CPU_S
 
 
-def test_no_operation_of_chat_costs_more_than_it_names(url: str, tmp_path: Path) -> None:
-    scale = Scale().part(PARTS[0])
-    with chat_on(url, tmp_path, scale) as stage, measured(stage) as meter:
-        judge = judged(stage, meter)
-        fill_dear_places(judge)
-    assert judge.findings == []
-    assert {tried.operation for tried in judge.tries} >= set(allowed_of("chat"))
-    assert max(tried.cost.seconds for tried in judge.tries) < CPU_S
+def test_no_operation_of_chat_costs_more_than_it_names(little: Judge) -> None:
+    fill_dear_places(little)
+    assert little.findings == []
+    assert {tried.operation for tried in little.tries} >= set(allowed_of("chat"))
+    assert max(tried.cost.seconds for tried in little.tries) < CPU_S
 
 
-def test_more_data_need_no_more_statements(tmp_path: Path) -> None:
-    usual = []
-    for number, part in enumerate(PARTS):
-        directory = tmp_path / str(number)
-        directory.mkdir()
-        url, scale = f"sqlite:///{directory}/chat.db", Scale().part(part)
-        with chat_on(url, directory, scale) as stage, Meter(stage.database).open() as meter:
-            usual.append(judged(stage, meter).usual)
+@pytest.mark.parametrize("little", ["sqlite"], indirect=True)
+def test_more_data_need_no_more_statements(little: Judge, tmp_path: Path) -> None:
+    url, scale = f"sqlite:///{tmp_path}/chat.db", Scale().part(PARTS[1])
+    with chat_on(url, tmp_path, scale) as stage, Meter(stage.database).open() as meter:
+        usual = judged(stage, meter).usual
+    assert usual.keys() == little.usual.keys()
     grown = {
-        operation: (usual[0][operation], statements)
-        for operation, statements in usual[1].items()
-        if statements > usual[0][operation]
+        operation: (little.usual[operation], statements)
+        for operation, statements in usual.items()
+        if statements > little.usual[operation]
     }
     assert grown == {}
 
 
-def test_a_request_that_is_repeated_writes_no_more(tmp_path: Path) -> None:
-    url, scale = f"sqlite:///{tmp_path}/chat.db", Scale().part(PARTS[0])
-    with chat_on(url, tmp_path, scale) as stage, measured(stage) as meter:
-        assert repeat_all(stage, meter) == []
+@pytest.mark.parametrize("little", ["sqlite"], indirect=True)
+def test_a_request_that_is_repeated_writes_no_more(little: Judge) -> None:
+    """The last test of this data, because it keeps what it writes."""
+    assert repeat_all(little.stage, little.meter) == []
 
 
 @pytest.mark.parametrize("service", SERVICES)

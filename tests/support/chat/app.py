@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+import pytest
 from openapi_core.exceptions import OpenAPIError
 from openapi_core.templating.paths.exceptions import PathError
 from openapi_core.testing import MockRequest, MockResponse
@@ -90,6 +91,17 @@ class ChatApp(ServiceApp):
             object.__setattr__(service.adapters, "limiter", before)
             for name, value in old.items():
                 object.__setattr__(self.settings, name, value)
+
+
+def shared_app(
+    apps: list[ChatApp], database: Database, clock: Clock, factory: pytest.TempPathFactory
+) -> ChatApp:
+    """Return the compiled application of this process, over the database and clock given."""
+    if not apps:
+        apps.append(ChatApp(database, clock, factory.mktemp("chat")))
+    (app,) = apps
+    app.play(database, clock)
+    return app
 
 
 class ChatClient:

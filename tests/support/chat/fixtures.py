@@ -16,7 +16,7 @@ import pytest
 from models import migrate
 from models.database import Database
 from tests.contract.events.kinds import objections
-from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.app import ChatApp, ChatClient, shared_app
 from tests.support.chat.hashing import cheap_password_hashes
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast
 from tests.support.chat.prepared import Preparation, Prepared, PreparedBy, Stage, fill_at
@@ -125,7 +125,7 @@ def _prepare(request: pytest.FixtureRequest, preparation: Preparation, kind: str
     people: Cast
 
     def stage_of(database: Database) -> Stage:
-        app = _compiled(apps, database, clock, factory)
+        app = shared_app(apps, database, clock, factory)
         return Stage(app, database, people, clock, factory.mktemp("preparing"))
 
     told: list[Any] = []
@@ -180,16 +180,6 @@ def chat_apps() -> Iterator[list[ChatApp]]:
         app.close()
 
 
-def _compiled(
-    apps: list[ChatApp], database: Database, clock: FrozenClock, factory: pytest.TempPathFactory
-) -> ChatApp:
-    if not apps:
-        apps.append(ChatApp(database, clock, factory.mktemp("chat")))
-    (app,) = apps
-    app.play(database, clock)
-    return app
-
-
 @pytest.fixture
 def chat_app(
     chat_apps: list[ChatApp],
@@ -198,7 +188,7 @@ def chat_app(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ChatApp]:
     """The application over this test's database and clock. The document has every event made."""
-    yield _compiled(chat_apps, chat_database, clock, tmp_path_factory)
+    yield shared_app(chat_apps, chat_database, clock, tmp_path_factory)
     assert objections(chat_database) == []
 
 
