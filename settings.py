@@ -573,7 +573,7 @@ class Settings:
         `SettingsError` for an unknown variable, a bad value, and one that is unsafe with the
         others.
         """
-        environ = _with_secret_files(os.environ if env is None else env)
+        environ = with_secret_files(os.environ if env is None else env)
         by_name = variables()
         for name in sorted(environ):
             if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in by_name:
@@ -591,7 +591,7 @@ class Settings:
 
     def describe(self, env: Mapping[str, str] | None = None) -> list[Described]:
         """Return every setting with its value, secrets masked, and its origin."""
-        environ = _with_secret_files(os.environ if env is None else env)
+        environ = with_secret_files(os.environ if env is None else env)
         return [
             Described(
                 variable=name,
@@ -624,7 +624,7 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or host.endswith(".localhost")
 
 
-def _with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
+def with_secret_files(environ: Mapping[str, str]) -> Mapping[str, str]:
     """Return the environment with the contents of the files NAME_FILE. Raise `SettingsError`."""
     values = dict(environ)
     for name in (name for name, definition in variables().items() if definition.is_secret):

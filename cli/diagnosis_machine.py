@@ -17,7 +17,7 @@ from adapters.mail.mailer import MailNotSent
 from adapters.mail.smtp import SmtpMailer
 from adapters.mail.wiring import build_mailer
 from cli.diagnosis import Finding
-from cli.folders import find_folders
+from cli.folders import RESTORING, UNRESTORED, find_folders
 from cli.shared_secrets import CHECKS, texts_of
 from models import secret_checks
 from models.database import Database
@@ -30,7 +30,9 @@ ANY = ("0.0.0.0", "[::]")
 
 
 def diagnose_folders(settings: Settings) -> Iterator[Finding]:
-    """Write a file into each folder, and remove it."""
+    """Write a file into each folder, and remove it; see that no restore is unfinished."""
+    if (settings.data_dir / RESTORING).exists():
+        yield Finding("restore", "broken", UNRESTORED)
     problems = {
         name: problem
         for name, folder in find_folders(settings).items()

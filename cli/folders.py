@@ -8,6 +8,10 @@ import click
 from models.folders import find_problem
 from settings import Settings, variable
 
+RESTORING = "restoring"
+"""File of the data directory while `specd restore` fills the installation."""
+UNRESTORED = "The restore of this installation is not finished; run `specd restore` again"
+
 
 def find_folders(settings: Settings) -> dict[str, Path]:
     """Return the folders that servers and workers write, by the setting that names each."""
@@ -25,10 +29,19 @@ def find_folders(settings: Settings) -> dict[str, Path]:
 
 
 def require_folders(settings: Settings) -> None:
-    """Raise ClickException unless a file can be written into each folder."""
+    """Raise ClickException unless a file can be written into each folder, and no restore is
+    unfinished.
+    """
+    require_restored(settings)
     for name, folder in find_folders(settings).items():
         if problem := find_problem(folder):
             raise click.ClickException(
                 f"{problem}; check its owner, its mount and {variable(name)}"
                 " (docs/deploy/README.md)."
             )
+
+
+def require_restored(settings: Settings) -> None:
+    """Raise ClickException for an installation whose restore is unfinished."""
+    if (settings.data_dir / RESTORING).exists():
+        raise click.ClickException(f"{UNRESTORED}.")

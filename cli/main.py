@@ -28,7 +28,7 @@ COMMANDS = {
     **{name: f"cli.{name}" for name in ("demo", "migrate", "serve", "worker", "chain", "outside")},
     **{name: f"cli.{name}" for name in ("new", "routes", "mock")},
     **{entry.name: entry.commands for entry in SERVICES if entry.commands},
-    **{name: f"cli.{name}" for name in ("check", "config", "doctor")},
+    **{name: f"cli.{name}" for name in ("backup", "restore", "check", "config", "doctor")},
 }
 """Command -> the module that has the function of its name."""
 COLLECT_AFTER = (20_000, 20, 50)

@@ -3,6 +3,7 @@
 import click
 
 from cli.databases import UNKNOWN_REVISION, is_missing
+from cli.folders import require_restored
 from cli.output import answer, json_option
 from cli.waiting import once_available, wait_option
 from models.revisions import is_usable
@@ -15,6 +16,7 @@ from settings import Settings
 def migrate(as_json: bool, wait_s: float) -> None:
     """Create or upgrade the databases; repeated and concurrent runs are safe."""
     settings = Settings.from_env()
+    require_restored(settings)
     services = once_available(settings, wait_s, lambda: migrate_all(settings))
     answer({"migrated": services}, as_json=as_json, text=f"Migrated: {', '.join(services)}.")
 

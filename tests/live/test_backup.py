@@ -1,8 +1,9 @@
-"""docs/backup.md as it stands: a cluster is lost, and comes back as it was at a moment."""
+"""docs/backup.md as it stands: what is lost comes back, a cluster as it was at a moment."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import shlex
@@ -10,12 +11,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import select, text
 
@@ -26,7 +31,8 @@ from models.errors import DatabaseUnavailable
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import PAID
 from models.payment.tables import Invoice
-from tests.live.running_server import ROOT, free_port
+from tests.cli.runner import XPUB, Specd
+from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
 from tests.support.fake_chain import FakeChain
 from tests.support.payment.factories import CHAIN_ID, TOKEN, Merchant, make_invoice, make_merchant
@@ -37,9 +43,14 @@ PAGE = ROOT / "docs" / "backup.md"
 SOON_S = 60.0
 
 
-def blocks() -> list[str]:
-    """Return the page's blocks of code."""
-    found = re.findall(r"(?:^    .*\n)+", PAGE.read_text(), re.MULTILINE)
+def blocks(first: str, *others: str) -> list[str]:
+    """Return the blocks of code of sections of the page."""
+    sections = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)
+    text = "".join(
+        next(section for section in sections if section.startswith(f"{name}\n"))
+        for name in (first, *others)
+    )
+    found = re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
     return [re.sub("^    ", "", block, flags=re.MULTILINE) for block in found]
 
 
@@ -157,7 +168,9 @@ def site() -> Iterator[Site]:
 
 
 def test_a_lost_cluster_comes_back_from_each_night(site: Site) -> None:
-    install, settings, base, restore, after = blocks()
+    install, settings, base, restore, after = blocks(
+        "Archive the WAL", "Take a base backup", "Restore to a moment"
+    )
     site.install(site.placed(install))
     site.run("initdb --pgdata data --auth trust --no-sync > /dev/null")
     site.start("data", site.placed(settings))
@@ -270,3 +283,160 @@ def until_sql(database: Database, statement: str, **values: object) -> None:
 def wait_until_promoted(site: Site) -> None:
     with closing(Database(site.url("payment"))) as database:
         until_sql(database, "SELECT NOT pg_is_in_recovery()")
+
+
+class Machine:
+    """A machine with specd's program, its service's settings and nothing else."""
+
+    def __init__(self, folder: Path, backups: Path, specd: Specd) -> None:
+        self.specd = specd
+        self.folder = folder
+        self.settings = folder / "specd.env"
+        self.places = {
+            "docs/deploy": str(ROOT / "docs" / "deploy"),
+            "/usr/local/lib/specd": str(folder / "programs"),
+            "/opt/specd/bin/specd": str(folder / "specd"),
+            "/etc/specd.env": str(self.settings),
+            "/backup/specd": str(backups),
+        }
+        folder.mkdir()
+        program = folder / "specd"
+        program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m cli.main "$@"\n')
+        program.chmod(0o755)
+        wrapper = (ROOT / "docs" / "deploy" / "specd").read_text()
+        wrapper = re.sub(r"setpriv .*-all", "", wrapper)
+        (folder / "bin").mkdir()
+        (folder / "bin" / "specd").write_text(self.placed(wrapper))
+        (folder / "bin" / "specd").chmod(0o755)
+
+    def placed(self, script: str) -> str:
+        script = re.sub(r"-o \w+ -g \w+ ", "", script)
+        for there, here in self.places.items():
+            script = re.sub(f"(?<![-\\w.]){re.escape(there)}", here, script)
+        return script
+
+    def run(self, script: str, **more: str) -> str:
+        """Run a script of the page, specd itself in this process. Return the output of specd."""
+        others: list[str] = []
+        out = ""
+        for line in self.placed(script).splitlines():
+            if line.startswith("specd "):
+                self._execute(others, more)
+                others, out = [], out + self._command(shlex.split(line)[1:])
+            else:
+                others.append(line)
+        self._execute(others, more)
+        return out
+
+    def _command(self, words: list[str]) -> str:
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in self.environment().items():
+                patched.setenv(name, value)
+            status, out, err = self.specd(*words)
+        assert (status, err) == (0, ""), out + err
+        return out
+
+    def _execute(self, lines: list[str], more: dict[str, str]) -> None:
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
+        env["PATH"] = f"{self.folder / 'bin'}:{env['PATH']}"
+        done = subprocess.run(
+            ["bash", "-euc", "\n".join(lines)], cwd=ROOT, env={**env, **more},
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr + done.stdout
+
+    def environment(self) -> dict[str, str]:
+        lines = self.settings.read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+
+def test_an_installation_comes_back_from_the_newest_night(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A chat that is written to while the backup runs serves on another machine: the key signs in,
+    files are there, and messages are those of one moment.
+    """
+    (install,) = blocks("Back up each night")
+    (rehearsal,) = blocks("Rehearse")
+    backups = tmp_path / "backups"
+    first, second = (Machine(tmp_path / name, backups, Specd(capsys)) for name in ("1", "2"))
+    first.settings.write_text(
+        f"SPECD_DATA_DIR={tmp_path / 'data'}\nSPECD_BIND=127.0.0.1:{free_port()}\n"
+        "SPECD_WORKERS=1\nSPECD_RATE_LIMITS=false\n"
+    )
+    first.run(f"{install}\nspecd migrate")
+    first.run(f"specd payment create-project --name Shop --xpub {XPUB}")
+    made = json.loads(
+        first.run(
+            "specd chat create-realm --json --name Acme --host acme.example"
+            " --owner-email ada@acme.example --owner-name Ada"
+        )
+    )
+    for old in ("2026-01-01", "2026-01-02"):
+        (backups / old).mkdir()
+    metrics = tmp_path / "metrics.prom"
+    more = {"BACKUP_FOLDER": str(backups), "BACKUP_KEEP": "2", "BACKUP_METRICS": str(metrics)}
+    environment = first.environment()
+    with (
+        RunningServer(
+            tmp_path, environment, words=("serve", "--only", "chat"), as_given=True,
+            port=int(environment["SPECD_BIND"].rpartition(":")[2]),
+        ) as server,
+        chat_client(server, made) as client,
+    ):  # fmt: skip
+        uploaded = client.post("/api/v1/user_uploads", files={"file": ("a.txt", b"the file")})
+        path = uploaded.json()["url"]
+        sent = [send(client, "before")]
+        ended = threading.Event()
+
+        def write() -> None:
+            while not ended.is_set():
+                sent.append(send(client, f"message {len(sent)}"))
+
+        with ThreadPoolExecutor(1) as writers:
+            writing = writers.submit(write)
+            try:
+                first.run("/usr/local/lib/specd/night-backup", **more)
+            finally:
+                ended.set()
+            writing.result(SOON_S)
+    (night,) = sorted(each.name for each in backups.iterdir() if each.name > "2026-01-02")
+    assert (backups / "2026-01-02").exists()
+    assert not (backups / "2026-01-01").exists()
+    assert "specd_backup_timestamp_seconds" in metrics.read_text()
+    shutil.rmtree(tmp_path / "data")
+    shutil.rmtree(first.folder)
+
+    out = second.run(rehearsal.replace("NIGHT", night))
+    assert "Skipped 100000 addresses of 1 wallets" in out
+    with (
+        RunningServer(
+            tmp_path, environment, words=("serve", "--only", "chat"), as_given=True,
+            port=int(environment["SPECD_BIND"].rpartition(":")[2]),
+        ) as server,
+        chat_client(server, made) as client,
+    ):  # fmt: skip
+        assert second.environment() == environment
+        assert client.get(path).content == b"the file"
+        query: dict[str, str | int] = {"anchor": "newest", "num_before": 5000, "num_after": 0}
+        found = [m["id"] for m in client.get("/api/v1/messages", params=query).json()["messages"]]
+        ours = [number for number in found if number in sent]
+        assert ours == sent[: len(ours)]
+        assert ours, "the backup has what was written before it"
+        assert send(client, "after") > sent[-1], "no number is handed out twice"
+
+
+def chat_client(server: RunningServer, made: dict[str, Any]) -> httpx.Client:
+    return httpx.Client(
+        base_url=server.url, auth=(made["email"], made["api_key"]),
+        headers={"Host": "acme.example"}, timeout=SOON_S, trust_env=False,
+    )  # fmt: skip
+
+
+def send(client: httpx.Client, text: str) -> int:
+    sent = client.post(
+        "/api/v1/messages",
+        data={"type": "direct", "to": '["ada@acme.example"]', "content": text},
+    )
+    assert sent.status_code == 200, sent.text
+    return int(sent.json()["id"])

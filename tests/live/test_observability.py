@@ -22,6 +22,7 @@ ARRIVES_WITHIN_S = 30.0
 BACKUPS = {
     "specd_wal_archive_failing",
     "specd_wal_archive_last_seconds",
+    "specd_backup_timestamp_seconds",
     "specd_base_backup_timestamp_seconds",
 }
 """What only PostgreSQL's archive and the night's base backup have (`test_backup.py`)."""

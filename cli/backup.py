@@ -1,0 +1,153 @@
+"""`specd backup`: copies an installation into a folder while it serves."""
+
+import hashlib
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+
+import click
+
+import services
+from adapters.backup_folder import BackupRefused, BackupWriter, open_backup, pieces_of
+from adapters.file_store.wiring import build_file_store
+from cli import installation
+from cli.databases import open_database
+from cli.output import answer, json_option
+from cli.shared_secrets import CHECKS, open_with_secret
+from models.clock import SystemClock
+from models.revisions import find_revision
+from models.sqlite_copy import CopyDamaged, copy_database
+from server.release import RELEASE
+from settings import PREFIX, TEST_PREFIX, Settings, mask, with_secret_files
+
+ELSEWHERE = """\
+The {service} database is PostgreSQL and is not in this backup. Before each backup, run pg_dump \
+--format=custom, or archive the WAL and take base backups (docs/backup.md)."""
+PLAIN = re.compile(r"[^\s'\"\\](?:[^\n'\"\\]*[^\s'\"\\])?")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--only",
+    type=click.Choice(services.NAMES),
+    help="Back up only the database and the secret of this service.",
+)
+@json_option
+def backup(folder: Path, only: str | None, as_json: bool) -> None:
+    """Back up databases, secrets, uploads, exports, mail, settings.
+
+    Copies the databases of SQLite, the secrets, uploaded files, exports, mail and settings into
+    FOLDER, a new one, while servers and workers run. Run the command again to continue a backup
+    that was interrupted. A database of PostgreSQL needs a backup of its own, taken before.
+    """
+    settings = Settings.from_env()
+    named = [only] if only else list(settings.database_urls)
+    try:
+        with open_backup(folder, _identity_of(settings)) as writer:
+            elsewhere = _write(writer, settings, named)
+    except BackupRefused as refusal:
+        raise click.ClickException(str(refusal)) from refusal
+    text = [f"{writer.files} files ({writer.bytes} bytes) are in {folder}."]
+    text += [ELSEWHERE.format(service=service) for service in elsewhere]
+    answer(
+        {
+            "folder": str(folder),
+            "files": writer.files,
+            "bytes": writer.bytes,
+            "elsewhere": elsewhere,
+        },
+        as_json=as_json,
+        text="\n".join(text),
+    )
+
+
+def _write(writer: BackupWriter, settings: Settings, named: Iterable[str]) -> list[str]:
+    """Write all parts, and return the services whose databases are elsewhere.
+
+    Files come after the rows that name them, so every row of the copy has its file, except those
+    that were deleted meanwhile.
+    """
+    moment = SystemClock().now()
+    found = {service: _database_of(service, settings) for service in named}
+    writer.begin({"release": RELEASE, "moment": moment.isoformat(), "databases": found})
+    writer.add(installation.SETTINGS, [settings_text(os.environ).encode()])
+    for service in found:
+        if service in CHECKS:
+            secret = installation.secret_of(settings, service)
+            writer.add(installation.secret_name(service), [secret])
+    for service in found:
+        if file := installation.database_file(settings.database_urls[service]):
+            _copy(writer, service, file)
+    if "chat" in found:
+        _add_files(writer, settings)
+    writer.finish()
+    return [service for service, facts in found.items() if facts["kind"] != "sqlite"]
+
+
+def _database_of(service: str, settings: Settings) -> dict[str, str]:
+    """Return facts of a database. Raise ClickException unless it is migrated and was written under
+    the secret of this machine, without which nobody could use the backup.
+    """
+    opened = open_with_secret if service in CHECKS else open_database
+    with opened(service, settings) as database:
+        return {"kind": database.dialect, "revision": find_revision(database)}
+
+
+def _copy(writer: BackupWriter, service: str, file: Path) -> None:
+    name = installation.database_name(service)
+    try:
+        copy_database(file, writer.make_place(name))
+    except CopyDamaged as damage:
+        raise click.ClickException(
+            f"The {service} database is damaged ({damage}); keep the backups from before."
+        ) from damage
+    except sqlite3.Error as error:
+        raise click.ClickException(f"The {service} database cannot be copied: {error}.") from error
+    writer.add_made(name)
+
+
+def _add_files(writer: BackupWriter, settings: Settings) -> None:
+    """Write files that never change under their names, unless an earlier run has."""
+    store = build_file_store(settings)
+    for key in installation.all_keys(store):
+        _add_file(writer, installation.upload_name(key), partial(store.read, key))
+    for folder, place in (
+        (installation.EXPORTS, settings.chat_export_dir),
+        (installation.MAIL, installation.mail_folder(settings)),
+    ):
+        for path in installation.files_in(place):
+            _add_file(writer, f"{folder}/{path.name}", partial(pieces_of, path))
+
+
+def _add_file(writer: BackupWriter, name: str, read: Callable[[], Iterable[bytes]]) -> None:
+    if writer.keep(name):
+        return
+    try:
+        pieces = read()
+    except FileNotFoundError:
+        return  # deleted since it was listed
+    writer.add(name, pieces)
+
+
+def settings_text(env: Mapping[str, str]) -> str:
+    """Return the settings of an environment as the lines of `/etc/specd.env`, with the secrets of
+    files in place of their paths. Raise ClickException for a value that no line can have.
+    """
+    lines = []
+    for name, value in sorted(with_secret_files(env).items()):
+        if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or not value.strip():
+            continue
+        if "\n" in value or ("'" in value and not PLAIN.fullmatch(value)):
+            raise click.ClickException(f"{name} has characters that /etc/specd.env cannot have.")
+        lines.append(f"{name}={value}\n" if PLAIN.fullmatch(value) else f"{name}='{value}'\n")
+    return "".join(lines)
+
+
+def _identity_of(settings: Settings) -> str:
+    """Return a text that differs between installations, without secrets."""
+    places = [str(settings.data_dir.absolute()), *map(mask, settings.database_urls.values())]
+    return hashlib.sha256("\0".join(places).encode()).hexdigest()

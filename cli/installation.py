@@ -1,0 +1,83 @@
+"""The parts of an installation that a backup contains, and where each belongs."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import make_url
+
+from adapters.archives import PART
+from adapters.file_store.store import FileStore
+from cli.databases import SQLITE
+from models.clock import SystemClock
+from models.secret_files import load_secret
+from settings import Settings
+
+SETTINGS = "settings.env"
+DATABASES, SECRETS, UPLOADS, EXPORTS, MAIL = "databases", "secrets", "uploads", "exports", "mail"
+"""Folders of a backup."""
+SIDE_FILES = ("", "-wal", "-shm", "-journal")
+"""What follows the name of a database in the names of the files that SQLite makes."""
+
+
+def database_name(service: str) -> str:
+    """Return the name in a backup of the copy of a database."""
+    return f"{DATABASES}/{service}.db"
+
+
+def secret_name(service: str) -> str:
+    """Return the name in a backup of the secret of a service."""
+    return f"{SECRETS}/{service}-secret"
+
+
+def database_file(url: str) -> Path | None:
+    """Return the file of a database, or None if it is not SQLite's."""
+    return Path(make_url(url).database or "") if url.startswith(SQLITE) else None
+
+
+def secret_file(settings: Settings, service: str) -> Path:
+    """Return the file in which a machine keeps the secret of a service that no setting gives."""
+    return settings.data_dir / f"{service}-secret"
+
+
+def secret_of(settings: Settings, service: str) -> bytes:
+    """Return the present secret of a service, from its setting or its file."""
+    return load_secret(secret_file(settings, service), given_secret(settings, service))
+
+
+def given_secret(settings: Settings, service: str) -> str:
+    """Return the secret that the setting of a service gives, or an empty text."""
+    return str(getattr(settings, f"{service}_secret"))
+
+
+def mail_folder(settings: Settings) -> Path | None:
+    """Return the folder that takes mail, or None if a mail server does."""
+    mail = urlsplit(settings.mail_url)
+    return Path(unquote(f"{mail.netloc}{mail.path}")) if mail.scheme == "file" else None
+
+
+def files_in(folder: Path | None) -> Iterator[Path]:
+    """Yield the finished files of a folder, without those of its folders."""
+    if folder is None or not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if not (path.name.startswith(".") or path.name.endswith(PART)) and path.is_file():
+            yield path
+
+
+def all_keys(store: FileStore) -> Iterator[str]:
+    """Yield the keys of all uploaded files."""
+    return store.find_older(SystemClock().now() + timedelta(days=1))
+
+
+def upload_name(key: str) -> str:
+    """Return the name in a backup of an uploaded file: as a folder of files has it."""
+    folder, _, name = key.partition("/")
+    return f"{UPLOADS}/{folder}/{name[:2]}/{name}"
+
+
+def upload_key(name: str) -> str:
+    """Return the key of an uploaded file of a backup."""
+    _, folder, _, name = name.split("/")
+    return f"{folder}/{name}"
