@@ -14,7 +14,7 @@ from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.invoice_view import InvoiceView
 from models.payment.projects import access_project
 from models.payment.receipts import ReceiptFilter, list_receipts
-from models.payment.rendering import render_invoice, render_receipt
+from models.payment.rendering import render_receipt, render_with_notes
 from models.types import to_ms
 from settings import Settings
 
@@ -56,7 +56,7 @@ def export(
             if form == "csv":
                 click.echo(bookkeeping.line_of(view), nl=False)
             else:
-                click.echo(json.dumps(render_invoice(view)))
+                click.echo(json.dumps(render_with_notes(view)))
 
 
 def _print_payments(database: Database, wanted: ReceiptFilter, form: str) -> None:

@@ -15,6 +15,7 @@ from models.payment import (
     invoice_list,
     invoice_view,
     invoices,
+    metadata,
     receipts,
     settlement,
 )
@@ -24,7 +25,7 @@ from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.receipts import Position, ReceiptFilter
-from models.payment.rendering import render_invoice
+from models.payment.rendering import render_invoice, render_with_notes
 from server.phases import prepared_by
 from server.response import Reply, Response, encode
 
@@ -81,7 +82,7 @@ def list_invoices(
     wanted = _wanted(ctx, **filters)
     page = invoice_list.list_invoices(ctx.session, wanted, cursor=cursor, limit=limit, now=ctx.now)
     return {
-        "data": [render_invoice(invoice) for invoice in page.invoices],
+        "data": [render_with_notes(invoice) for invoice in page.invoices],
         "has_more": page.next_cursor is not None,
         "next_cursor": page.next_cursor,
     }
@@ -199,3 +200,32 @@ def cancel_invoice(ctx: Context, *, id_: str, idempotency_key: str) -> Response:
         )
 
     return idempotent_response(ctx, key=idempotency_key, body=None, status=200, work=work)
+
+
+def get_metadata(ctx: Context, *, id_: str) -> dict[str, Any]:
+    """Read the metadata of an invoice."""
+    invoice = invoice_view.access_invoice(
+        ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
+    )
+    return _metadata(invoice)
+
+
+def put_metadata(ctx: Context, *, id_: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Replace the metadata of an invoice."""
+    project_id = ctx.actor.project_id
+    metadata.put_metadata(
+        ctx.session,
+        project_id=project_id,
+        invoice_id=id_,
+        metadata=body["metadata"],
+        now=ctx.now,
+    )
+    invoice = invoice_view.access_invoice(
+        ctx.session, project_id=project_id, invoice_id=id_, now=ctx.now
+    )
+    return _metadata(invoice)
+
+
+def _metadata(invoice: InvoiceView) -> dict[str, Any]:
+    """The document's InvoiceMetadata."""
+    return {"invoice_id": invoice.id, "metadata": invoice.metadata}

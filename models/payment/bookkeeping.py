@@ -116,6 +116,7 @@ COLUMNS: Mapping[str, Callable[[InvoiceView], str]] = {
     "token_address": lambda view: view.token_address,
     "deposit_address": lambda view: view.deposit_address,
     "transactions": _transactions,
+    "metadata": lambda view: view.metadata_json or "",
 }
 PAYMENT_COLUMNS: Mapping[str, Callable[[Receipt], str]] = {
     "received_at": lambda receipt: _time(receipt.detected_at),
@@ -137,4 +138,5 @@ PAYMENT_COLUMNS: Mapping[str, Callable[[Receipt], str]] = {
     "chain_id": lambda receipt: str(receipt.chain_id),
     "token_address": lambda receipt: receipt.token_address,
     "deposit_address": lambda receipt: receipt.deposit_address,
+    "metadata": lambda receipt: receipt.metadata_json or "",
 }

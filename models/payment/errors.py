@@ -186,6 +186,20 @@ class InsufficientScope(DomainError):
     )
 
 
+class InvalidMetadata(DomainError):
+    """The metadata has a key or a value that breaks a rule. Facts: `problem`."""
+
+    code = "invalid_metadata"
+    sentence = (
+        "The metadata {problem}; send at most 50 keys of 1 to 40 characters with texts of at most "
+        "500 characters, without NUL."
+    )
+    advice = (
+        "Send at most 50 keys of 1 to 40 characters. Store longer texts in your own database, and "
+        "their id in the metadata."
+    )
+
+
 class TooManyInvoices(DomainError):
     """More invoices pass the filters of an export than it may have. Facts: `most`."""
 

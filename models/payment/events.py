@@ -19,7 +19,7 @@ from models.payment.lifecycle import (
     REORGED,
     UNPAID,
 )
-from models.payment.rendering import render_invoice, render_payment
+from models.payment.rendering import render_payment, render_with_notes
 
 MOST_PAYMENTS = 20
 """The most payments of the invoice in an event, because an invoice can have thousands, and each of
@@ -63,7 +63,7 @@ class InvoiceChanged(MerchantEvent):
         return self.invoice.id
 
     def data(self) -> dict[str, Any]:
-        return {"invoice": render_invoice(self.invoice, most_payments=MOST_PAYMENTS)}
+        return {"invoice": render_with_notes(self.invoice, most_payments=MOST_PAYMENTS)}
 
 
 @dataclass(frozen=True, slots=True)

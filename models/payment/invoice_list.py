@@ -6,6 +6,7 @@ ordered by the last change, for which there are indexes of their own. An invoice
 counts as expired, and as changed at that time, before the worker settles it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,6 +37,8 @@ from models.types import to_ms
 
 MOST_PAYMENTS = 5000
 """The most payments in a page of several invoices."""
+PAYMENT_LENGTH = 400
+"""The characters of a payment in a page."""
 _invoice = table_of(Invoice)
 _payment = table_of(Payment)
 _its = _invoice.c
@@ -289,14 +292,21 @@ def _of_statuses(
 
 
 def _fitting(connection: Connection, page: list[Position]) -> list[Position]:
-    """Return the first invoices, as many as have no more than `MOST_PAYMENTS` together."""
+    """Return the first invoices, as many as have no more than `MOST_PAYMENTS` together. Metadata
+    of `PAYMENT_LENGTH` characters count as a payment.
+    """
     query = select(_payment.c.invoice_id, func.count()).group_by(_payment.c.invoice_id)
     ids = [position.id for position in page]
     rows = connection.execute(query.where(_payment.c.invoice_id.in_(ids)))
-    counts = {invoice_id: count for invoice_id, count in rows}
+    counts = Counter({invoice_id: count for invoice_id, count in rows})
+    length = func.length(_its.metadata_json)
+    for invoice_id, characters in connection.execute(
+        select(_its.id, length).where(_its.id.in_(ids), aside(_its.metadata_json).is_not(None))
+    ):
+        counts[invoice_id] += characters // PAYMENT_LENGTH
     total = 0
     for at, position in enumerate(page):
-        total += counts.get(position.id, 0)
+        total += counts[position.id]
         if at and total > MOST_PAYMENTS:
             return page[:at]
     return page

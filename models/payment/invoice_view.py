@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection, bindparam, select
 
 from models.base import table_of
@@ -49,7 +50,7 @@ class InvoiceView:
     """Amounts in atoms, times aware UTC, `status` already that of the reader's clock.
 
     `expiry_final`: it is `expired` by the chain, not by the clock alone. `xpub` is the project's.
-    `warnings` are for its creator.
+    `warnings` are for its creator. `metadata_json` is an object of texts; None: there are none.
     """
 
     id: str
@@ -76,6 +77,7 @@ class InvoiceView:
     paid_at: datetime | None
     canceled_at: datetime | None
     xpub: str
+    metadata_json: str | None = None
     expiry_final: bool = False
     payments: tuple[PaymentView, ...] = ()
     warnings: tuple[AttemptWarning, ...] = ()
@@ -95,6 +97,12 @@ class InvoiceView:
         return min(
             (p.confirmations for p in self.payments if p.status != lifecycle.ORPHANED), default=0
         )
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The merchant's metadata."""
+        its: dict[str, str] = orjson.loads(self.metadata_json or "{}")
+        return its
 
     @property
     def derivation_path(self) -> str:

@@ -221,6 +221,7 @@ def create_invoice(
         paid_at=None,
         canceled_at=None,
         xpub=xpub,
+        metadata_json=None,
         expiry_final=False,
         payments=(),
         warnings=(),

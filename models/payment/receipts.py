@@ -73,6 +73,7 @@ class Receipt:
     token_address: str
     decimals: int
     deposit_address: str
+    metadata_json: str | None
 
     @property
     def position(self) -> Position:

@@ -3,6 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+import orjson
+
 from models.payment.invoice_view import InvoiceView, PaymentView
 from models.payment.receipts import Receipt
 from models.types import to_ms
@@ -45,6 +47,15 @@ def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> di
     }
 
 
+def render_with_notes(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
+    """Return the document's Invoice as lists, events and exports show it: with the merchant's
+    metadata, if there are any.
+    """
+    metadata = view.metadata
+    shown = render_invoice(view, most_payments=most_payments)
+    return {**shown, **({"metadata": metadata} if metadata else {})}
+
+
 def render_payment(view: PaymentView) -> dict[str, Any]:
     """Return the document's Payment."""
     return {
@@ -83,4 +94,5 @@ def render_receipt(receipt: Receipt) -> dict[str, Any]:
         "chain_id": receipt.chain_id,
         "token_address": receipt.token_address,
         "deposit_address": receipt.deposit_address,
+        "metadata": orjson.loads(receipt.metadata_json or "{}"),
     }

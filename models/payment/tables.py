@@ -199,6 +199,8 @@ class Invoice(PaymentBase):
     monitoring_ends_at: Mapped[datetime] = mapped_column(UtcMs)
     paid_at: Mapped[datetime | None] = mapped_column(UtcMs)
     canceled_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    # The merchant's metadata as a JSON object of texts; null: none.
+    metadata_json: Mapped[str | None] = mapped_column(Text)
 
 
 class Payment(PaymentBase):

@@ -41,6 +41,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     domain.WebhookEndpointNotEnabled: Answer(409, "webhook_endpoint_disabled"),
     domain.WebhookTestInProgress: Answer(409, "webhook_test_in_progress", retry_after_s=5),
     domain.InvalidWebhookUrl: Answer(422, "invalid_webhook_url", at=("/body/url", "{problem}")),
+    domain.InvalidMetadata: Answer(422, "invalid_metadata", at=("/body/metadata", "{problem}")),
     domain.TooManyInvoices: Answer(422, "too_many_invoices"),
     domain.TooManyPayments: Answer(422, "too_many_payments"),
     domain.InvalidCursor: Answer(

@@ -41,7 +41,7 @@ SEED = {
     ),
 }
 OPTIONAL: dict[str, list[str]] = {
-    "Invoice": ["expiry_final", "derivation_path", "payments_omitted", "warnings"],
+    "Invoice": ["expiry_final", "derivation_path", "payments_omitted", "warnings", "metadata"],
     "AttemptWarning": [],
     "Payment": [],
     "Route": [],

@@ -1,0 +1,50 @@
+"""The metadata of an invoice: texts under keys of the merchant's, which the service only stores.
+
+Lists, events and exports show them. The answers of the original interface do not.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import orjson
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from models.payment.errors import InvalidMetadata, InvoiceDoesNotExist
+from models.payment.tables import Invoice
+
+MOST_KEYS = 50
+LONGEST_KEY = 40
+LONGEST_VALUE = 500
+
+
+def put_metadata(
+    session: Session,
+    *,
+    project_id: str,
+    invoice_id: str,
+    metadata: Mapping[str, str],
+    now: datetime,
+) -> None:
+    """Replace the metadata of an invoice. The same metadata again changes nothing. Raise
+    `InvoiceDoesNotExist`, `InvalidMetadata`.
+    """
+    text = _check_metadata(metadata)
+    its = (Invoice.id == invoice_id.lower(), Invoice.project_id == project_id)
+    stored = session.execute(select(Invoice.metadata_json).where(*its).with_for_update()).all()
+    if not stored:
+        raise InvoiceDoesNotExist()
+    if stored[0].metadata_json != text:
+        session.execute(update(Invoice).where(*its).values(metadata_json=text, updated_at=now))
+
+
+def _check_metadata(metadata: Mapping[str, str]) -> str | None:
+    """Return metadata as they are stored, None for empty ones. Raise `InvalidMetadata`."""
+    if len(metadata) > MOST_KEYS:
+        raise InvalidMetadata(problem=f"has more than {MOST_KEYS} keys")
+    for key, value in metadata.items():
+        if not 1 <= len(key) <= LONGEST_KEY or "\0" in key:
+            raise InvalidMetadata(problem=f"has a key without 1 to {LONGEST_KEY} characters")
+        if len(value) > LONGEST_VALUE or "\0" in value:
+            raise InvalidMetadata(problem=f"has a value of more than {LONGEST_VALUE} characters")
+    return orjson.dumps(dict(metadata)).decode() if metadata else None

@@ -1,0 +1,140 @@
+"""put_metadata and get_metadata: what is stored, where it is shown, and where it is not."""
+
+import csv
+import io
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+import specs
+from models.database import Database
+from models.payment import invoice_list, metadata
+from models.payment.invoice_view import InvoiceView
+from models.types import to_ms
+from tests.support.contract import ContractClient
+from tests.support.frozen_clock import FrozenClock
+from tests.support.payment.factories import Merchant, make_invoice, pay
+
+CART = {"cart": "c-7781", "Kunde": "Zoë \U0001f600", "formula": "=1+1", "empty": ""}
+
+
+@pytest.fixture
+def invoice(database: Database, ada: Merchant, now: datetime) -> InvoiceView:
+    return database.run(lambda session: make_invoice(session, ada, now=now))
+
+
+def put(api: ContractClient, invoice: InvoiceView, its: dict[str, str]) -> Any:
+    answer = api.request("put", f"/v1/invoices/{invoice.id}/metadata", json={"metadata": its})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_metadata_are_replaced_as_a_whole(api: ContractClient, invoice: InvoiceView) -> None:
+    path = f"/v1/invoices/{invoice.id}/metadata"
+    assert api.get(path).json() == {"invoice_id": invoice.id, "metadata": {}}
+    for its in (CART, {"cart": "c-1"}, {}):
+        assert put(api, invoice, its) == {"invoice_id": invoice.id, "metadata": its}
+        assert api.get(path).json()["metadata"] == its
+
+
+def test_lists_events_and_exports_show_them(
+    api: ContractClient, database: Database, invoice: InvoiceView, now: datetime
+) -> None:
+    put(api, invoice, CART)
+    (listed,) = api.get("/v1/invoices").json()["data"]
+    assert listed["metadata"] == CART
+    pay(database, invoice.id, at=now, head_number=200)
+    created, *later = api.get("/v1/events").json()["data"]
+    assert "metadata" not in created["data"]["invoice"], "an event shows what was then"
+    assert {event["type"] for event in later} == {"invoice.payment_received", "invoice.paid"}
+    assert [event["data"]["invoice"]["metadata"] for event in later] == [CART, CART]
+    for export in ("invoices", "payments"):
+        text = api.get(f"/v1/{export}.csv").content.decode("utf-8-sig")
+        (row,) = csv.DictReader(io.StringIO(text, newline=""))
+        assert row["metadata"].startswith('{"cart":"c-7781",')
+
+
+def test_the_original_operations_stay_as_they_were(
+    api: ContractClient, invoice: InvoiceView
+) -> None:
+    path = f"/v1/invoices/{invoice.id}"
+    before = api.get(path)
+    put(api, invoice, CART)
+    assert api.get(path).content == before.content
+    canceled = api.post(f"{path}/cancel", headers={"Idempotency-Key": "cancel-it"}).json()
+    assert "metadata" not in canceled
+
+
+def test_a_change_moves_the_invoice_in_the_list_of_changes(
+    api: ContractClient, clock: FrozenClock, invoice: InvoiceView
+) -> None:
+    clock.advance(seconds=5)
+    put(api, invoice, CART)
+    since = to_ms(clock.now())
+    changed = f"/v1/invoices?updated_from={since}&order=asc"
+    assert [each["id"] for each in api.get(changed).json()["data"]] == [invoice.id]
+    clock.advance(seconds=5)
+    put(api, invoice, dict(CART))
+    (listed,) = api.get(changed).json()["data"]
+    assert listed["updated_at"] == since, "the same metadata are no change"
+
+
+def test_the_bounds_are_those_of_the_document(api: ContractClient, invoice: InvoiceView) -> None:
+    largest = {f"{n:02}" + "k" * 38: "v" * 500 for n in range(50)}
+    assert put(api, invoice, largest)["metadata"] == largest
+    schema = specs.load("payment-events")["components"]["schemas"]["MetadataChange"]
+    its = schema["properties"]["metadata"]
+    assert its["maxProperties"] == metadata.MOST_KEYS
+    assert its["additionalProperties"]["maxLength"] == metadata.LONGEST_VALUE
+
+
+INVALID: list[tuple[Any, str]] = [
+    ({"k" * 41: "v"}, "invalid_metadata"),
+    ({"": "v"}, "invalid_metadata"),
+    ({"a\0b": "v"}, "invalid_request"),
+    ({"k": "v" * 501}, "invalid_request"),
+    ({"k": "\0"}, "invalid_request"),
+    ({"k": 1}, "invalid_request"),
+    ({"k": None}, "invalid_request"),
+    ({"k": {"deep": "v"}}, "invalid_request"),
+    ({str(n): "" for n in range(51)}, "invalid_request"),
+    ([], "invalid_request"),
+]
+
+
+@pytest.mark.reaches("invalid_metadata")
+def test_others_are_refused_and_change_nothing(api: ContractClient, invoice: InvoiceView) -> None:
+    put(api, invoice, CART)
+    path = f"/v1/invoices/{invoice.id}/metadata"
+    for its, code in INVALID:
+        answer = api.request("put", path, json={"metadata": its})
+        assert (answer.status_code, answer.json()["code"]) == (422, code), its
+        assert answer.json()["details"][0]["path"].startswith("/body/metadata"), its
+    assert api.get(path).json()["metadata"] == CART
+
+
+def test_too_many_bytes_are_refused(api: ContractClient, invoice: InvoiceView) -> None:
+    its = {str(n): "\U0001f600" * 500 for n in range(50)}
+    answer = api.request("put", f"/v1/invoices/{invoice.id}/metadata", json={"metadata": its})
+    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+
+
+def test_large_metadata_shorten_a_page(
+    api: ContractClient,
+    database: Database,
+    ada: Merchant,
+    now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for _ in range(3):
+        made = database.run(lambda session: make_invoice(session, ada, now=now))
+        put(api, made, {"k": "v" * 500})
+    monkeypatch.setattr(invoice_list, "MOST_PAYMENTS", 2)
+    found, cursor = [], ""
+    for size in (2, 1):
+        page = api.get(f"/v1/invoices?{cursor}").json()
+        assert len(page["data"]) == size
+        found += [each["id"] for each in page["data"]]
+        cursor = f"cursor={page['next_cursor']}"
+    assert len(set(found)) == 3
