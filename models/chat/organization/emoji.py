@@ -20,6 +20,7 @@ from models.chat.organization.errors import (
     CustomEmojiNotFound,
     EmojiNameEnds,
     EmojiNameTaken,
+    EmojiNameTooLong,
     InvalidEmojiName,
     NotEmojiAuthor,
 )
@@ -30,6 +31,8 @@ from models.reader import Db
 SIZE = 64
 """The largest width and height of a picture, in pixels."""
 FILE_MAX_MIB = 5
+NAME_MAX = 60
+"""Characters."""
 STILL = ".still"
 """The suffix of the store's key of an animation's first frame, after the handle."""
 
@@ -77,12 +80,16 @@ class NewEmoji:
 
 
 def check_emoji_name(name: str) -> str:
-    """Return a name as it is written between colons. Raise `InvalidEmojiName`, `EmojiNameEnds`."""
+    """Return a name as it is written between colons. Raise `InvalidEmojiName`, `EmojiNameEnds`,
+    `EmojiNameTooLong`.
+    """
     name = name.strip().replace(" ", "_")
     if _NAME.fullmatch(name) is None:
         raise InvalidEmojiName()
     if not name[-1].isalnum():
         raise EmojiNameEnds()
+    if len(name) > NAME_MAX:
+        raise EmojiNameTooLong(limit=NAME_MAX)
     return name
 
 

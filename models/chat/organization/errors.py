@@ -55,6 +55,13 @@ class EmojiNameEnds(ChatError):
     advice = "Send a name such as `party_parrot`."
 
 
+class EmojiNameTooLong(ChatError):
+    """The name is too long. Facts: `limit`, in characters."""
+
+    sentence = "Emoji names can have at most {limit} characters."
+    advice = "Send a shorter name."
+
+
 class EmojiNameTaken(ChatError):
     """The organization already has an emoji of this name."""
 

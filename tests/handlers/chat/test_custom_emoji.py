@@ -168,6 +168,7 @@ class TestCreateCustomEmoji:
             ("a:b", wrong),
             (" ", wrong),
             ("yorick-", ends),
+            ("y" * 61, bad("Emoji names can have at most 60 characters.")),
             ("octopus", bad("Only administrators can override default emoji.")),
         ):
             assert chat.post(f"/realm/emoji/{name}", file=PICTURE) == answer
