@@ -8,7 +8,7 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.queues.errors import NarrowNotForEvents
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.terms import Term, parse_terms
-from models.chat.topics.names import RESOLVED
+from models.chat.topics.names import RESOLVED, key_of
 from models.json import Json
 from models.reader import Db
 
@@ -64,4 +64,4 @@ def _fulfils(term: Term, message: Mapping[str, Any], flags: Sequence[str]) -> bo
 
 
 def _same(operand: object, text: str) -> bool:
-    return isinstance(operand, str) and operand.casefold() == text.casefold()
+    return isinstance(operand, str) and key_of(operand) == key_of(text)

@@ -129,7 +129,7 @@ class Builder:
     def by_topic(self, operand: str, negated: bool) -> Part:
         topic = operand.strip()
         empty = self.actor.realm.empty_topic_display_name
-        if topic == NO_TOPIC or topic.casefold() == empty.casefold():
+        if topic == NO_TOPIC or key_of(topic) == key_of(empty):
             topic = ""
         self._selective(negated)
         return Part(parts.in_topic, self._of(key_of(topic)))

@@ -1,5 +1,7 @@
 """Names of topics: normalised, checked, cut to length. The empty one has several."""
 
+from unicodedata import normalize
+
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.topics.errors import InvalidCharacterInTopic
 
@@ -9,8 +11,10 @@ RESOLVED = "✔ "
 
 
 def key_of(topic: str) -> str:
-    """Return the key of a topic, the same for each casing."""
-    return topic.casefold()
+    """Return the key of a topic: the same for each casing, and for composed and decomposed letters
+    (the Unicode Standard, section 3.13, D145, without compatibility).
+    """
+    return normalize("NFC", normalize("NFC", topic).casefold())
 
 
 def normalise_topic(topic: str, *, empty_name: str) -> str:
@@ -24,7 +28,7 @@ def normalise_topic(topic: str, *, empty_name: str) -> str:
         raise InvalidCharacterInTopic(position=forbidden.end())
     if len(topic) > TOPIC_MAX:
         topic = topic[: TOPIC_MAX - 3].rstrip() + "..."
-    if topic == NO_TOPIC or topic.casefold() == empty_name.casefold():
+    if topic == NO_TOPIC or key_of(topic) == key_of(empty_name):
         return ""
     return topic
 
