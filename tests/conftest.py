@@ -7,9 +7,11 @@ PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
 import os
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+import httpx
 import pytest
 import structlog
 from hypothesis import settings as hypothesis_settings
@@ -98,6 +100,17 @@ def _patient_threads() -> Iterator[None]:
     """Requests may wait long for a thread, as for a lock: the machine may be busy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "MOST_QUEUED_S", PATIENCE_S)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_are_read_once() -> Iterator[None]:
+    """Clients of httpx share what they trust: to read all certificates of the machine takes each of
+    them 26 ms of the processor.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        shared = cache(httpx.create_ssl_context)
+        patch.setattr("httpx._transports.default.create_ssl_context", shared)
         yield
 
 
