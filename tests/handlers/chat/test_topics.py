@@ -37,18 +37,18 @@ class TestListTopics:
         ]
         assert [topic["name"] for topic in answer["topics"][2:]] == [BOT_TOPIC]
 
-    @pytest.mark.parametrize(
-        "other", ["Cafe\u0301 gru\u0308n", "CAFÉ GRÜN", "CAFE\u0301 GRU\u0308N"]
-    )
+    @pytest.mark.parametrize("other", ["Cafe\u0301", "CAFÉ", "CAFE\u0301"])
     def test_composed_and_decomposed_letters_are_one_topic(
         self, chat: ChatClient, other: str
     ) -> None:
         channel = open_channel(chat, "stage")
-        first = write(chat, channel, "Café grün")
+        first = write(chat, channel, "Café")
         newest = write(chat, channel, other)
         assert topics_of(chat, channel) == [(other, newest)]
-        narrow = json.dumps([["channel", channel], ["topic", "Café grün"]])
-        found = chat.get("/messages", narrow=narrow, anchor="newest", num_before=5, num_after=0)
+        narrow = [{"operator": "topic", "operand": "Café"}]
+        found = chat.get(
+            "/messages", narrow=json.dumps(narrow), anchor="newest", num_before=5, num_after=0
+        )
         assert [message["id"] for message in found["messages"]] == [first, newest]
 
     def test_names_the_empty_topic_for_older_clients(
