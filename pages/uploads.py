@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from flask import Flask, Response, abort, make_response, request
 from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import Range
 from werkzeug.wsgi import ClosingIterator
 
 from models.chat.common.hosts import parse_host
@@ -110,17 +111,29 @@ def _send(upload: AttachmentRow, store: Files) -> Response:
     """Return the whole file, or the requested range of it (RFC 9110, section 14)."""
     headers = headers_of(upload)
     start, stop = 0, upload.size
-    wanted = None if request.range is None else request.range.range_for_length(upload.size)
-    is_changed = "If-Range" in request.headers and request.if_range.etag != upload.handle
-    if wanted is not None and not is_changed:
+    asked = request.range if request.method == "GET" else None
+    if "If-Range" in request.headers and request.if_range.etag != upload.handle:
+        asked = None
+    wanted = None if asked is None else asked.range_for_length(upload.size)
+    if wanted is not None:
         start, stop = wanted
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{upload.size}"
+    elif asked is not None and _is_beyond(asked, upload.size):
+        return Response(status=416, headers=headers | {"Content-Range": f"bytes */{upload.size}"})
     headers["Content-Length"] = str(stop - start)
     pieces: Iterator[bytes] = iter(())
     if request.method != "HEAD":
         with _missing_or_unavailable():
             pieces = store.read(key_of(upload.realm_id, upload.handle), start, stop - start)
     return Response(pieces, 206 if "Content-Range" in headers else 200, headers)
+
+
+def _is_beyond(asked: Range, size: int) -> bool:
+    """Return whether one range is asked for, and a file of `size` bytes has none of it."""
+    if asked.units != "bytes" or len(asked.ranges) > 1:
+        return False
+    start, _ = asked.ranges[0]
+    return start >= size if start >= 0 else size == 0
 
 
 def _send_thumbnail(upload: AttachmentRow, store: Files) -> Response:
