@@ -17,6 +17,9 @@ from pages import assets, errors, reference, security
 
 log = structlog.get_logger("specd.pages")
 
+ROUTE = "specd.route"
+"""Key of the ASGI scope in which the server (`server/serving/page_visits.py`) expects it."""
+
 TITLES = {
     404: "Page not found",
     405: "Not possible here",
@@ -68,6 +71,7 @@ def build_pages(
     app = Pages(__name__, static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    app.before_request(_name_route)
     security.install(app, is_https=is_https)
     assets.install(app)
     reference.install(app, documents, has_errors=frozenset(failures))
@@ -77,6 +81,15 @@ def build_pages(
     app.register_error_handler(HTTPException, _show_http_error)
     app.register_error_handler(DatabaseUnavailable, _show_unavailable)
     return app
+
+
+def _name_route() -> None:
+    """Name the route of the request for the server, which logs and counts it: never the path, which
+    may have a secret.
+    """
+    scope = request.environ.get("asgi.scope")
+    if scope is not None and request.url_rule is not None:
+        scope[ROUTE] = request.url_rule.rule
 
 
 def _show_http_error(error: HTTPException) -> ResponseReturnValue:

@@ -43,8 +43,9 @@ from server.response import Response, Stream, standing_headers
 from server.service import Service
 from server.serving.exchange import Exchange, ServedAPI, deliver
 from server.serving.health import PATHS, Probes
-from server.serving.metrics import METRICS_LAG_S
+from server.serving.metrics import METRICS_LAG_S, Meter
 from server.serving.override import find_overriding_method, media_type_of
+from server.serving.page_visits import PAGES, ROUTE, UNROUTED, PageVisit
 from server.serving.request_log import RequestLog
 from server.serving.routes import checked, find_route, merge_slashes, operation_of, whole
 from server.serving.streams import Source, deliver_stream
@@ -73,6 +74,7 @@ class Engine(SpecMiddleware):
         self.mistakes: list[Mistake] = []
         self.waiting = Waiting()
         self._ids = _request_ids()
+        self._page_meters: dict[str, Meter] = {}
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
         """Compile one service, or note the mistakes for which it cannot be served."""
@@ -86,6 +88,8 @@ class Engine(SpecMiddleware):
 
     def flush_metrics(self) -> None:
         """Hand every request counted so far to Prometheus."""
+        for meter in self._page_meters.values():
+            meter.flush()
         for api in self.apis:
             for meter in (api.unrouted, *api.meters.values()):
                 meter.flush()
@@ -121,8 +125,14 @@ class Engine(SpecMiddleware):
             await send({"type": "http.response.body", "body": b"" if head else response.body})
             return
         seen = self.proxies.seen_through(scope)
-        _note_reader(scope, seen["client"][0] if seen.get("client") else "")
-        await self.app(seen, receive, send)
+        client = seen["client"][0] if seen.get("client") else ""
+        _note_reader(scope, client)
+        page = PageVisit(scope["method"], client, next(self._ids))
+        seen[ROUTE] = UNROUTED
+        try:
+            await self.app(seen, receive, partial(page.send, send))
+        finally:
+            self._conclude_page(page, seen[ROUTE])
 
     def begin(
         self,
@@ -185,6 +195,16 @@ class Engine(SpecMiddleware):
         meter.count(response.status, seconds)
         exchange.end_trace(response.status)
         requests.line(exchange.line(response.status, seconds))
+
+    def _conclude_page(self, page: PageVisit, route: str) -> None:
+        """Count a request for a page, and write its line in the log."""
+        meter = self._page_meters.get(route)
+        if meter is None:
+            meter = self._page_meters[route] = Meter(PAGES, route)
+        if meter.is_flushed:
+            asyncio.get_running_loop().call_later(METRICS_LAG_S, meter.flush)
+        meter.count(page.status, page.seconds)
+        requests.line(page.line(route))
 
     async def _answer(self, exchange: Exchange, receive: Receive) -> Response:
         route = find_route(exchange)
