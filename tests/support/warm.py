@@ -55,7 +55,7 @@ class Popen(subprocess.Popen[Any]):
             number if given == -1 else given
             for number, given in enumerate((asked["p2cread"], asked["c2pwrite"], asked["errwrite"]))
         ]
-        self.pid = _nursery.start(
+        pid = _nursery.start(
             {
                 "module": words[2],
                 "words": [os.fspath(word) for word in words[3:]],
@@ -66,6 +66,10 @@ class Popen(subprocess.Popen[Any]):
             },
             files,
         )
+        if pid is None:
+            cold(*arguments)
+            return
+        self.pid = pid
         self._child_created = True
         pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
         self._close_pipe_fds(*(asked[name] for name in pipes))  # type: ignore[attr-defined]
@@ -127,17 +131,22 @@ class _Nursery:
         self._socket: socket.socket | None = None
         self._owner = 0
 
-    def start(self, request: dict[str, Any], files: Sequence[int]) -> int:
-        """Return the id of the new process, which is a child of this one."""
+    def start(self, request: dict[str, Any], files: Sequence[int]) -> int | None:
+        """Return the id of the new process, which is a child of this one; None if the process that
+        forks could not begin or has ended.
+        """
         body = json.dumps(request).encode()
         with self._lock:
             if self._owner != os.getpid():
                 self._open()
             assert self._socket is not None
             with _orphans_come_here():
-                socket.send_fds(self._socket, [_HEAD.pack(len(body))], files)
-                self._socket.sendall(body)
-                return int(_HEAD.unpack(_exactly(self._socket, _HEAD.size))[0])
+                try:
+                    socket.send_fds(self._socket, [_HEAD.pack(len(body))], files)
+                    self._socket.sendall(body)
+                    return int(_HEAD.unpack(_exactly(self._socket, _HEAD.size))[0])
+                except (OSError, EOFError):
+                    return None
 
     def _open(self) -> None:
         # Imported here: the process that forks imports this module, and does without pytest.
