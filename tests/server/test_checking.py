@@ -295,6 +295,10 @@ class TestOpenAPI31:
     def test_what_is_no_mistake(self, schema: Any) -> None:
         assert faults(of_3_1(schema)) == {}
 
+    def test_word_of_a_later_version_is_named(self) -> None:
+        document = {**of_3_1({}), "openapi": "3.0.3", "webhooks": {}}
+        assert "is of OpenAPI 3.1, the document of 3.0" in faults(document)["webhooks"]
+
     def test_webhooks_and_shared_paths(self) -> None:
         document = of_3_1({})
         document["webhooks"] = {"paid": {"pots": {}}}

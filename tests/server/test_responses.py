@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from server.document.responses import Responses
+from server.document.responses import Responses, holds_list
 from server.document.schemas import Schemas
 from server.errors import NonConformingResponse
 from server.response import Response, as_response, encode
@@ -38,6 +38,7 @@ DECLARED: dict[str, Any] = {
     "4XX": {"description": "Yours.", "content": {JSON: {"schema": {"type": "array"}}}},
 }
 SENT = {"x-must": "1"}
+TREE = {"$ref": "#/components/schemas/Tree"}
 
 
 def responses(declared: dict[str, Any]) -> Responses:
@@ -171,3 +172,22 @@ class TestReplies:
             encode({"a": object()})
         with pytest.raises((TypeError, ValueError)):
             encode(["\ud800"])
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_found"),
+    [
+        ({"properties": {"a": {"type": "array"}, "b": True}}, True),
+        (
+            {"properties": {"a": {"$ref": "#/components/schemas/Tree"}, "b": {"type": "array"}}},
+            True,
+        ),
+        ({"allOf": [TREE]}, False),
+        ({"type": "array", "maxItems": 2}, False),
+        ({"items": False}, False),
+    ],
+)
+def test_list_without_a_bound_is_found(schema: dict[str, Any], is_found: bool) -> None:
+    tree = {"properties": {"next": TREE, "no": False}}
+    schemas = Schemas({"components": {"schemas": {"Tree": tree}}}, drop="writeOnly")
+    assert holds_list(schemas, schema) is is_found

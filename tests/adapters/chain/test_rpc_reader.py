@@ -216,10 +216,17 @@ class TestHead:
         assert reader.head().number == 5
         assert reader.genesis() is None
 
-    def test_leaves_an_endpoint_alone_for_as_long_as_it_asks(self, readers: Readers) -> None:
-        def busy(question: Question) -> None:
-            question.body(b"{}", status=429, Retry_After="60")
-
+    @pytest.mark.parametrize(
+        "busy",
+        [
+            lambda question: question.body(b"{}", status=429, Retry_After="60"),
+            lambda question: question.error(429, "slow down"),
+        ],
+        ids=["HTTP", "JSON-RPC"],
+    )
+    def test_leaves_an_endpoint_alone_for_as_long_as_it_asks(
+        self, busy: Answers, readers: Readers
+    ) -> None:
         endpoint = readers.endpoint(busy)
         reader = readers.over(endpoint)
         for _ in range(11):

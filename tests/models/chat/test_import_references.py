@@ -8,6 +8,7 @@ from sqlalchemy import BigInteger
 
 from models.chat.exports.tables import PARTS
 from models.chat.imports import references
+from models.chat.imports.completing import COMPLETE
 from models.chat.imports.ids import Ids
 from models.chat.imports.rows import TABLES, WITH_IDS
 from models.chat.imports.texts import Texts
@@ -151,3 +152,9 @@ def test_options_of_polls_name_their_authors(ids: Ids) -> None:
     for old, new in (("5,1", "1002,1"), ("canned,0", "canned,0"), ("77,2", "0,2"), ("5", "5")):
         text = orjson.dumps({**vote, "key": old}, option=orjson.OPT_SORT_KEYS).decode()
         assert orjson.loads(references.new_widget(ids, text)) == {**vote, "key": new}
+
+
+def test_value_of_a_bot_counts_with_its_key() -> None:
+    """As it does when a bot stores it."""
+    row = {"key": "visits", "value": "22"}
+    assert COMPLETE["bot_storage"](row, {}, None, ()) == {"size": 8}  # type: ignore[arg-type]
