@@ -17,6 +17,7 @@ from models.payment import (
     invoices,
     metadata,
     receipts,
+    resolutions,
     settlement,
 )
 from models.payment.addresses import checksummed
@@ -25,7 +26,7 @@ from models.payment.invoice_list import InvoiceFilter
 from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.receipts import Position, ReceiptFilter
-from models.payment.rendering import render_invoice, render_with_notes
+from models.payment.rendering import render_invoice, render_notes, render_with_notes
 from server.phases import prepared_by
 from server.response import Reply, Response, encode
 
@@ -161,6 +162,7 @@ def _wanted(
     created_from: int | None = None,
     created_to: int | None = None,
     updated_from: int | None = None,
+    resolved: bool | None = None,
     order: str,
 ) -> InvoiceFilter:
     """Return the list that the query of a request asks for."""
@@ -176,6 +178,7 @@ def _wanted(
         payment_method_id=payment_method_id,
         updated_from=updated_from,
         is_ascending=order == "asc",
+        is_resolved=resolved,
     )
 
 
@@ -228,4 +231,18 @@ def put_metadata(ctx: Context, *, id_: str, body: dict[str, Any]) -> dict[str, A
 
 def _metadata(invoice: InvoiceView) -> dict[str, Any]:
     """The document's InvoiceMetadata."""
-    return {"invoice_id": invoice.id, "metadata": invoice.metadata}
+    return {"invoice_id": invoice.id, "metadata": {}} | render_notes(invoice)
+
+
+def resolve_invoice(ctx: Context, *, id_: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Resolve an invoice."""
+    invoice = resolutions.resolve_invoice(
+        ctx.session,
+        project_id=ctx.actor.project_id,
+        invoice_id=id_,
+        reason=body["reason"],
+        note=body.get("note", ""),
+        refund_tx_hash=body.get("refund_tx_hash"),
+        now=ctx.now,
+    )
+    return render_with_notes(invoice)

@@ -117,6 +117,10 @@ COLUMNS: Mapping[str, Callable[[InvoiceView], str]] = {
     "deposit_address": lambda view: view.deposit_address,
     "transactions": _transactions,
     "metadata": lambda view: view.metadata_json or "",
+    "resolution": lambda view: view.resolution or "",
+    "resolution_note": lambda view: _inert(view.resolution_note or ""),
+    "refund_transaction": lambda view: view.refund_tx_hash or "",
+    "resolved_at": lambda view: _time(view.resolved_at),
 }
 PAYMENT_COLUMNS: Mapping[str, Callable[[Receipt], str]] = {
     "received_at": lambda receipt: _time(receipt.detected_at),

@@ -259,6 +259,20 @@ class InvoiceNotCancelable(DomainError):
     )
 
 
+class InvoiceNotResolvable(DomainError):
+    """The invoice may still become paid, or no money has come for it. Facts: `state`."""
+
+    code = "invoice_not_resolvable"
+    sentence = (
+        "Only an invoice that is paid, canceled or expired for good, and for which money has come, "
+        "can be resolved; this one is {state}."
+    )
+    advice = (
+        "Wait until `invoice.expired` or `invoice.paid` has come. If no money has come, no action "
+        "is needed."
+    )
+
+
 class InvoiceNotPayable(DomainError):
     """The invoice of the checkout session is not unpaid. Facts: `status`."""
 

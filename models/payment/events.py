@@ -120,6 +120,10 @@ class InvoiceReorged(InvoiceChanged, type="invoice.reorged"):
     """A reorganisation of the chain took back what earlier events had announced."""
 
 
+class InvoiceResolved(InvoiceChanged, type="invoice.resolved"):
+    """The merchant closed the invoice, or changed how."""
+
+
 _RECEIVED = (PROCESSING, PAID)
 
 

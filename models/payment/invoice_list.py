@@ -78,11 +78,14 @@ class InvoiceFilter:
     payment_method_id: str | None = None
     updated_from: int | None = None
     is_ascending: bool = False
+    is_resolved: bool | None = None
 
     @property
     def fingerprint(self) -> Json:
         """The list with its filters and its order, to which a cursor is bound."""
         its = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if its["is_resolved"] is None:
+            del its["is_resolved"]  # as in cursors of earlier releases
         sets = {"statuses": sorted(self.statuses), "exceptions": sorted(self.exceptions)}
         return ["invoices", {**its, **sets}]
 
@@ -167,10 +170,18 @@ def _first_of(
     query = select(part.index.ordered[0].label("at"), _its.id).where(
         part.index.rows(*part.first, since=least, behind=behind, before=end),
         *part.having,
+        *_resolved(wanted),
         *([] if is_by_age else _created(wanted)),
     )
     order = part.index.ascending if wanted.is_ascending else part.index.descending
     return query.order_by(*order).limit(limit).subquery()
+
+
+def _resolved(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition on the resolution of invoices."""
+    if wanted.is_resolved is not None:
+        resolved_at = aside(_its.resolved_at)
+        yield resolved_at.is_not(None) if wanted.is_resolved else resolved_at.is_(None)
 
 
 def _created(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:

@@ -37,6 +37,16 @@ class PaymentView:
 
 
 @dataclass(frozen=True, slots=True)
+class Resolution:
+    """How a merchant closed an invoice. The hash is 0x + 64 lower-case hex."""
+
+    reason: str
+    note: str
+    refund_tx_hash: str | None
+    resolved_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptWarning:
     """A warning for the creator of an invoice about an earlier attempt at the order."""
 
@@ -51,6 +61,7 @@ class InvoiceView:
 
     `expiry_final`: it is `expired` by the chain, not by the clock alone. `xpub` is the project's.
     `warnings` are for its creator. `metadata_json` is an object of texts; None: there are none.
+    `resolution` is its reason; None: the invoice is not resolved.
     """
 
     id: str
@@ -78,6 +89,10 @@ class InvoiceView:
     canceled_at: datetime | None
     xpub: str
     metadata_json: str | None = None
+    resolution: str | None = None
+    resolution_note: str | None = None
+    refund_tx_hash: str | None = None
+    resolved_at: datetime | None = None
     expiry_final: bool = False
     payments: tuple[PaymentView, ...] = ()
     warnings: tuple[AttemptWarning, ...] = ()
@@ -103,6 +118,14 @@ class InvoiceView:
         """The merchant's metadata."""
         its: dict[str, str] = orjson.loads(self.metadata_json or "{}")
         return its
+
+    @property
+    def resolved(self) -> Resolution | None:
+        """How the merchant closed the invoice, or None if it is not closed."""
+        if self.resolution is None or self.resolved_at is None:
+            return None
+        note = self.resolution_note or ""
+        return Resolution(self.resolution, note, self.refund_tx_hash, self.resolved_at)
 
     @property
     def derivation_path(self) -> str:

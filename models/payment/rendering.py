@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from models.payment.invoice_view import InvoiceView, PaymentView
+from models.payment.invoice_view import InvoiceView, PaymentView, Resolution
 from models.payment.receipts import Receipt
 from models.types import to_ms
 
@@ -49,11 +49,29 @@ def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> di
 
 def render_with_notes(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
     """Return the document's Invoice as lists, events and exports show it: with the merchant's
-    metadata, if there are any.
+    metadata and resolution, if there are any.
     """
-    metadata = view.metadata
-    shown = render_invoice(view, most_payments=most_payments)
-    return {**shown, **({"metadata": metadata} if metadata else {})}
+    return render_invoice(view, most_payments=most_payments) | render_notes(view)
+
+
+def render_notes(view: InvoiceView) -> dict[str, Any]:
+    """Return the properties of an invoice that the original interface does not have."""
+    metadata, resolution = view.metadata, view.resolved
+    return {
+        **({"metadata": metadata} if metadata else {}),
+        **({} if resolution is None else {"resolution": render_resolution(resolution)}),
+    }
+
+
+def render_resolution(resolution: Resolution) -> dict[str, Any]:
+    """Return the document's Resolution."""
+    tx_hash = resolution.refund_tx_hash
+    return {
+        "reason": resolution.reason,
+        "note": resolution.note,
+        "resolved_at": to_ms(resolution.resolved_at),
+        **({} if tx_hash is None else {"refund_tx_hash": tx_hash}),
+    }
 
 
 def render_payment(view: PaymentView) -> dict[str, Any]:

@@ -117,6 +117,9 @@ def apply_settlement(
     invoice.amount_paid, invoice.amount_pending = amounts
     invoice.paid_at = settlement.paid_at
     invoice.updated_at = now
+    if has_events and invoice.resolved_at is not None:
+        invoice.resolution = invoice.resolution_note = invoice.refund_tx_hash = None
+        invoice.resolved_at = None
     session.flush()
     if before != after:
         _record(session, invoice, before=before, now=now, head_number=head_number)

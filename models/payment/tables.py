@@ -201,6 +201,11 @@ class Invoice(PaymentBase):
     canceled_at: Mapped[datetime | None] = mapped_column(UtcMs)
     # The merchant's metadata as a JSON object of texts; null: none.
     metadata_json: Mapped[str | None] = mapped_column(Text)
+    # How the merchant closed the invoice; null: not, or its money has changed since.
+    resolution: Mapped[str | None] = mapped_column(String(16))
+    resolution_note: Mapped[str | None] = mapped_column(Text)
+    refund_tx_hash: Mapped[str | None] = mapped_column(HASH)
+    resolved_at: Mapped[datetime | None] = mapped_column(UtcMs)
 
 
 class Payment(PaymentBase):

@@ -50,6 +50,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
         at=("/query/cursor", "is not a cursor of this list with these filters in this order"),
     ),
     domain.InvoiceNotCancelable: Answer(409, "invoice_not_cancelable", is_definitive=True),
+    domain.InvoiceNotResolvable: Answer(409, "invoice_not_resolvable"),
     domain.InvoiceNotPayable: Answer(409, "invoice_not_payable"),
     domain.OrderAttemptExists: Answer(
         409,

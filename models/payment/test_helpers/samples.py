@@ -18,6 +18,7 @@ from models.payment.events import (
     InvoicePaymentReorged,
     InvoiceProcessing,
     InvoiceReorged,
+    InvoiceResolved,
     MerchantEvent,
     PaymentChanged,
 )
@@ -53,6 +54,7 @@ _STATES: Mapping[type[InvoiceChanged], tuple[str, str, int, str]] = {
     InvoiceCanceled: (CANCELED, NONE, 0, PENDING),
     InvoicePaidLate: (EXPIRED, LATE, _AMOUNT, PENDING),
     InvoiceReorged: (UNPAID, REORGED, _AMOUNT, ORPHANED),
+    InvoiceResolved: (EXPIRED, LATE, _AMOUNT, CONFIRMED),
 }
 """Kind -> status and exception of the invoice, the atoms of its payment (0: none), and its status.
 """
@@ -73,6 +75,10 @@ def _event(type_: str, endpoint: Endpoint, now: datetime) -> MerchantEvent:
     kind = _KINDS[type_]
     status, exception, atoms, payment_status = _STATES[kind]
     invoice = _invoice(status, exception, now)
+    if kind is InvoiceResolved:
+        invoice = replace(
+            invoice, resolution="refunded", resolution_note="A sample.", resolved_at=now
+        )
     payment = replace(_payment(atoms, payment_status, now), late=exception == LATE)
     if atoms:
         invoice = replace(

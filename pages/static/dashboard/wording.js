@@ -30,6 +30,7 @@ const EVENTS = {
   "invoice.canceled": ["stopped", "Canceled"],
   "invoice.paid_late": ["warning", "Paid late"],
   "invoice.reorged": ["warning", "Taken back by the chain"],
+  "invoice.resolved": ["done", "Resolved"],
   "webhook_endpoint.disabled": ["warning", "Webhook endpoint disabled"],
 };
 

@@ -11,6 +11,7 @@ import httpx
 from models.clock import Clock
 from models.database import Database
 from models.payment import event_list, keys
+from models.payment.settlement import apply_settlement
 from models.payment.test_helpers import runs
 from models.payment.test_helpers.scenarios import CATALOGUE
 from tests.contract.authorization.policy import Case, filled
@@ -23,6 +24,7 @@ from tests.support.payment.factories import (
     make_key,
     make_merchant,
     make_method,
+    make_payment,
 )
 
 ADAS_CHAIN = 31338
@@ -61,6 +63,9 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
         make_method(session, ada.project, now=now, method_id="books")
         make_method(session, ada.project, now=now, method_id="far", chain_id=ADAS_CHAIN)
         invoice = make_invoice(session, ada, now=now)
+        settled = make_invoice(session, ada, now=now)
+        make_payment(session, settled.id, at=now)
+        apply_settlement(session, settled.id, head_number=200, checkpoint_time=now, now=now)
         ben = make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
         revoked = make_key(session, ada.project, now=now)
         keys.revoke_key(session, key_id=revoked.split("_")[2], now=now)
@@ -84,6 +89,7 @@ def prepare(app: PaymentApp, database: Database, clock: Clock) -> PaymentStage:
         )
         things = {
             "invoice": invoice.id,
+            "settled_invoice": settled.id,
             "event": event,
             "endpoint": endpoint.id,
             "run": run.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy.orm import Session
@@ -13,18 +13,25 @@ from sqlalchemy.orm import Session
 from demo.chain.anvil import find_anvil
 from models import migrate
 from models.database import Database
+from models.payment.settlement import apply_settlement
 from tests.contract.sdk.stage import Stage, write_facts
 from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import RunningServer
-from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_invoice, make_merchant
+from tests.support.payment.factories import (
+    ADA_XPUB,
+    BEN_XPUB,
+    make_invoice,
+    make_merchant,
+    make_payment,
+)
 
 
 @contextmanager
 def payment_stage(directory: Path) -> Iterator[Stage]:
     """Ada, whose SDK it is, and Ben, who must not see what is hers.
 
-    Ada has an unpaid invoice. Facts: `base_url`; `payment_method_id`, `chain_id`, `token_symbol`;
-    `callers`: both, and somebody unknown.
+    Ada has a paid invoice and, which is newer, an unpaid one. Facts: `base_url`;
+    `payment_method_id`, `chain_id`, `token_symbol`; `callers`: both, and somebody unknown.
     """
     database_url = f"sqlite:///{directory}/payment.db"
     migrate.upgrade(database_url, "payment")
@@ -34,6 +41,9 @@ def payment_stage(directory: Path) -> Iterator[Stage]:
     def work(session: Session) -> tuple[str, str]:
         ada = make_merchant(session, now=now, xpub=ADA_XPUB)
         ben = make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
+        paid = make_invoice(session, ada, now=now - timedelta(minutes=1))
+        make_payment(session, paid.id, at=now)
+        apply_settlement(session, paid.id, head_number=200, checkpoint_time=now, now=now)
         make_invoice(session, ada, now=now)
         return ada.key, ben.key
 

@@ -41,7 +41,15 @@ SEED = {
     ),
 }
 OPTIONAL: dict[str, list[str]] = {
-    "Invoice": ["expiry_final", "derivation_path", "payments_omitted", "warnings", "metadata"],
+    "Invoice": [
+        "expiry_final",
+        "derivation_path",
+        "payments_omitted",
+        "warnings",
+        "metadata",
+        "resolution",
+    ],
+    "Resolution": ["refund_tx_hash"],
     "AttemptWarning": [],
     "Payment": [],
     "Route": [],
