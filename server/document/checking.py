@@ -13,7 +13,7 @@ from typing import Any
 
 from server.document import values
 from server.errors import DocumentError, DocumentErrors
-from server.openapi import rules, shapes
+from server.openapi import impossible, rules, shapes
 from server.openapi.loading import Bundle, Loaded, load_cached
 from server.openapi.mistakes import Locator, Mistake, Mistakes, in_order, of_spot, place_of, shown
 from server.openapi.structure import Steps
@@ -32,6 +32,10 @@ def find_faults(
     found += rules.find_faults(checked, rules.MUST)
     if is_thorough:
         found += rules.find_faults(checked, rules.ADVICE)
+        found += impossible.find_faults(checked)
+        known = {fault.at for fault in found}
+        unfit = values.find_unfit_choices(checked)
+        found += [fault for fault in unfit if fault.at not in known]
     if has_defaults:
         found += values.find_faults(checked, has_examples=is_thorough)
     return found

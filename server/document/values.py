@@ -59,6 +59,35 @@ def find_faults(checked: Checked, *, has_examples: bool) -> Iterator[DocumentErr
                 yield from compilers.faults(value)
 
 
+def find_unfit_choices(checked: Checked) -> Iterator[DocumentError]:
+    """Yield an error for each schema that lists values of which none fits its other keywords."""
+    latest = in_latest(checked.content)
+    if latest is not checked.content:
+        checked = Checked(latest)
+    compilers = _Compilers(checked.content)
+    lists = [
+        (_Value("value", (*at, key), _whole(options[0]), schema, _drops_at(at)), options)
+        for at, schema in checked.of("schema")
+        if "$ref" not in schema
+        for key, options in (("enum", schema.get("enum")), ("const", [schema.get("const")]))
+        if key in schema and isinstance(options, list) and options
+    ]
+    if compilers.fit_together([value for value, _ in lists], ""):
+        return
+    for value, options in lists:
+        faults = [compilers.faults(replace(value, value=_whole(option))) for option in options]
+        if all(faults):
+            reason = (
+                f"none of the values fits the rest of the schema, so nothing fits: {faults[0][0]}"
+            )
+            yield DocumentError(reason, value.at)
+
+
+def _whole(value: Any) -> Any:
+    """Return a number without a fraction as an integer, which is equal to it in JSON."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _type_of(schema: Node) -> Node:
     return {key: schema[key] for key in ("type", "nullable") if key in schema}
 

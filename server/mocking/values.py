@@ -24,8 +24,12 @@ from server.mocking.patterns import texts
 
 DEEP = 4
 """How deep optional parts are made."""
-DEEPEST = 24
+DEEPEST = 100
 """How deep parts are made that a schema demands."""
+MOST_FAILURES = 200
+"""Parts of one value that cannot be made before it is given up: their number may double with each
+level.
+"""
 MOST_PARTS = 200
 """How many parts are made below the second level before optional ones are left out."""
 TRIES = 24
@@ -163,13 +167,16 @@ class _Maker:
         self._is_full = is_full
         self._is_random = is_random
         self._left = MOST_PARTS
+        self._failures = 0
         self._inside: list[str] = []
         """The references that the parts being made are inside of."""
 
     def make(self, schema: Any, depth: int = 0) -> Any:
         """Return a value. Raise `Impossible`."""
         reference = str(schema.get("$ref", "")) if isinstance(schema, Mapping) else ""
-        if depth > DEEPEST or (reference and self._inside.count(reference) > 1):
+        is_too_deep = depth > DEEPEST or (reference and self._inside.count(reference) > 1)
+        if is_too_deep or self._failures > MOST_FAILURES:
+            self._failures += 1
             raise Impossible
         if depth > 1:
             self._left -= 1
@@ -228,6 +235,7 @@ class _Maker:
                     value = self._make(_merge(base, self._flatten(named)), schema, depth + 1)
                     if self._values.fits(schema, value):
                         return value
+                self._failures += 1
         raise Impossible
 
     def _object(self, flat: Mapping[str, Any], depth: int) -> dict[str, Any]:

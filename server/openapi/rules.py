@@ -473,55 +473,6 @@ def words_of_schemas(checked: Checked) -> Faults:
                     yield _unknown(fault, name, properties, (*at, "required", number))
 
 
-def impossible(checked: Checked) -> Faults:
-    """Something fits a schema: a value that it lists, or an object with all that it requires."""
-    for at, schema in checked.of("schema"):
-        kinds = schema.get("type")
-        names = [kinds] if isinstance(kinds, str) else _list(kinds)
-        options = schema.get("enum")
-        if isinstance(options, list) and options:
-            if names and not any(_is_of(value, names) for value in options):
-                quote = ": write them in quotes" if names == ["string"] else ""
-                yield DocumentError(
-                    f"none of the values is of type {', '.join(map(str, names))}, so nothing "
-                    f"fits{quote}",
-                    at=(*at, "enum"),
-                )
-            least, most = _number(schema.get("minLength")), _number(schema.get("maxLength"))
-            if all(
-                isinstance(value, str)
-                and ((least or 0) > len(value) or (most is not None and most < len(value)))
-                for value in options
-            ):
-                yield DocumentError(
-                    "none of the values has an allowed length, so nothing fits", at=(*at, "enum")
-                )
-        properties = _mapping(schema.get("properties"))
-        if schema.get("additionalProperties") is False and "patternProperties" not in schema:
-            for number, name in enumerate(_list(schema.get("required"))):
-                if str(name) not in properties and nearest(name, properties, very=True) is None:
-                    yield DocumentError(
-                        f'"{name}" is required and not allowed, so nothing fits',
-                        at=(*at, "required", number),
-                    )
-
-
-def _is_of(value: Any, names: list[Any]) -> bool:
-    """Return whether a value has one of these types."""
-    match value:
-        case None:
-            return "null" in names
-        case bool():
-            return "boolean" in names
-        case int() | float():
-            return "number" in names or ("integer" in names and value == int(value))
-        case str():
-            return "string" in names
-        case list():
-            return "array" in names
-    return "object" in names
-
-
 def nullable_choices(checked: Checked) -> Faults:
     """A schema of OpenAPI 3.0 that is nullable has null among its values, if it lists them."""
     if checked.version != "3.0":
@@ -631,7 +582,7 @@ MUST: tuple[Callable[[Checked], Faults], ...] = (
 )
 ADVICE: tuple[Callable[[Checked], Faults], ...] = (
     *(answers, keywords, beside_references, words_of_schemas, functions, tags, scopes),
-    *(nullable_choices, unserved_servers, impossible),
+    *(nullable_choices, unserved_servers),
     *(addresses, media_types, headers),
 )
 

@@ -271,7 +271,7 @@ SOUND: list[Any] = [
     {"x-anything": 1, "unknownWord": 2},
     {"$dynamicRef": "#node", "$defs": {"node": {"$dynamicAnchor": "node"}}},
     {"properties": {"nullable": {}, "type": {"type": "string"}, "$ref": {"type": "string"}}},
-    {"enum": [{"type": "integr", "$ref": "#/no"}], "const": {"$ref": "#/no"}},
+    {"enum": [{"type": "integr", "$ref": "#/no"}], "const": {"type": "integr", "$ref": "#/no"}},
 ]
 
 
