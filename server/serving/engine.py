@@ -42,7 +42,7 @@ from server.openapi.mistakes import Mistake
 from server.response import Response, Stream, standing_headers
 from server.service import Service
 from server.serving.exchange import Exchange, ServedAPI, deliver
-from server.serving.health import PATHS, Probes
+from server.serving.health import PATHS, Probes, is_inside
 from server.serving.metrics import METRICS_LAG_S, Meter
 from server.serving.override import find_overriding_method, media_type_of
 from server.serving.page_visits import PAGES, ROUTE, UNROUTED, PageVisit
@@ -119,7 +119,9 @@ class Engine(SpecMiddleware):
             return
         # A proxy compares these paths as they were sent, so no other spelling is one of them.
         if scope["path"] in PATHS and _is_as_sent(scope):
-            response = await self.probes.respond(scope["path"], scope["method"])
+            response = await self.probes.respond(
+                scope["path"], scope["method"], is_inside=is_inside(scope)
+            )
             head = scope["method"] == "HEAD"
             await send(start(response, [], (), raw_headers(standing_headers(is_https=False))))
             await send({"type": "http.response.body", "body": b"" if head else response.body})

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address
 from typing import Any, TypeVar
 
 import structlog
+from starlette.types import Scope
 
 from server.pools import Pool
+from server.release import RELEASE
 from server.response import Response, encode
 from server.service import Gauge, Service
 from server.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
@@ -20,6 +24,26 @@ PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
 _TIMEOUT_S = 5.0
 _EXPOSITIONS = Pool("metrics", 1)
 T = TypeVar("T")
+BUILD = Gauge(
+    "specd_build_info",
+    "The release that this server runs; the value is 1.",
+    1,
+    {"version": RELEASE, "python": platform.python_version()},
+)
+_FORWARDED = frozenset((b"x-forwarded-for", b"forwarded", b"via"))
+
+
+def is_inside(scope: Scope) -> bool:
+    """Return whether a request comes directly from this machine or a private network, not through
+    a proxy.
+    """
+    peer = scope.get("client")
+    if any(name.lower() in _FORWARDED for name, _ in scope["headers"]):
+        return False
+    try:
+        return not peer or not peer[0] or ip_address(peer[0]).is_private
+    except ValueError:
+        return False
 
 
 stopping = threading.Event()
@@ -45,20 +69,23 @@ class Probes:
             threads.shutdown(wait=False, cancel_futures=True)
         self._threads.clear()
 
-    async def respond(self, path: str, method: str) -> Response:
-        """Return the answer to GET or HEAD; 405 for any other method."""
+    async def respond(self, path: str, method: str, *, is_inside: bool) -> Response:
+        """Return the answer to GET or HEAD; 405 for any other method. Only requests from inside are
+        told the release.
+        """
         if method not in ("GET", "HEAD"):
             return Response(
                 405, encode({"status": "method not allowed"}), (("Allow", "GET, HEAD"),)
             )
         if path == "/healthz":
-            return Response(200, encode({"status": "ok"}))
+            told = {"version": RELEASE} if is_inside else {}
+            return Response(200, encode({"status": "ok", **told}))
         if path == "/metrics":
             if COUNTS_IN_FILES:  # the other workers hand over within METRICS_LAG_S
                 await asyncio.sleep(METRICS_LAG_S * 1.2)
             self.flush_metrics()
             found = await asyncio.gather(*(self._gauges(service) for service in self._services))
-            gauges = [gauge for of_service in found for gauge in of_service]
+            gauges = [BUILD, *(gauge for of_service in found for gauge in of_service)]
             body, media_type = await _EXPOSITIONS.run(exposition, gauges)
             return Response(200, body, media_type=media_type)
         return await self._readiness()

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import time
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
+from server.release import RELEASE
 from server.service import Chore, Gauge
 from server.serving.app import build_app
+from server.serving.health import is_inside
 from tests.server.client import Client
 from tests.server.database import Books
 from tests.server.services import SHOP, SHOP_TEXT, module, operation, serve, shop, shop_service
@@ -116,7 +119,28 @@ class TestPages:
 class TestProbes:
     def test_the_process_is_well(self, shop: Client) -> None:
         answer = Client(shop.app).get("/healthz")
-        assert (answer.status, answer.json) == (200, {"status": "ok"})
+        assert (answer.status, answer.json) == (200, {"status": "ok", "version": RELEASE})
+
+    @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via"])
+    def test_requests_through_a_proxy_are_not_told_the_version(
+        self, shop: Client, header: str
+    ) -> None:
+        answer = Client(shop.app).get("/healthz", headers=[(header, "203.0.113.7")])
+        assert answer.json == {"status": "ok"}
+
+    @pytest.mark.parametrize(
+        ("peer", "expected"),
+        [("10.0.0.4", True), ("::1", True), ("fd00::4", True), ("", True),
+         ("198.41.0.4", False), ("2a00::1", False), ("nonsense", False)],
+    )  # fmt: skip
+    def test_peers_of_private_networks_are_inside(self, peer: str, expected: bool) -> None:
+        assert is_inside({"client": (peer, 1), "headers": []}) is expected
+
+    def test_the_scrape_names_the_version(self, shop: Client) -> None:
+        scrape = Client(shop.app).get("/metrics").body.decode()
+        assert re.search(
+            rf'^specd_build_info{{python=".+",version="{RELEASE}"}} 1.0$', scrape, re.M
+        )
 
     def test_ready_asks_the_database_and_the_service(self) -> None:
         books, asked = Books(inline=True), []
