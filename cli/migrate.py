@@ -1,11 +1,15 @@
 """`specd migrate`: upgrades every database to this release's schema."""
 
+from contextlib import closing
+from importlib import import_module
+
 import click
 
 from cli.databases import UNKNOWN_REVISION, is_missing
 from cli.folders import require_restored
 from cli.output import answer, json_option
 from cli.waiting import once_available, wait_option
+from models.database import Database
 from models.revisions import is_usable
 from settings import Settings
 
@@ -26,6 +30,7 @@ def migrate_all(settings: Settings) -> list[str]:
     for service, url in settings.database_urls.items():
         if is_missing(url) or not is_usable(url, service):
             _upgrade(url, service)
+            _expect_workers(url, service)
     return list(settings.database_urls)
 
 
@@ -41,3 +46,11 @@ def _upgrade(url: str, service: str) -> None:
             f"The {service} database has the encoding {error}, but UTF8 is needed: create it anew"
             " with ENCODING 'UTF8' TEMPLATE template0."
         ) from error
+
+
+def _expect_workers(url: str, service: str) -> None:
+    """Expect the workers of this release, so that one which nobody starts is missed."""
+    registry = import_module("workers.registry")  # imports all workers, which most starts do not
+    if service in registry.SERVICES:
+        with closing(Database(url)) as database:
+            registry.expect_all(service, database)

@@ -1,10 +1,13 @@
 """Metrics that every service has besides those of requests."""
 
 import shutil
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from models.archiving import Archiving
 from models.event_span import EventSpan
+from models.worker_heartbeats import Heartbeat
 from server.service import Gauge
 
 
@@ -61,4 +64,17 @@ def archive_gauges(service: str, found: Archiving | None) -> list[Gauge]:
             found.last_s,
             labels,
         ),
+    ]
+
+
+def worker_gauges(found: Sequence[Heartbeat], now: datetime) -> list[Gauge]:
+    """Return the metrics of a service's workers."""
+    return [
+        Gauge(
+            "specd_worker_seen_seconds",
+            "How long ago any process has last run the worker without a failure.",
+            (now - heartbeat.seen_at).total_seconds(),
+            {"worker": heartbeat.name},
+        )
+        for heartbeat in found
     ]

@@ -75,6 +75,8 @@ class WorkerPool:
         self._returned = threading.Condition()
         self._returns = 0
         self.failed = False
+        self.failing: set[str] = set()
+        """Names of workers whose last step failed."""
         self._threads: list[threading.Thread] = []
         self._log = structlog.get_logger("workers")
 
@@ -154,10 +156,12 @@ class WorkerPool:
                 more = retrying(step)
             except RetryError:  # the last step failed and the pool is stopping
                 return
+            self.failing.discard(worker.name)
             if not more:
                 self.stopping.wait(worker.poll_s)
 
     def _log_failure(self, worker: Worker, state: RetryCallState) -> None:
+        self.failing.add(worker.name)
         problem = state.outcome.exception() if state.outcome else None
         if isinstance(problem, DatabaseUnavailable):
             return  # the log has one line for the outage

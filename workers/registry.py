@@ -1,7 +1,8 @@
 """All workers by name; runs some of them in one process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from importlib import import_module
 
 import logs
@@ -11,6 +12,7 @@ from models.database import Database
 from models.secret_shapes import SHAPES
 from settings import Settings
 from workers.context import WorkerContext, WorkerFactory
+from workers.heartbeats import TABLES, expect_workers, heartbeats_of
 from workers.loop import WorkerPool
 
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
@@ -51,10 +53,29 @@ def run(names: Sequence[str], settings: Settings) -> None:
         for context in contexts.values():
             context.database.availability.on_return(pool.wake)
         workers = []
+        running: dict[str, list[str]] = {}
         for name in dict.fromkeys(names or NAMES):
             service = SERVICE_OF[name]
             contexts[service].database.watch()
             workers.append(SERVICES[service][name](contexts[service]))
+            running.setdefault(service, []).append(name)
+        for service, theirs in running.items():
+            if service in TABLES:
+                find_running = partial(_without, theirs, pool.failing)
+                database = contexts[service].database
+                workers.append(
+                    heartbeats_of(TABLES[service], database, clock, service, find_running)
+                )
         pool.run_until_signal(workers)
     if pool.failed:
         raise SystemExit(1)
+
+
+def expect_all(service: str, database: Database) -> None:
+    """Expect a heartbeat of each worker of a service from now on."""
+    if service in TABLES:
+        expect_workers(service, database, SystemClock(), tuple(SERVICES[service]))
+
+
+def _without(names: Sequence[str], failing: Collection[str]) -> list[str]:
+    return [name for name in names if name not in failing]

@@ -57,6 +57,7 @@ POLICY = Policy(
         "user_topic": "a state that people change",
         "presence": "one row for each person, written over",
         "user_status": "a state that people change",
+        "worker_heartbeat": "one row for each worker, written over",
         "outgoing_delivery": "until the bot has answered, or is given up",
         "saved_snippet": "until its author deletes it",
         "attachment": "until its owner deletes it, or no message has shown it for "

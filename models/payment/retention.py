@@ -45,5 +45,6 @@ POLICY = Policy(
         "chain_head": "one row for each chain, written over",
         "webhook_secret": "goes with a rotation, or with its endpoint",
         "lease": "one row for each job, written over",
+        "worker_heartbeat": "one row for each worker, written over",
     },
 )

@@ -359,3 +359,12 @@ class Lease(PaymentBase):
     name: Mapped[str] = mapped_column(String(100), primary_key=True)
     holder: Mapped[str] = mapped_column(String(200))
     expires_at: Mapped[datetime] = mapped_column(UtcMs)
+
+
+class WorkerHeartbeat(PaymentBase):
+    """When a worker last ran without a failure (models/worker_heartbeats.py)."""
+
+    __tablename__ = "worker_heartbeat"
+
+    name: Mapped[str] = mapped_column(String(60), primary_key=True)
+    seen_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -3,14 +3,15 @@
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import archive_gauges, disk_gauges, log_gauges
+from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
 from models.archiving import find_archiving
 from models.base import table_of
 from models.chat import backlogs
-from models.chat.tables import Event
+from models.chat.tables import Event, WorkerHeartbeat
 from models.database import Database
 from models.event_span import find_span
 from models.work_queue import MOST_COUNTED
+from models.worker_heartbeats import find_heartbeats
 from server.service import Gauge
 
 
@@ -22,6 +23,7 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
         found = backlogs.find_backlogs(reader, now=now)
         span = find_span(reader, table_of(Event), now=now)
         archiving = find_archiving(reader, database.dialect)
+        heartbeats = find_heartbeats(reader, table_of(WorkerHeartbeat))
     waiting = {**{name: its.waiting for name, its in found.queues.items()}, **found.batches}
     gauges = [
         Gauge(
@@ -55,4 +57,5 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
         *log_gauges("chat", span),
         *disk_gauges("chat", data_dir),
         *archive_gauges("chat", archiving),
+        *worker_gauges(heartbeats, now),
     ]

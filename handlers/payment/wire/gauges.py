@@ -4,15 +4,16 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import archive_gauges, disk_gauges, log_gauges
+from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
 from models.archiving import find_archiving
 from models.base import table_of
 from models.database import Database
 from models.event_span import find_span
 from models.payment import progress
 from models.payment.leases import watcher_of
-from models.payment.tables import Event
+from models.payment.tables import Event, WorkerHeartbeat
 from models.payment.webhooks import backlog
+from models.worker_heartbeats import find_heartbeats
 from server.service import Gauge
 
 
@@ -55,6 +56,7 @@ def find_gauges(
         leases = progress.find_leases(reader)
         span = find_span(reader, table_of(Event), now=now)
         archiving = find_archiving(reader, database.dialect)
+        heartbeats = find_heartbeats(reader, table_of(WorkerHeartbeat))
     led = {lease.name for lease in leases if lease.expires_at > now}
     gauges = [
         Gauge(
@@ -128,4 +130,5 @@ def find_gauges(
         *log_gauges("payment", span),
         *disk_gauges("payment", data_dir),
         *archive_gauges("payment", archiving),
+        *worker_gauges(heartbeats, now),
     ]

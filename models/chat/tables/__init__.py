@@ -67,3 +67,4 @@ from models.chat.tables.user import ProfileField as ProfileField
 from models.chat.tables.user import ProfileValue as ProfileValue
 from models.chat.tables.user import User as User
 from models.chat.tables.user import UserStatus as UserStatus
+from models.chat.tables.worker_heartbeat import WorkerHeartbeat as WorkerHeartbeat

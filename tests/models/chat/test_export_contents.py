@@ -70,6 +70,7 @@ LEFT_OUT: Mapping[str, str] = {
     "reaction_archive": "reactions to messages that were deleted",
     "row_change": "what changes while an organization moves away",
     "secret_check": "a word that only the secret of the server opens",
+    "worker_heartbeat": "which workers of the server run",
     "stale_search": "messages that search has yet to follow",
     "presence": "when people were last there",
     "spent_link": "links that were used",

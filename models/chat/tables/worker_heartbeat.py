@@ -1,0 +1,18 @@
+"""Which workers run."""
+
+from datetime import datetime
+
+from sqlalchemy import String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from models.base import ChatBase
+from models.types import UtcMs
+
+
+class WorkerHeartbeat(ChatBase):
+    """When a worker last ran without a failure (models/worker_heartbeats.py)."""
+
+    __tablename__ = "worker_heartbeat"
+
+    name: Mapped[str] = mapped_column(String(60), primary_key=True)
+    seen_at: Mapped[datetime] = mapped_column(UtcMs)

@@ -1,0 +1,109 @@
+"""Heartbeats of workers: who runs is seen, and who is gone, fails or never started is missed."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Table
+
+from models.database import Database
+from models.worker_heartbeats import find_heartbeats, record_heartbeats
+from settings import Settings
+from tests.support.frozen_clock import FrozenClock
+from workers import registry
+from workers.heartbeats import TABLES, expect_workers, heartbeats_of
+from workers.loop import Worker, WorkerPool
+
+TIMEOUT_S = 10.0
+
+
+def ages(database: Database, table: Table, clock: FrozenClock) -> dict[str, int]:
+    """Return how long ago each worker was seen, in seconds."""
+    with database.reading() as reader:
+        return {
+            name: int((clock.now() - seen_at).total_seconds())
+            for name, seen_at in find_heartbeats(reader, table)
+        }
+
+
+@pytest.fixture
+def table() -> Table:
+    return TABLES["payment"]
+
+
+def test_each_service_with_workers_has_a_table() -> None:
+    assert TABLES.keys() == registry.SERVICES.keys()
+
+
+def test_worker_that_is_gone_is_missed(
+    database: Database, clock: FrozenClock, table: Table
+) -> None:
+    expect_workers("payment", database, clock, ["one", "two", "never"])
+    running = ["one", "two"]
+    worker = heartbeats_of(table, database, clock, "payment", lambda: running)
+    clock.advance(seconds=60)
+    assert not worker.try_one()
+    assert ages(database, table, clock) == {"one": 0, "two": 0, "never": 60}
+    running.remove("two")
+    clock.advance(seconds=60)
+    worker.try_one()
+    assert ages(database, table, clock) == {"one": 0, "two": 60, "never": 120}
+    running.clear()
+    assert not worker.try_one()
+
+
+def test_workers_of_another_release_are_forgotten_and_the_others_kept(
+    database: Database, clock: FrozenClock, table: Table
+) -> None:
+    expect_workers("payment", database, clock, ["old", "kept"])
+    clock.advance(seconds=5)
+    expect_workers("payment", database, clock, ["kept", "new"])
+    assert ages(database, table, clock) == {"kept": 5, "new": 0}
+
+
+def test_two_processes_share_a_row(database: Database, clock: FrozenClock, table: Table) -> None:
+    for _ in range(2):
+        database.run(lambda session: record_heartbeats(session, table, ["one"], clock.now()))
+    assert ages(database, table, clock) == {"one": 0}
+
+
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    pool = WorkerPool()
+    yield pool
+    pool.stop()
+
+
+def test_worker_is_failing_until_a_step_succeeds(pool: WorkerPool) -> None:
+    tried, failed, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def step() -> bool:
+        if not tried.is_set():
+            tried.set()
+            raise ValueError("once")
+        failed.wait(TIMEOUT_S)
+        return False
+
+    def look() -> bool:
+        if tried.is_set() and "one" in pool.failing:
+            failed.set()
+        if failed.is_set() and "one" not in pool.failing:
+            ended.set()
+        return False
+
+    pool.start(Worker("one", step, poll_s=60))
+    pool.start(Worker("look", look, poll_s=0.001))
+    assert ended.wait(TIMEOUT_S)
+
+
+def test_migration_expects_each_worker(
+    tmp_path_factory: pytest.TempPathFactory, clock: FrozenClock
+) -> None:
+    from cli.migrate import migrate_all
+
+    settings = Settings(data_dir=tmp_path_factory.mktemp("var"))
+    migrate_all(settings)
+    for service, workers in registry.SERVICES.items():
+        database = Database(settings.database_urls[service])
+        assert set(ages(database, TABLES[service], clock)) == set(workers)
+        database.dispose()
