@@ -5,29 +5,41 @@ receive-mail` turns a mail into a message.
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 import click
 
+from adapters.file_store.store import FileStore
+from adapters.file_store.wiring import ARRIVING, build_file_store
+from adapters.images.pictures import NotAPicture, make_small
 from cli.databases import open_database
 from cli.output import answer, json_option
 from cli.shared_secrets import key_maker, open_with_secret
 from models.chat.common import outbox
 from models.chat.errors import ChatError
+from models.chat.identity.actors import Actor
 from models.chat.identity.errors import RealmMoving
 from models.chat.incoming_mail import (
+    MOST_FILES,
     AutomaticMail,
     Mail,
+    MailFile,
     NoSuchMailbox,
     UnreadableMail,
     deliver_letter,
     open_mailbox,
     prepare_letter,
+    read_files,
     read_mail,
 )
+from models.chat.rendering.previews import THUMBNAIL_SIZE
+from models.chat.uploads import attachments, names
+from models.chat.uploads.attachments import NewUpload
 from models.clock import SystemClock
 from models.errors import DatabaseUnavailable
 from settings import Settings
@@ -70,6 +82,8 @@ def dead_mail(retry: bool, as_json: bool) -> None:
 LARGEST_MAIL = 25 * 1024 * 1024
 CPU_S = 0.2
 """The time limit of reading one mail: the longest that people write take a quarter of it."""
+FILES_CPU_S = 2.0
+"""The time limit of reading its attachments: those of the largest mail take a quarter of it."""
 
 
 @click.command("receive-mail")
@@ -79,7 +93,8 @@ def receive_mail(address: str) -> None:
 
     For the pipe of a mail server. The exit status tells it what to do: 0 the mail was taken, 67
     no such address, 77 no right to send there, 65 nothing to send, 75 try again later. Automatic
-    replies are taken and thrown away. Attachments are left out.
+    replies are taken and thrown away. Attachments become files that the message shows; it names
+    those that are too large or too many.
     """
     settings = Settings.from_env()
     raw = sys.stdin.buffer.read(LARGEST_MAIL + 1)
@@ -91,12 +106,18 @@ def receive_mail(address: str) -> None:
             with database.reading() as reader:
                 mailbox = open_mailbox(reader, keys, address)
             mail = read_at_once(raw)
+            files, left_out = _read_files(raw)
+            if not mail.text and not files:
+                raise UnreadableMail()
             with database.reading() as reader:
-                letter = prepare_letter(reader, mailbox, mail)
+                used = attachments.find_space_used(reader, mailbox.sender.realm_id)
+            kept, left_out = _store(settings, mailbox.sender, files, left_out, used=used)
+            with database.reading() as reader:
+                letter = prepare_letter(reader, mailbox, mail, files=kept, left_out=left_out)
             now = SystemClock().now()
             sent = database.run(
                 lambda session: deliver_letter(
-                    session, open_mailbox(session, keys, address), letter, now=now
+                    session, open_mailbox(session, keys, address), letter, now=now, files=kept
                 )
             )
     except AutomaticMail as thrown_away:
@@ -105,7 +126,7 @@ def receive_mail(address: str) -> None:
         _refuse(str(problem), os.EX_DATAERR)
     except NoSuchMailbox as problem:
         _refuse(str(problem), os.EX_NOUSER)
-    except (RealmMoving, DatabaseUnavailable, click.ClickException) as problem:
+    except (RealmMoving, DatabaseUnavailable, OSError, click.ClickException) as problem:
         _refuse(str(problem), os.EX_TEMPFAIL)
     except ChatError as problem:
         _refuse(str(problem), os.EX_NOPERM)
@@ -119,7 +140,70 @@ def read_at_once(raw: bytes) -> Mail:
     number of parts, of nested ones and of parameters, which its documentation does not mention.
     """
     with _limited_cpu(CPU_S):
-        return read_mail(raw)
+        return read_mail(raw, needs_text=False)
+
+
+def _read_files(raw: bytes) -> tuple[list[MailFile], str]:
+    """Return the attachments, or else a sentence that says that there may be some."""
+    try:
+        with _limited_cpu(FILES_CPU_S):
+            return read_files(raw), ""
+    except UnreadableMail:
+        return [], "The attachments could not be read."
+
+
+def _store(
+    settings: Settings, owner: Actor, files: Sequence[MailFile], left_out: str, *, used: int
+) -> tuple[list[NewUpload], str]:
+    """Store attachments. Return them and a sentence on those that are left out. Raise `OSError`."""
+    kept: list[NewUpload] = []
+    refused: list[str] = []
+    store = build_file_store(settings)
+    for file in files:
+        name = names.check_name(file.name)
+        used += len(file.content)
+        is_fit = len(file.content) <= settings.chat_max_file_upload_size_mib << 20
+        is_room = used <= settings.chat_upload_quota_mib << 20 and len(kept) < MOST_FILES
+        if not (is_fit and is_room):
+            used -= len(file.content)
+            refused.append(name)
+            continue
+        new = NewUpload(
+            handle=names.make_handle(),
+            name=name,
+            path_name=names.path_name_of(name),
+            size=len(file.content),
+            media_type=names.check_media_type(file.media_type, name),
+        )
+        kept.append(_store_file(store, settings.chat_upload_dir / ARRIVING, owner, new, file))
+    if refused:
+        more = f" and {len(refused) - MOST_FILES} more" if len(refused) > MOST_FILES else ""
+        left_out = f"Left out, too large or too many: {', '.join(refused[:MOST_FILES])}{more}"
+    return kept, left_out
+
+
+def _store_file(
+    store: FileStore, arriving: Path, owner: Actor, new: NewUpload, file: MailFile
+) -> NewUpload:
+    """Store a picture's thumbnail, and the file after it."""
+    arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
+    key = names.key_of(owner.realm_id, new.handle)
+    path = arriving / new.handle
+    small = path.with_name(f"{path.name}.small")
+    try:
+        path.write_bytes(file.content)
+        if new.media_type.startswith("image/"):
+            with suppress(NotAPicture):
+                made = make_small(path, small, *THUMBNAIL_SIZE, only_still=True)
+                store.put(key + names.THUMBNAIL, small)
+                new = replace(
+                    new, width=made.width, height=made.height, is_animated=made.is_animated
+                )
+        store.put(key, path)
+    finally:
+        path.unlink(missing_ok=True)
+        small.unlink(missing_ok=True)
+    return new
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Mail that becomes messages of channels.
 
-A mail is read (RFC 5322 and MIME) up to the length of a message. An address names the channel, the
+A mail is read (RFC 5322 and MIME): its text up to the length of a message, and its attachments,
+which become files that the message shows. An address names the channel, the
 user who requested the address, and the sender of the messages. It is derived, not stored: an HMAC
 under the server's secret and the nonce of the user's API key. It is valid as long as that key and
 the user's right to send to the channel. The sender is the user, or a bot that quotes the mail.
@@ -11,11 +12,13 @@ import hmac
 import re
 import struct
 from base64 import b32decode, b32encode
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, Message, MIMEPart
 from html import escape, unescape
+from mimetypes import guess_extension
 from urllib.parse import quote
 
 import nh3
@@ -35,6 +38,8 @@ from models.chat.sending.errors import NotAuthorizedToSend
 from models.chat.sending.messages import send_message
 from models.chat.sending.recipients import ToChannel
 from models.chat.tables import User
+from models.chat.uploads.attachments import NewUpload, add_upload
+from models.chat.uploads.names import path_id_of
 from models.reader import Db
 
 
@@ -59,7 +64,7 @@ class NoSuchMailbox(RefusedCommand):
 
 
 class UnreadableMail(RefusedCommand):
-    """The mail has no text."""
+    """The mail has neither text nor attachments."""
 
     sentence = "The mail contains no text."
 
@@ -75,7 +80,9 @@ TEXT_MAX = 9_500
 """In characters; with the text around it this fits into a message."""
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs)\s*(?:\[[0-9]+\])?:)+", re.IGNORECASE)
 MOST_READ = 256 * 1024
-"""In bytes of a mail: texts come first, and attachments are left out anyway."""
+"""In bytes of a mail, for its text, which comes first."""
+MOST_FILES = 20
+"""Attachments of one mail that are kept."""
 MOST_HTML = 100_000
 """In characters of HTML."""
 MOST_HEADER = 2_000
@@ -102,8 +109,19 @@ class Mail:
     text: str
 
 
-def read_mail(raw: bytes) -> Mail:
-    """Parse a mail. Raise `UnreadableMail`; `AutomaticMail` (RFC 3834) for automatic replies."""
+@dataclass(frozen=True, slots=True)
+class MailFile:
+    """An attachment: its name and its media type as the sender wrote them, and its bytes."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+def read_mail(raw: bytes, *, needs_text: bool = True) -> Mail:
+    """Parse a mail. Raise `UnreadableMail`, for a mail without text only if it needs one, and
+    `AutomaticMail` (RFC 3834) for automatic replies.
+    """
     try:
         message = message_from_bytes(raw[:MOST_READ], policy=policy.default)
         assert isinstance(message, EmailMessage)  # what that policy makes
@@ -112,12 +130,52 @@ def read_mail(raw: bytes) -> Mail:
         raise UnreadableMail() from None
     if _header(message, "Auto-Submitted").partition(";")[0].strip().lower() == "auto-replied":
         raise AutomaticMail()
-    if not text:
+    if not text and needs_text:
         raise UnreadableMail()
     subject = _REPLY.sub("", _header(message, "Subject")).strip()
     if len(text) > TEXT_MAX:
         text = f"{text[:TEXT_MAX]}\n[…]"
     return Mail(_header(message, "From")[:200], subject or NO_SUBJECT, text)
+
+
+def read_files(raw: bytes) -> list[MailFile]:
+    """Return the attachments of a mail in their order, pictures in its text included. Raise
+    `UnreadableMail`.
+    """
+    try:
+        message = message_from_bytes(raw, policy=policy.default)
+        assert isinstance(message, EmailMessage)  # what that policy makes
+        return list(_files_of(message, message.get_body(preferencelist=("plain", "html"))))
+    except RecursionError:
+        raise UnreadableMail() from None
+
+
+_SIGNATURES = frozenset(
+    ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
+)
+
+
+def _files_of(part: MIMEPart, body: MIMEPart | None) -> Iterator[MailFile]:
+    """Yield the files in a part. `body` is the text of the mail, which is none."""
+    media_type, kind, name = (
+        part.get_content_type(),
+        part.get_content_maintype(),
+        part.get_filename(),
+    )
+    if part is body or media_type in _SIGNATURES:
+        return
+    if kind == "multipart":
+        for inner in part.iter_parts():
+            yield from _files_of(inner, body)
+    elif kind == "message":
+        forwarded = part.get_payload()
+        if isinstance(forwarded, list):
+            content = b"".join(each.as_bytes() for each in forwarded if isinstance(each, Message))
+            yield MailFile(name or "mail.eml", "message/rfc822", content)
+    elif name is not None or kind != "text":
+        payload = part.get_payload(decode=True)
+        if isinstance(payload, bytes) and payload:
+            yield MailFile(name or f"file{guess_extension(media_type) or ''}", media_type, payload)
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -248,21 +306,42 @@ class Letter:
     text: PreparedText
 
 
-def prepare_letter(db: Db, mailbox: Mailbox, mail: Mail) -> Letter:
-    """Render a mail, outside any transaction. The notification bot quotes it."""
+def prepare_letter(
+    db: Db, mailbox: Mailbox, mail: Mail, *, files: Sequence[NewUpload] = (), left_out: str = ""
+) -> Letter:
+    """Render a mail, outside any transaction, with links to its files, and say what is left out.
+    The notification bot quotes it.
+    """
     sender = mailbox.sender
+    links = [
+        link(file.name, f"/user_uploads/{path_id_of(sender.realm_id, file.handle, file.path_name)}")
+        for file in files
+    ]
+    after = "\n".join([*links, *([inert_line(left_out)] if left_out else [])])
+    most = max(TEXT_MAX - len(after), 0)
+    shown = mail.text if len(mail.text) <= most else f"{mail.text[:most]}\n[…]"
     if sender.is_system_bot:
-        content = f"Mail from {inert_line(mail.sender)}:\n\n{fenced(mail.text, 'quote', least=4)}"
+        quoted = fenced(shown, "quote", least=4) if shown else ""
+        content = f"Mail from {inert_line(mail.sender)}:\n\n{quoted}\n\n{after}"
         text = prepare_text(db, sender, content, Quotes().names)
     else:
-        text = prepare_text(db, sender, mail.text)
+        text = prepare_text(db, sender, f"{shown}\n\n{after}")
     return Letter(mail.topic, text)
 
 
-def deliver_letter(session: Session, mailbox: Mailbox, letter: Letter, *, now: datetime) -> int:
-    """Send a message to a mailbox that was opened in the same unit, and return its id. Raise what
-    `check_message` raises.
+def deliver_letter(
+    session: Session,
+    mailbox: Mailbox,
+    letter: Letter,
+    *,
+    now: datetime,
+    files: Sequence[NewUpload] = (),
+) -> int:
+    """Send a message to a mailbox that was opened in the same unit, and return its id. The files
+    are in the store and become the sender's. Raise what `check_message` raises.
     """
+    for file in files:
+        add_upload(session, mailbox.sender, file, now=now)
     draft = check_message(
         session,
         mailbox.sender,

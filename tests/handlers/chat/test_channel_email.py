@@ -6,10 +6,12 @@ import io
 import signal
 from contextlib import suppress
 from email.message import EmailMessage
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adapters.file_store.wiring import build_file_store
 from cli import chat_mail
 from models.chat.incoming_mail import UnreadableMail, read_mail
 from models.chat.organization.realms import find_notification_bot_id
@@ -21,8 +23,9 @@ from tests.support.chat.channels import make_channel
 from tests.support.chat.people import KEYS, SECRET, Cast
 from tests.support.chat.rows import change_user
 from tests.support.cpu import cpu_at_most
+from tests.support.pictures import PIXEL
 
-TAKEN, NOTHING_TO_SEND, NO_SUCH_ADDRESS, NO_RIGHT = 0, 65, 67, 77
+TAKEN, NOTHING_TO_SEND, NO_SUCH_ADDRESS, TRY_LATER, NO_RIGHT = 0, 65, 67, 75, 77
 
 
 @pytest.fixture
@@ -55,8 +58,9 @@ def letter(text: str = "A sail!\n", **headers: str) -> EmailMessage:
 class Pickup:
     """The mail server's pipe: runs `specd chat receive-mail`."""
 
-    def __init__(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, url: str, uploads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
+        monkeypatch.setenv("SPECD_CHAT_UPLOAD_DIR", str(uploads))
         monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", url)
         monkeypatch.setenv("SPECD_CHAT_SECRET", SECRET.decode())
 
@@ -73,8 +77,10 @@ class Pickup:
 
 
 @pytest.fixture
-def pickup(chat_filled: tuple[str, Cast], monkeypatch: pytest.MonkeyPatch) -> Pickup:
-    return Pickup(chat_filled[0], monkeypatch)
+def pickup(
+    chat_filled: tuple[str, Cast], chat_app: ChatApp, monkeypatch: pytest.MonkeyPatch
+) -> Pickup:
+    return Pickup(chat_filled[0], chat_app.settings.chat_upload_dir, monkeypatch)
 
 
 def newest(client: ChatClient) -> dict[str, Any]:
@@ -155,7 +161,6 @@ class TestMail:
         html.set_content(
             "<style>p {}</style><p>A &lt;sail&gt;</p><script>alert(1)</script>", subtype="html"
         )
-        html.add_attachment(b"\x00" * 100, maintype="image", subtype="png")
         assert pickup(address, html) == TAKEN
         assert (newest(chat)["subject"], newest(chat)["content"]) == ("Grüße", "A <sail>")
         odd = b"From: x\nContent-Type: text/plain; charset=nonsense\n\nA s\xffil\x00"
@@ -203,6 +208,83 @@ class TestMail:
             f"/streams/{harbour}", can_send_message_group={"new": owners}
         )
         assert pickup(address, letter()) == NO_RIGHT
+
+
+class TestAttachments:
+    """Attachments become files of the sender, which the message shows."""
+
+    def test_files_are_stored_and_shown(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast, chat_app: ChatApp
+    ) -> None:
+        mail = letter("See the plan.")
+        mail.add_attachment(b"words", maintype="application", subtype="pdf", filename="Plan ä.pdf")
+        mail.add_attachment(PIXEL, maintype="image", subtype="gif", filename="../a.gif")
+        mail.add_attachment("forwarded", subtype="plain", filename="note.txt")
+        mail.add_attachment(letter("An earlier mail."))
+        mail.add_attachment(b"signed", maintype="application", subtype="pkcs7-signature")
+        assert pickup(address_of(chat, harbour, sender_id=cast.hamlet.id), mail) == TAKEN
+        message = newest(chat)
+        files = chat.get("/attachments")["attachments"]
+        assert [file["name"] for file in files] == ["Plan ä.pdf", "a.gif", "note.txt", "mail.eml"]
+        assert message["content"] == "See the plan.\n\n" + "\n".join(
+            f"[{file['name']}](/user_uploads/{file['path_id']})" for file in files
+        )
+        assert all(file["messages"][0]["id"] == message["id"] for file in files)
+        store = build_file_store(chat_app.settings)
+        assert b"".join(store.read(key_of_file(files[0]))) == b"words"
+        assert b"An earlier mail." in b"".join(store.read(key_of_file(files[3])))
+        assert list((chat_app.settings.chat_upload_dir / "arriving").iterdir()) == []
+
+    def test_the_bot_s_files_are_for_the_channel(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
+    ) -> None:
+        mail = letter("See the plan.")
+        mail.add_attachment(b"words", maintype="application", subtype="pdf", filename="plan.pdf")
+        assert pickup(address_of(chat, harbour), mail) == TAKEN
+        content = newest(chat)["content"]
+        assert content.partition("````\n\n")[2].startswith("[plan.pdf](/user_uploads/")
+        path = content.rpartition("/user_uploads/")[2].rstrip(")")
+        assert chat.get(f"/user_uploads/{path}")["result"] == "success"
+
+    def test_attachment_alone_is_a_message(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
+    ) -> None:
+        mail = EmailMessage()
+        mail.add_attachment(b"words", maintype="application", subtype="pdf")
+        assert pickup(address_of(chat, harbour, sender_id=cast.hamlet.id), mail) == TAKEN
+        assert newest(chat)["content"].startswith("[file.pdf](/user_uploads/")
+
+    def test_what_does_not_fit_is_named(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        monkeypatch.setenv("SPECD_CHAT_MAX_FILE_UPLOAD_SIZE_MIB", "1")
+        mail = letter("x" * 20_000)
+        large = bytes((1 << 20) + 1)
+        mail.add_attachment(large, maintype="application", subtype="zip", filename="large.zip")
+        for number in range(21):
+            mail.add_attachment(b"a", maintype="a", subtype="b", filename=f"{number}.bin")
+        assert pickup(address_of(chat, harbour, sender_id=cast.hamlet.id), mail) == TAKEN
+        content = newest(chat)["content"]
+        assert len(content) <= 10_000
+        assert content.endswith("Left out, too large or too many: large.zip, 20.bin `")
+        assert len(chat.get("/attachments")["attachments"]) == 20
+
+    def test_store_that_is_away_is_tried_again(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast,
+        monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    ) -> None:  # fmt: skip
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("SPECD_CHAT_UPLOAD_DIR", str(tmp_path / "file" / "uploads"))
+        mail = letter("See the plan.")
+        mail.add_attachment(b"words", maintype="application", subtype="pdf", filename="plan.pdf")
+        assert pickup(address_of(chat, harbour), mail) == TRY_LATER
+        assert newest(chat) == {}
+
+
+def key_of_file(file: dict[str, Any]) -> str:
+    realm, _, name = file["path_id"].partition("/")
+    return f"{realm}/{name[:32]}"
 
 
 @pytest.mark.parametrize(
