@@ -32,6 +32,7 @@ from tests.live.chain_fixture import (
 )
 from tests.live.running_server import ROOT
 from tests.support import warm
+from tests.support.databases import place_migrated
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
@@ -55,7 +56,7 @@ class Bill:
 
 def open_invoice(specd: Specd, amount: str, *, chain_id: int = 31337, token: str = TOKEN) -> Bill:
     """A migrated database with one open invoice in it."""
-    specd.json("migrate")
+    place_migrated(Settings.from_env().data_dir / "payment.db", "payment")
     project = specd.json("payment", "create-project", "--name", "Shop", "--xpub", XPUB)
     specd.json(
         "payment", "create-method", "--project", project["project_id"], "--id", "tusd",
@@ -171,13 +172,13 @@ class TestPayRefusals:
     @pytest.mark.parametrize(
         "amount", ["0", "-1", "1.", ".5", "00.1", "1.0000000", "1e3", "\uff11", "9" * 72, "x"]
     )
-    def test_a_bad_amount(self, amount: str, specd: Specd) -> None:
-        specd.json("migrate")
+    def test_a_bad_amount(self, amount: str, specd: Specd, tmp_path: Path) -> None:
+        place_migrated(tmp_path / "var" / "payment.db", "payment")
         specd.refusal("payment", "pay", NOBODY, f"--amount={amount}")
 
     @pytest.mark.parametrize("invoice", [NOBODY, "x", "'; DROP TABLE invoice", "\u0661"])
-    def test_an_unknown_invoice(self, invoice: str, specd: Specd) -> None:
-        specd.json("migrate")
+    def test_an_unknown_invoice(self, invoice: str, specd: Specd, tmp_path: Path) -> None:
+        place_migrated(tmp_path / "var" / "payment.db", "payment")
         specd.refusal("payment", "pay", invoice)
 
     def test_a_database_that_is_not_there(self, specd: Specd) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from models import migrate
 from models.database import Database
 from tests.cli.runner import Specd
+from tests.support.databases import place_migrated
 
 HOST = "acme.example"
 
@@ -19,7 +19,7 @@ HOST = "acme.example"
 def source(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The settings of an installation with an organization. This process has another one's."""
     for name in ("one", "two"):
-        migrate.upgrade(f"sqlite:///{tmp_path}/{name}.db", "chat")
+        place_migrated(tmp_path / f"{name}.db", "chat")
     use(tmp_path, "one", monkeypatch)
     found(specd, HOST)
     use(tmp_path, "two", monkeypatch)

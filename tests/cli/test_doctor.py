@@ -12,15 +12,18 @@ import pytest
 from cli import diagnosis
 from cli.diagnosis import connections_of
 from models import folders
+from services import NAMES
 from tests.cli.runner import Specd
 from tests.live.running_server import free_port
+from tests.support.databases import place_migrated
 
 
 @pytest.fixture
-def ready(specd: Specd, monkeypatch: pytest.MonkeyPatch) -> Specd:
+def ready(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Specd:
     """An installation on SQLite in which nothing is broken."""
     monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{free_port()}")
-    specd.json("migrate")
+    for service in NAMES:
+        place_migrated(tmp_path / "var" / f"{service}.db", service)
     assert broken(specd) == {}
     return specd
 

@@ -15,13 +15,13 @@ import httpx
 import pytest
 from sqlalchemy import select, update
 
-from models import migrate
 from models.chat.tables import EventQueue, Realm, User
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import UNVERIFIED, RunningServer
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
+from tests.support.databases import place_migrated
 
 CHANNEL, TOPIC = "elsinore", "ghost"
 PATIENCE_S = 60.0
@@ -78,8 +78,7 @@ class Office:
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     directory = tmp_path_factory.mktemp("office")
-    url = f"sqlite:///{directory}/chat.db"
-    migrate.upgrade(url, "chat")
+    url = place_migrated(directory / "chat.db", "chat")
     database = Database(url)
 
     def furnish(session: Any) -> Cast:

@@ -13,7 +13,6 @@ import httpx
 import pytest
 
 from adapters.webhooks.sender import WebhookSender
-from models import migrate
 from models.clock import SystemClock
 from models.database import Database
 from models.payment.webhooks import deliveries, signing_secrets
@@ -21,6 +20,7 @@ from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
 from tests.clients.installed import WEBHOOKS, need
 from tests.clients.programs import Program
+from tests.support.databases import place_migrated
 from tests.support.payment.factories import make_endpoint, make_invoice, make_merchant
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
@@ -99,8 +99,7 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path, soon: Callable[[Callable[[], Any]], Any]) -> Iterator[Shop]:
-    url = f"sqlite:///{tmp_path}/payment.db"
-    migrate.upgrade(url, "payment")
+    url = place_migrated(tmp_path / "payment.db", "payment")
     database = Database(url)
     argv = ["node", str(_RECEIVE)]
     with Program(argv, tmp_path, NODE_PATH=str(PACKAGE.parent)) as receiver:

@@ -31,6 +31,7 @@ from tests.live.importing import (
 from tests.live.running_server import ROOT
 from tests.support.chat.people import KEYS
 from tests.support.chat.zulip_acme import make_acme
+from tests.support.databases import place_migrated
 from tests.support.postgres import PostgresServer
 
 PAGE = ROOT / "docs" / "moving.md"
@@ -41,9 +42,7 @@ KILLS = 4
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A migrated database with nobody in it."""
     if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path}/target.db"
-        migrate.upgrade(url, "chat")
-        yield url
+        yield place_migrated(tmp_path / "target.db", "chat")
         return
     server: PostgresServer = request.getfixturevalue("postgres")
     name = server.create()
@@ -88,7 +87,7 @@ def _found_acme(url: str) -> None:
 def test_the_comparison_of_the_campaign_sees_a_difference(tmp_path: Path) -> None:
     """scripts/import compares two databases with it."""
     urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other")]
-    migrate.upgrade(urls[0], "chat")
+    place_migrated(tmp_path / "one.db", "chat")
     _found_acme(urls[0])
     shutil.copy(tmp_path / "one.db", tmp_path / "other.db")
     assert differences(*urls) == []
@@ -116,8 +115,8 @@ def test_the_guide(tmp_path: Path) -> None:
     on the server of Zulip's.
     """
     urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("old", "new")]
-    for url in urls:
-        migrate.upgrade(url, "chat")
+    for name in ("old", "new", "two"):
+        place_migrated(tmp_path / f"{name}.db", "chat")
     _found_acme(urls[0])
     specd = f"{shlex.quote(sys.executable)} -m cli.main"
 
@@ -146,7 +145,6 @@ def test_the_guide(tmp_path: Path) -> None:
     assert "No unfinished import" in done.stderr
 
     urls.append(f"sqlite:///{tmp_path}/two.db")
-    migrate.upgrade(urls[2], "chat")
     done = paste(numbered, urls[2])
     assert done.stdout.startswith("New organizations, people, channels and messages have ids")
     old = ("postgresql+psycopg://specd:PASSWORD@10.0.1.5/specd_chat", urls[0])

@@ -16,13 +16,13 @@ import pytest
 from sqlalchemy import select
 
 from adapters.file_store.directory import DirectoryStore
-from models import migrate
 from models.chat.tables import Attachment
 from models.chat.uploads.names import key_of
 from models.clock import SystemClock
 from models.database import Database
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
+from tests.support.databases import place_migrated
 from tests.support.pictures import endless_jpeg
 
 MIB = 1 << 20
@@ -39,9 +39,7 @@ picture takes on its own: that long is everybody held up who waits for a picture
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    url = f"sqlite:///{tmp_path / 'chat.db'}"
-    migrate.upgrade(url, "chat")
-    database = Database(url)
+    database = Database(place_migrated(tmp_path / "chat.db", "chat"))
     yield database
     database.dispose()
 

@@ -10,14 +10,34 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import make_url
 
+from models import migrate
 from models.database import Database
 from models.notifier import Notifier
 
 ROOM = 512 * 1024 * 1024
+
+
+def place_migrated(path: Path, service: str) -> str:
+    """Write a migrated, empty SQLite file of a service, as `specd migrate` leaves it. Return its
+    URL. A copy takes a hundredth of the time that the migrations take.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.write_bytes(_migrated(service))
+    return f"sqlite:///{path}"
+
+
+@cache
+def _migrated(service: str) -> bytes:
+    with directory_in_memory() as directory:
+        path = directory / "migrated.db"
+        migrate.upgrade(f"sqlite:///{path}", service)
+        return path.read_bytes()
 
 
 class Places:
