@@ -14,10 +14,10 @@ from benchmarks.chat.realm import RECENT
 from tests.live.campaign_databases import several_databases
 from tests.live.cells import find_programs
 from tests.live.moving import move
-from tests.live.test_move import MOST_STOPPED_S
 
 WRITERS, READERS = 4, 4
 SHOWN = 10
+MOST_STOPPED_S = 10
 
 
 def run(name: str, one: str, two: str, folder: Path, messages: int, *, has_new_ids: bool) -> bool:

@@ -12,7 +12,6 @@ from benchmarks.chat import realm as bench
 from tests.live.moving import move
 from tests.support.postgres import PostgresServer
 
-MOST_STOPPED_S = 10
 SMALL = {
     "PEOPLE": 220, "SUBSCRIBERS": 22, "CHANNELS": 20, "HALL_TOPICS": 1_000, "ACT_MESSAGES": 500,
     "LEAST_MESSAGES": 1_500,
@@ -43,4 +42,4 @@ def test_move_loses_and_doubles_nothing(
         )  # fmt: skip
     assert outcome.wrong == [], str(outcome)
     assert outcome.sent > 20
-    assert outcome.stopped_s <= MOST_STOPPED_S
+    assert outcome.stopped_s < outcome.seconds / 3, "a campaign bounds it in seconds"
