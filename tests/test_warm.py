@@ -58,6 +58,15 @@ def test_typed_words_reach_a_warm_program(env: dict[str, str]) -> None:
     assert Path(env["SPECD_DATA_DIR"]).stat().st_mode & 0o077 == 0
 
 
+def test_shell_script_runs_warm_programs(env: dict[str, str], tmp_path: Path) -> None:
+    with warm.shell() as specd:
+        script = f"cd {tmp_path}; {specd} config check | grep -c SPECD_; {specd} nothing || echo $?"
+        done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True)
+    count, status = done.stdout.split()
+    assert (int(count) > 50, status) == (True, "2")
+    assert "No such command 'nothing'" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "more"),
     [

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -30,6 +28,7 @@ from tests.live.importing import (
     make_archive,
 )
 from tests.live.running_server import ROOT
+from tests.support import warm
 from tests.support.chat.people import KEYS
 from tests.support.chat.zulip_acme import make_acme
 from tests.support.databases import place_migrated
@@ -126,15 +125,15 @@ def test_the_guide(tmp_path: Path) -> None:
     for name in ("old", "new", "two"):
         place_migrated(tmp_path / f"{name}.db", "chat")
     _found_acme(urls[0])
-    specd = f"{shlex.quote(sys.executable)} -m cli.main"
 
     def paste(block: str, url: str) -> subprocess.CompletedProcess[str]:
         env = {**environment(url, tmp_path / url[-6:-3]), "PYTHONPATH": str(ROOT)}
-        script = re.sub("^specd ", f"{specd} ", block, flags=re.MULTILINE)
-        return subprocess.run(
-            ["bash", "-euc", script], env=env, cwd=tmp_path, capture_output=True, text=True,
-            timeout=120,
-        )  # fmt: skip
+        with warm.shell() as specd:
+            script = re.sub("^specd ", f"{specd} ", block, flags=re.MULTILINE)
+            return subprocess.run(
+                ["bash", "-euc", script], env=env, cwd=tmp_path, capture_output=True, text=True,
+                timeout=300,
+            )  # fmt: skip
 
     exported, checked, imported, discarded, *of_a_move = blocks()[:8]
     numbered, settings, moved, given_up = of_a_move

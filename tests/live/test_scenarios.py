@@ -294,12 +294,13 @@ def test_the_job_on_the_page_is_one() -> None:
 def run_as_shown(bench: Bench, command: str, secret: str) -> subprocess.CompletedProcess[str]:
     url = str(bench.api.base_url).removesuffix("/v1/")
     environment = {"KEY": bench.key, "WEBHOOK_SECRET": secret, "SPECD_PUBLIC_URL": url}
-    return subprocess.run(
-        command.replace("specd ", f"{sys.executable} -m cli.main "),
-        shell=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-    )
+    with warm.shell() as specd:
+        return subprocess.run(
+            command.replace("specd ", f"{specd} "),
+            shell=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+        )

@@ -17,6 +17,7 @@ import inspect
 import json
 import os
 import runpy
+import shlex
 import signal
 import socket
 import struct
@@ -39,6 +40,7 @@ COMMANDS = ("check", "config", "doctor", "migrate", "serve", "worker")
 
 _SET_CHILD_SUBREAPER = 36
 _HEAD = struct.Struct("!I")
+_STATUS = struct.Struct("!i")
 
 
 class Popen(subprocess.Popen[Any]):
@@ -99,6 +101,55 @@ def run(
     if check:
         done.check_returncode()
     return done
+
+
+@contextmanager
+def shell() -> Iterator[str]:
+    """Yield the words that a shell script runs as `specd`, while this lasts. The program has the
+    files, the folder and the environment of the script, but is a child of this process.
+    """
+    with tempfile.TemporaryDirectory(prefix="specd") as folder:
+        place = str(Path(folder) / "s")
+        with socket.create_server(place, family=socket.AF_UNIX) as listener:
+            taking = threading.Thread(target=_take, args=(listener,), name="warm shell")
+            taking.start()
+            try:
+                client = Path(__file__).with_name("warm_client.py")
+                yield shlex.join([sys.executable, "-I", "-S", str(client), place])
+            finally:
+                listener.shutdown(socket.SHUT_RDWR)
+                taking.join()
+
+
+def _take(listener: socket.socket) -> None:
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        threading.Thread(target=_run_for, args=(connection,), name="warm program").start()
+
+
+def _run_for(connection: socket.socket) -> None:
+    """Run one program for a script, and send its status."""
+    with connection:
+        head, files, _, _ = socket.recv_fds(connection, _STATUS.size, 3)
+        body = os.fsdecode(_exactly(connection, _STATUS.unpack(head)[0]))
+        count, *texts = body.split("\0")
+        words, (folder, *variables) = texts[: int(count)], texts[int(count) :]
+        try:
+            process = Popen(
+                [sys.executable, "-m", "cli.main", *words],
+                cwd=folder,
+                env=dict(variable.split("=", 1) for variable in variables),
+                stdin=files[0],
+                stdout=files[1],
+                stderr=files[2],
+            )
+        finally:
+            for file in files:
+                os.close(file)
+        connection.sendall(_STATUS.pack(process.wait()))
 
 
 def can_start(words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, Any]) -> bool:
