@@ -35,7 +35,6 @@ LEFT_OUT = {
     "import os": "needs that SDK; tests/contract/sdk/test_readme.py runs it",
     "KEY=$KEY .venv/bin/specd payment listen": "runs on; tests/cli/test_payment_events.py runs it",
     "python -m benchmarks": "measures for many minutes",
-    'sqlite3 var/payment.db ".backup': "copies into a directory of the operator's",
     "# /etc/postfix/main.cf": "is no command: lines for the configuration of a mail server",
     "scrape_configs:": "is no command: lines for the configuration of Prometheus",
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
