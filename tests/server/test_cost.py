@@ -1,8 +1,9 @@
 """No input costs more than 250 ms of processor time per MiB, or more than 32 MiB of memory.
 
 Each nasty input runs in a process of its own, forked from one that has warmed up: what it adds to
-that process's peak is its memory. Times are the best of three, on a machine that others use too;
-inputs count as 128 KiB at least, so that what a request costs anyway is not taken for its size.
+that process's peak is its memory. Others use the machine too, so a time that is too long is
+measured again, up to nine times. Inputs count as 128 KiB at least, so that what a request costs
+anyway is not taken for its size.
 """
 
 import asyncio
@@ -145,7 +146,7 @@ MULTIPART_INPUTS: dict[str, Callable[[int], bytes]] = {
 
 def assert_bounded(work: Callable[[], Any], size: int) -> None:
     allowed = SECONDS_PER_MIB * max(size, 128 * KIB) / MIB
-    seconds, growth, _ = cost_of(work, tries=TRIES)
+    seconds, growth, _ = cost_of(work)
     for _ in range(TRIES):
         if seconds >= allowed:  # others use this machine too
             seconds = min(seconds, cost_of(work, tries=TRIES).seconds)

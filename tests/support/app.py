@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Coroutine, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 from unittest.mock import patch
@@ -15,6 +16,7 @@ from server.service import Service
 from server.serving.app import build_app
 from server.wire import answering
 from tests.contract.prism import exchanges
+from tests.support.contract import operations_of
 
 T = TypeVar("T")
 OURSELVES = "127.0.0.1"
@@ -58,6 +60,11 @@ class ServiceApp:
         self._record = os.environ.get(exchanges.VARIABLE)
         self._runner = asyncio.Runner()
         self._transport = httpx.ASGITransport(app=build_app([service], trusted_proxies=[OURSELVES]))
+
+    @cached_property
+    def operations(self) -> dict[str, tuple[str, str]]:
+        """The method and the path template of each operation."""
+        return operations_of(self.document)
 
     def send(self, *requests: httpx.Request) -> list[httpx.Response]:
         """The answers to requests sent at the same time."""

@@ -12,11 +12,18 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import httpx
+from jsonschema_path import SchemaPath
 from openapi_core import Config, OpenAPI
 from openapi_core.exceptions import OpenAPIError
 from openapi_core.templating.paths.exceptions import PathError
 from openapi_core.testing import MockRequest, MockResponse
-from openapi_core.validation.response import V30ResponseDataValidator
+from openapi_core.validation.request.validators import V30RequestValidator
+from openapi_core.validation.response.validators import V30ResponseValidator
+from openapi_core.validation.schemas import (
+    oas30_read_schema_validators_factory,
+    oas30_write_schema_validators_factory,
+)
+from openapi_core.validation.schemas.factories import SchemaValidatorsFactory
 from openapi_core.validation.schemas.validators import SchemaValidator
 from openapi_schema_validator import OAS30ReadValidator
 
@@ -51,18 +58,21 @@ class Judge:
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        document = with_closed_answers(document)
-        # tests/contract/specs validates the documents.
-        config = Config(
-            spec_validator_cls=None, extra_media_type_deserializers={"text/csv": _read_text}
+        config = Config(spec_validator_cls=None)  # tests/contract/specs validates the documents
+        spec = OpenAPI.from_dict(dict(with_closed_answers(document)), config=config).spec
+        self._requests = V30RequestValidator(
+            spec, schema_validators_factory=_Validators(oas30_write_schema_validators_factory)
         )
-        self._whole = OpenAPI.from_dict(dict(document), config=config)
-        self._bodies = _Bodies(self._whole.spec)
+        self._responses = _Responses(
+            spec,
+            schema_validators_factory=_Validators(oas30_read_schema_validators_factory),
+            extra_media_type_deserializers={"text/csv": _read_text},
+        )
         self._seen: dict[tuple[object, ...], SchemaValidator | None] = {}
 
     def validate_request(self, request: MockRequest) -> None:
         """Raises `OpenAPIError`."""
-        self._whole.validate_request(request)
+        self._requests.validate(request)
 
     def validate_response(self, request: MockRequest, response: MockResponse) -> None:
         """Raises `OpenAPIError`."""
@@ -71,13 +81,39 @@ class Judge:
         body = (bool(response.data), response.content_type)
         look = (request.method, place, response.status_code, *body, *headers)
         if look not in self._seen:
-            self._whole.validate_response(request, response)
-            self._seen[look] = self._bodies.judge_of(request, response)
+            self._responses.validate(request, response)
+            self._seen[look] = self._responses.judge_of(request, response)
         elif schema := self._seen[look]:
             schema.validate(stdlib_json.loads(response.data))
 
 
-class _Bodies(V30ResponseDataValidator):
+class _Validators(SchemaValidatorsFactory):
+    """The validators of a factory of openapi-core, which makes one each time it needs it."""
+
+    def __init__(self, factory: SchemaValidatorsFactory) -> None:
+        self._factory = factory
+        self._made: dict[tuple[object, ...], SchemaValidator] = {}
+
+    def create(self, spec: SchemaPath, schema: SchemaPath, **options: Any) -> SchemaValidator:  # type: ignore[override]
+        key = (schema, *sorted(options.items()))
+        if key not in self._made:
+            self._made[key] = self._factory.create(spec, schema, **options)
+        return self._made[key]
+
+
+class _Responses(V30ResponseValidator):
+    """Looks an operation up once for all paths that differ in their numbers only."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._found: dict[tuple[str, str], Any] = {}
+
+    def _find_path(self, request: Any) -> Any:
+        place = (request.method, _NUMBER.sub("9", request.path))
+        if place not in self._found:
+            self._found[place] = super()._find_path(request)
+        return self._found[place]
+
     def judge_of(self, request: MockRequest, response: MockResponse) -> SchemaValidator | None:
         """Return what judges the body of such answers; None where it is not JSON."""
         _, operation, *_ = self._find_path(request)
@@ -85,7 +121,8 @@ class _Bodies(V30ResponseDataValidator):
         if not content or response.content_type != "application/json":
             return None
         schema = self._find_media_type(content, response.content_type).media_type / "schema"
-        return self.schema_validators_factory.create(self.spec, schema)
+        validator: SchemaValidator = self.schema_validators_factory.create(self.spec, schema)
+        return validator
 
 
 def _looks(value: str) -> str:

@@ -27,7 +27,6 @@ from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import VAULT, Cast, Member
 from tests.support.chat.queues import open_queue_of
-from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import PIXEL
 
@@ -132,7 +131,7 @@ class ChatStage:
 
 def call_of(app: ChatApp, case: Case, things: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Method, path and parameters of a case's request."""
-    method, path = operations_of(app.document)[case.operation]
+    method, path = app.operations[case.operation]
     parameters = dict(filled(case.request, things))
     for name in list(parameters):
         if f"{{{name}}}" in path:

@@ -15,7 +15,7 @@ from models.payment.settlement import apply_settlement
 from models.payment.test_helpers import runs
 from models.payment.test_helpers.scenarios import CATALOGUE
 from tests.contract.authorization.policy import Case, filled
-from tests.support.contract import ContractClient, operations_of
+from tests.support.contract import ContractClient
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import (
     BEN_XPUB,
@@ -43,7 +43,7 @@ class PaymentStage:
     def answer(
         self, case: Case, actor: str, *, headers: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        method, path = operations_of(self.app.document)[case.operation]
+        method, path = self.app.operations[case.operation]
         parameters = dict(filled(case.request, self.things))
         sent: dict[str, Any] = {"json": parameters.pop("body")} if "body" in parameters else {}
         for name in ("id", "event_id", "chain_id", "name"):

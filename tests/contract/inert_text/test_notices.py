@@ -29,6 +29,7 @@ from tests.support.chat.channels import make_channel
 from tests.support.chat.mail import token_of
 from tests.support.chat.people import KEYS, VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
+from tests.support.marks import in_all
 from workers.scheduled_delivery import ScheduledDelivery
 
 ROOT = Path(__file__).parents[3]
@@ -430,6 +431,7 @@ def stage(chat_database: Database, clock: FrozenClock, cast: Cast, chat: ChatCli
     return Stage(chat_database, clock, cast, chat)
 
 
+@pytest.mark.parametrize("chat_filled", ["sqlite", in_all("postgresql")], indirect=True)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_what_users_wrote_is_inert(action: str, stage: Stage) -> None:
     texts = PAYLOADS + (LINES if action in ("report", "creation", "reminder") else [])

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,15 @@ from tests.support.frozen_clock import FrozenClock
 
 SEEDS = range(1, int(os.environ.get("ROUND_TRIPS", "2")) + 1)
 LENGTH = 120
+KINDS = ("sqlite", "postgresql")
 NOBODY_READS = (136,)
 """Histories after which all messages are in private channels that everybody has left."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
-    with another_installation(request, tmp_path / "elsewhere", request.param) as installation:
+    kind = request.getfixturevalue("target")
+    with another_installation(request, tmp_path / "elsewhere", kind) as installation:
         yield installation
 
 
@@ -90,9 +93,25 @@ def what_is_read(client: ChatClient, narrow: list[tuple[str, str]]) -> Any:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+CASES = [
+    pytest.param(
+        seed,
+        here,
+        target,
+        marks=[] if is_daily else pytest.mark.exhaustive,
+        id=f"{seed}-{here}-{target}",
+    )
+    for seed in SEEDS
+    for here, target in product(KINDS, KINDS)
+    for is_daily in [(seed % 2 == 0) == (here == target)]
+]
+"""Each history moves between two of the four pairs of databases; with `--all`, between each."""
+
+
+@pytest.mark.parametrize(("seed", "chat_filled", "target"), CASES, indirect=["chat_filled"])
 def test_a_random_organization(
     seed: int,
+    target: str,
     as_nobody: ChatClient,
     chat_app: ChatApp,
     cast: Cast,
