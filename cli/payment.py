@@ -59,6 +59,30 @@ def create_project(name: str, xpub: str, as_json: bool) -> None:
     answer({"project_id": project_id}, as_json=as_json, text=f"Project {project_id} created.")
 
 
+@payment.command("set-project")
+@click.option("--project", "project_id", required=True, help="Project id.")
+@click.option(
+    "--tolerance",
+    required=True,
+    help="How much of an amount may be missing, such as 0.1% for the fees of exchanges, or none. "
+    "Applies to invoices that are created from now on.",
+)
+@json_option
+def set_project(project_id: str, tolerance: str, as_json: bool) -> None:
+    """Change the settings of a project."""
+    ppm = projects.check_tolerance(tolerance)
+    with open_database("payment", Settings.from_env()) as database:
+        database.run(
+            lambda session: projects.set_tolerance(session, project_id=project_id, ppm=ppm)
+        )
+    written = projects.write_tolerance(ppm)
+    answer(
+        {"project_id": project_id, "tolerance": written},
+        as_json=as_json,
+        text=f"Project {project_id} has the tolerance {written}.",
+    )
+
+
 @payment.command("list-projects")
 @json_option
 def list_projects(as_json: bool) -> None:
@@ -75,13 +99,14 @@ def list_projects(as_json: bool) -> None:
             "created_at": row.created_at.isoformat(),
             "methods": row.methods,
             "next_address_index": row.next_address_index,
+            "tolerance": projects.write_tolerance(row.tolerance_ppm),
         }
         for row in found
     ]
     answer_table(
         {"projects": listed},
         as_json=as_json,
-        columns=("project", "name", "created", "methods", "next address"),
+        columns=("project", "name", "created", "methods", "next address", "tolerance"),
         rows=[tuple(str(value) for value in line.values()) for line in listed],
     )
 

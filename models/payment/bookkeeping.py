@@ -121,6 +121,8 @@ COLUMNS: Mapping[str, Callable[[InvoiceView], str]] = {
     "resolution_note": lambda view: _inert(view.resolution_note or ""),
     "refund_transaction": lambda view: view.refund_tx_hash or "",
     "resolved_at": lambda view: _time(view.resolved_at),
+    "amount_tolerated": lambda view: format_units(view.amount_tolerated, view.decimals),
+    "amount_tolerated_atoms": lambda view: str(view.amount_tolerated),
 }
 PAYMENT_COLUMNS: Mapping[str, Callable[[Receipt], str]] = {
     "received_at": lambda receipt: _time(receipt.detected_at),

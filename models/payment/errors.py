@@ -75,6 +75,13 @@ class InvalidName(DomainError):
     sentence = "Give the project a name of 1 to 200 characters."
 
 
+class InvalidTolerance(DomainError):
+    """The tolerance is not a percentage, or too large."""
+
+    code = "invalid_tolerance"
+    sentence = "Give the tolerance as a percentage of at most 10%, such as 0.1%, or none."
+
+
 class ProjectDoesNotExist(DomainError):
     """No project has this id."""
 

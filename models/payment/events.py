@@ -16,6 +16,7 @@ from models.payment.lifecycle import (
     PAID,
     PARTIAL,
     PROCESSING,
+    RECEIVED,
     REORGED,
     UNPAID,
 )
@@ -124,9 +125,6 @@ class InvoiceResolved(InvoiceChanged, type="invoice.resolved"):
     """The merchant closed the invoice, or changed how."""
 
 
-_RECEIVED = (PROCESSING, PAID)
-
-
 def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
     """Return the events of a transition, in their order; none where nothing changed.
 
@@ -141,7 +139,7 @@ def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
     if status == PAID and (old_status != PAID or exception == OVER):
         arrival = () if old_status == PAID else (InvoicePaid,)
         return (*arrival, InvoiceOverpaid) if exception == OVER else arrival
-    if old_status in _RECEIVED and status not in _RECEIVED and exception == LATE:
+    if old_status in RECEIVED and status not in RECEIVED and exception == LATE:
         return (InvoiceReorged, InvoicePaidLate)
     return (_kind_of(before, after),)
 
@@ -152,7 +150,7 @@ def _kind_of(before: State, after: State) -> type[InvoiceChanged]:
         return InvoicePaidLate if exception == LATE else InvoiceReorged
     if status == CANCELED and old_status != CANCELED:
         return InvoiceCanceled
-    if status == PROCESSING and old_status not in _RECEIVED:
+    if status == PROCESSING and old_status not in RECEIVED:
         return InvoiceProcessing
     if status == EXPIRED and old_status == UNPAID:
         return InvoiceExpired

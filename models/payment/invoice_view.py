@@ -88,6 +88,7 @@ class InvoiceView:
     paid_at: datetime | None
     canceled_at: datetime | None
     xpub: str
+    tolerance_ppm: int = 0
     metadata_json: str | None = None
     resolution: str | None = None
     resolution_note: str | None = None
@@ -105,6 +106,11 @@ class InvoiceView:
     @property
     def amount_overpaid(self) -> int:
         return max(0, self.amount_paid + self.amount_pending - self.amount)
+
+    @property
+    def amount_tolerated(self) -> int:
+        """What is missing although the invoice is paid, or will be, by the tolerance; else 0."""
+        return self.amount_remaining if self.status in lifecycle.RECEIVED else 0
 
     @property
     def confirmations(self) -> int:

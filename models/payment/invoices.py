@@ -18,7 +18,15 @@ from models.payment.errors import OrderAttemptExists, PaymentMethodNotAllowed
 from models.payment.events import InvoiceCreated
 from models.payment.invoice_view import INVOICE_NAMES, AttemptWarning, InvoiceView
 from models.payment.money import parse_amount
-from models.payment.tables import UNREAD, ChainHead, Invoice, InvoiceEvent, PaymentMethod, Wallet
+from models.payment.tables import (
+    UNREAD,
+    ChainHead,
+    Invoice,
+    InvoiceEvent,
+    PaymentMethod,
+    Project,
+    Wallet,
+)
 from models.prepared import Change, Query
 from models.reader import Db
 from models.rows import columns_of, row_of
@@ -39,6 +47,7 @@ class Order:
     token_symbol: str
     decimals: int
     confirmations_required: int
+    tolerance_ppm: int
     checkpoint_number: int | None
     checkpoint_timestamp: datetime | None
     head_number: int | None
@@ -50,6 +59,7 @@ class Order:
 _method = table_of(PaymentMethod)
 _invoice = table_of(Invoice)
 _head = table_of(ChainHead)
+_project = table_of(Project)
 _wallet = table_of(Wallet)
 
 # Locked until the unit of work ends, so that the invoice is stored before a watcher moves the
@@ -73,6 +83,10 @@ _FACTS_OF_ORDER = (
         *columns_of(Order, _method),
         *(column for column in _its_head.c if column.name != "chain_id"),
         _invoice.c.id.label("existing_invoice_id"),
+        select(_project.c.tolerance_ppm)
+        .where(_project.c.id == bindparam("project_id"))
+        .scalar_subquery()
+        .label("tolerance_ppm"),
     )
     .select_from(
         _method.outerjoin(_its_head, _its_head.c.chain_id == _method.c.chain_id).outerjoin(

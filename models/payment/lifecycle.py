@@ -21,11 +21,13 @@
 | paid             | the same, and expires_at passed                  | expired + reorged          |
 | paid, processing | a reorg moves the payment past expires_at        | expired + late             |
 
-"Total" counts the payments in blocks that are still part of the chain. A payment is on time when
-its block's timestamp is not after `expires_at`, so the watcher's downtime cannot make it late; on
-a canceled invoice every payment is late. A late payment counts as received money and never makes
-an invoice paid. The status is a function of canonical payments, chain position and cancel flag:
-running `settle` twice, or after any order of reorganisations, gives the same answer.
+"Amount" is that of the invoice less the tolerance of its project (`find_least`); `over` is more
+than the whole amount. "Total" counts the payments in blocks that are still part of the chain. A
+payment is on time when its block's timestamp is not after `expires_at`, so the watcher's downtime
+cannot make it late; on a canceled invoice every payment is late. A late payment counts as received
+money and never makes an invoice paid. The status is a function of canonical payments, chain
+position and cancel flag: running `settle` twice, or after any order of reorganisations, gives the
+same answer.
 """
 
 from collections import defaultdict
@@ -44,6 +46,9 @@ UNPAID, PROCESSING, PAID, EXPIRED, CANCELED = STATUSES = (
 UNDECIDED = (UNPAID, PROCESSING)
 """As stored: what is in either may still become paid without a reorganisation."""
 NONE, PARTIAL, OVER, LATE, REORGED = EXCEPTIONS = ("none", "partial", "over", "late", "reorged")
+RECEIVED = (PROCESSING, PAID)
+"""The amount has arrived on time, confirmed or not."""
+MILLION = 1_000_000
 PENDING, CONFIRMED, ORPHANED = PAYMENT_STATUSES = ("pending", "confirmed", "orphaned")
 
 
@@ -58,6 +63,8 @@ class InvoiceFacts(Protocol):
     def exception(self) -> str: ...
     @property
     def confirmations_required(self) -> int: ...
+    @property
+    def tolerance_ppm(self) -> int: ...
     @property
     def expires_at(self) -> datetime: ...
     @property
@@ -108,6 +115,7 @@ def settle(
     the watcher has read (None: it has read nothing, so nothing expires for good yet).
     """
     payments = list(payments)
+    least = find_least(invoice)
     amount_paid = amount_pending = total = confirmed = 0
     has_late = False
     for payment in payments:
@@ -124,16 +132,16 @@ def settle(
 
     if invoice.canceled_at is not None:
         status, exception = CANCELED, LATE if has_late else NONE
-    elif confirmed >= invoice.amount:
+    elif confirmed >= least:
         status, exception = PAID, OVER if amount_paid > invoice.amount else NONE
-    elif total >= invoice.amount:
+    elif total >= least:
         status, exception = PROCESSING, REORGED if _was_paid(invoice) else NONE
     else:
         is_over = is_past(invoice, now) and is_past(invoice, checkpoint_time)
         status = EXPIRED if is_over else UNPAID
         if has_late:
             exception = LATE
-        elif total + _lost(invoice, payments) >= invoice.amount:
+        elif total + _lost(invoice, payments) >= least:
             exception = REORGED
         else:
             exception = PARTIAL if total else NONE
@@ -144,6 +152,11 @@ def settle(
         amount_pending=amount_pending,
         paid_at=(invoice.paid_at or now) if status == PAID else None,
     )
+
+
+def find_least(invoice: InvoiceFacts) -> int:
+    """Return the atoms with which the invoice is paid: its amount, less the tolerance."""
+    return invoice.amount - invoice.amount * invoice.tolerance_ppm // MILLION
 
 
 def is_late(invoice: InvoiceFacts, payment: PaymentFacts) -> bool:

@@ -1,5 +1,6 @@
 """Merchants' projects. Made by the operator; HTTP callers only use them."""
 
+import re
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,19 +10,23 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
 from models.payment.addresses import check_xpub
-from models.payment.errors import InvalidName, ProjectDoesNotExist
+from models.payment.errors import InvalidName, InvalidTolerance, ProjectDoesNotExist
+from models.payment.money import format_units
 from models.payment.tables import PaymentMethod, Project, Wallet
 from models.rows import columns_of, read_rows
 
 NAME_MAX = 200
+MAX_TOLERANCE_PPM = 100_000
+_TOLERANCE = re.compile(r"([0-9]{1,2})(?:\.([0-9]{1,4}))?\s?%")
 
 
 class ProjectRow(NamedTuple):
-    """A project; `methods` counts those that take invoices."""
+    """A project; `methods` counts those that take invoices. `tolerance_ppm` is in millionths."""
 
     id: str
     name: str
     created_at: datetime
+    tolerance_ppm: int
     methods: int
     next_address_index: int
 
@@ -56,6 +61,34 @@ def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> 
     session.add(project)
     session.flush()
     return project
+
+
+def check_tolerance(text: str) -> int:
+    """Return the millionths of a percentage such as `0.1%`, or 0 for `none`. Raise
+    `InvalidTolerance`.
+    """
+    if text == "none":
+        return 0
+    match = _TOLERANCE.fullmatch(text)
+    if match is None:
+        raise InvalidTolerance()
+    ppm = int(match[1]) * 10_000 + int((match[2] or "").ljust(4, "0"))
+    if ppm > MAX_TOLERANCE_PPM:
+        raise InvalidTolerance()
+    return ppm
+
+
+def write_tolerance(ppm: int) -> str:
+    """Return millionths as a percentage such as `0.1%`, or `none`."""
+    return f"{format_units(ppm, 4)}%" if ppm else "none"
+
+
+def set_tolerance(session: Session, *, project_id: str, ppm: int) -> None:
+    """Set the part of an amount that may be missing from a paid invoice, for invoices that are
+    created from now on. Raise `ProjectDoesNotExist`.
+    """
+    access_project(session, project_id).tolerance_ppm = ppm
+    session.flush()
 
 
 def access_project(session: Session, project_id: str) -> Project:

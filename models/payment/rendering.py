@@ -48,8 +48,8 @@ def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> di
 
 
 def render_with_notes(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
-    """Return the document's Invoice as lists, events and exports show it: with the merchant's
-    metadata and resolution, if there are any.
+    """Return the document's Invoice as lists, events and exports show it: with the
+    tolerated atoms, the merchant's metadata and resolution, if there are any.
     """
     return render_invoice(view, most_payments=most_payments) | render_notes(view)
 
@@ -57,7 +57,9 @@ def render_with_notes(view: InvoiceView, *, most_payments: int | None = None) ->
 def render_notes(view: InvoiceView) -> dict[str, Any]:
     """Return the properties of an invoice that the original interface does not have."""
     metadata, resolution = view.metadata, view.resolved
+    tolerated = view.amount_tolerated
     return {
+        **({"amount_tolerated": str(tolerated)} if tolerated else {}),
         **({"metadata": metadata} if metadata else {}),
         **({} if resolution is None else {"resolution": render_resolution(resolution)}),
     }

@@ -49,6 +49,8 @@ class Project(PaymentBase):
     id: Mapped[str] = mapped_column(UUID, primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
     xpub: Mapped[str] = mapped_column(String(120), ForeignKey("wallet.xpub"))
+    # The part of an amount that may be missing from a paid invoice, in millionths.
+    tolerance_ppm: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcMs)
 
 
@@ -96,8 +98,9 @@ UNREAD = -1
 class Invoice(PaymentBase):
     """What one try at one order must bring, where to, and how far it has come.
 
-    The method's chain, token and confirmations are copied in: a later change of the method does
-    not move an open invoice. The amounts paid and pending are kept by the settlement.
+    The method's chain, token and confirmations, and the project's tolerance, are copied in: a later
+    change of them does not move an open invoice. The amounts paid and pending are kept by the
+    settlement.
     """
 
     __tablename__ = "invoice"
@@ -174,6 +177,7 @@ class Invoice(PaymentBase):
     deposit_address: Mapped[str] = mapped_column(ADDRESS)
     address_index: Mapped[int] = mapped_column(Integer)
     confirmations_required: Mapped[int] = mapped_column(Integer)
+    tolerance_ppm: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     # Transfers in this block and below were there before the address was handed out and pay
     # nothing: the watcher's checkpoint at that moment. Null before the watcher's first step.
     creation_block: Mapped[int | None] = mapped_column(BigInteger)

@@ -274,7 +274,20 @@ class TestListsAndSwitches:
             "name": "Shop",
             "methods": 1,
             "next_address_index": 1,
+            "tolerance": "none",
         }
+
+    def test_tolerance_of_a_project_is_set(self, migrated: Specd, project: str) -> None:
+        words = ("payment", "set-project", "--project", project, "--tolerance")
+        for tolerance in ("0.1%", "none"):
+            answer = migrated.json(*words, tolerance)
+            assert answer == {"project_id": project, "tolerance": tolerance}
+            (listed,) = migrated.json("payment", "list-projects")["projects"]
+            assert listed["tolerance"] == tolerance
+        assert "at most 10%" in migrated.refusal(*words, "11%")
+        assert "no such project" in migrated.refusal(
+            "payment", "set-project", "--project", NOBODY, "--tolerance", "1%"
+        )
 
 
 class TestDoctor:

@@ -46,6 +46,7 @@ OPTIONAL: dict[str, list[str]] = {
         "derivation_path",
         "payments_omitted",
         "warnings",
+        "amount_tolerated",
         "metadata",
         "resolution",
     ],

@@ -24,6 +24,7 @@ class FakeInvoice:
     status: str = "unpaid"
     exception: str = "none"
     confirmations_required: int = 2
+    tolerance_ppm: int = 0
     expires_at: datetime = EXPIRY
     paid_at: datetime | None = None
     canceled_at: datetime | None = None

@@ -47,6 +47,7 @@ class Story:
     canceled_at: datetime | None = None
     amount: int = AMOUNT
     confirmations_required: int = CONFIRMATIONS
+    tolerance_ppm: int = 0
     expires_at: datetime = EXPIRY
 
     @property
