@@ -2,8 +2,8 @@
 
 from models.migrations.statements import execute_all
 
-revision = "0013"
-down_revision = "0012"
+revision = "0014"
+down_revision = "0013"
 oldest = "0001"
 branch_labels = None
 depends_on = None
