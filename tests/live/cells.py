@@ -61,7 +61,7 @@ class Router:
         tls = "ssl crt /etc/haproxy/specd.pem alpn h2,http/1.1"
         text = haproxy.replaced(
             (haproxy.FILES / "cells.cfg").read_text(),
-            (f"bind :443 {tls}", f"bind 127.0.0.1:{self._port} {'' if is_plain else tls}"),
+            (f"bind :443,[::]:443 {tls}", f"bind 127.0.0.1:{self._port} {'' if is_plain else tls}"),
             ("/run/haproxy/admin.sock", str(self.socket)),
             ("/etc/haproxy/", f"{folder}/"),
             *((f"10.0.{number}.1{machine}:8080", f"127.0.0.1:{ports[cell]}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,6 +59,15 @@ def placed(found: dict[str, str], places: Mapping[str, str]) -> dict[str, str]:
     return {**found, **places}
 
 
+def has_ipv6() -> bool:
+    """Return whether the loopback of this machine has an address of IPv6."""
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
 class Nginx:
     """Debian's nginx with our configuration in front of two servers; a context manager."""
 
@@ -76,12 +86,16 @@ class Nginx:
             check=True, capture_output=True,
         )  # fmt: skip
         self.certificate = certificate
+        # Without IPv6 on this machine another address of the loopback stands for it.
+        six = self.six = "[::1]" if has_ipv6() else "127.0.0.66"
         text = (DEPLOY / "nginx.conf").read_text()
         for there, here in (
             ("10.0.0.11:8080", servers[0]),
             ("10.0.0.12:8080", servers[1]),
             ("listen 443 ", f"listen 127.0.0.1:{self.port} "),
             ("listen 80 ", f"listen 127.0.0.1:{self.plain_port} "),
+            ("listen [::]:443 ", f"listen {six}:{self.port} "),
+            ("listen [::]:80 ", f"listen {six}:{self.plain_port} "),
             ("/etc/ssl/specd.crt", str(certificate)),
             ("/etc/ssl/private/specd.key", str(key)),
             ("/run/nginx.pid", str(folder / "nginx.pid")),

@@ -27,7 +27,7 @@ from tests.support.chat import people
 NODES = {"pg1": "127.0.0.21", "pg2": "127.0.0.22", "pg3": "127.0.0.23"}
 MACHINES = {"a": "127.0.0.11", "b": "127.0.0.12"}
 PROXY = "127.0.0.10"
-HTTPS_PORT, PRIMARY_PORT, POOLER_PORT = 8443, 5000, 6432
+HTTPS_PORT, HTTP_PORT, PRIMARY_PORT, POOLER_PORT = 8443, 8081, 5000, 6432
 ETCD = "127.0.0.31"
 PASSWORD = "a password of the rehearsal"
 SECRET = people.SECRET.decode()
@@ -240,7 +240,8 @@ class Cluster:
         haproxy.write_certificate(self.certificate, *names)
         text = self._read(
             "haproxy.cfg",
-            ("bind :443", f"bind {PROXY}:{HTTPS_PORT}"),
+            ("bind :443,[::]:443", f"bind {PROXY}:{HTTPS_PORT}"),
+            ("bind :80,[::]:80", f"bind {PROXY}:{HTTP_PORT}"),
             ("/etc/haproxy/specd.pem", str(self.certificate)),
             ("bind 127.0.0.1:5000", f"bind {PROXY}:{PRIMARY_PORT}"),
             ("/run/haproxy/admin.sock", str(self._haproxy_socket)),
@@ -289,7 +290,7 @@ class Cluster:
 
     def balances(self, name: str) -> bool:
         """Return whether HAProxy sends requests to a machine."""
-        return haproxy.servers(self._haproxy_socket)["specd", name] == "UP"
+        return haproxy.servers(self._haproxy_socket)["payment", name] == "UP"
 
     @staticmethod
     def _read(name: str, *changes: tuple[str, str]) -> str:
