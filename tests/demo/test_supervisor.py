@@ -14,7 +14,7 @@ import pytest
 from demo.supervisor import Program, Supervisor, supervise
 
 ROOT = Path(__file__).parent.parent.parent
-SOON_S = 10.0
+SOON_S = 60.0
 
 
 def is_running(pid: int) -> bool:

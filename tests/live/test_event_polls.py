@@ -105,4 +105,4 @@ def test_a_server_that_stops_answers_its_polls(office: Office) -> None:
     for thread in threads:
         thread.join(PATIENCE_S)
     assert [(a.status_code, a.json()["events"]) for a in answers] == [(200, [])] * 4
-    assert time.monotonic() - began < 30, "long before a heartbeat"
+    assert time.monotonic() - began < 60, "before a heartbeat"

@@ -14,9 +14,9 @@ import pytest
 from tests.live.running_server import free_port
 
 ROOT = Path(__file__).parent.parent.parent
-START_WITHIN_S = 60.0
-STOP_WITHIN_S = 20.0
-GONE_WITHIN_S = 5.0
+START_WITHIN_S = 180.0
+STOP_WITHIN_S = 60.0
+GONE_WITHIN_S = 60.0
 
 
 def environment(directory: Path, **settings: str) -> dict[str, str]:
@@ -97,7 +97,7 @@ def test_stops_on_sigterm_and_leaves_no_socket(
         client.get("/healthz")
 
 
-@pytest.mark.parametrize("server", [{"SPECD_DRAIN_S": "1.5"}], indirect=True)
+@pytest.mark.parametrize("server", [{"SPECD_DRAIN_S": "5"}], indirect=True)
 def test_goes_on_for_a_while_after_sigterm_and_is_not_ready(
     server: tuple[subprocess.Popen[str], httpx.Client],
 ) -> None:
