@@ -175,13 +175,20 @@ class BodyTooLarge(ProblemException):
 
 
 class UnsupportedMediaType(ProblemException):
-    """The operation does not accept the media type or the encoding. Facts: `accepted`."""
+    """The operation does not accept the media type or the encoding. Facts: `accepted`, the media
+    types of the operation. The answer gets the header that names what is accepted (RFC 9110,
+    section 15.5.16).
+    """
 
     status = 415
     advice = "Send the body in the document's media type, as UTF-8 and without compression."
 
-    def __init__(self, accepted: Sequence[str]) -> None:
+    def __init__(self, accepted: Sequence[str], *, is_compressed: bool = False) -> None:
         self.accepted = tuple(accepted)
+        self.advice = f"Send the body as {' or '.join(accepted)}, as UTF-8 and not compressed."
+        self.header = ("Accept", ", ".join(accepted))
+        if is_compressed:
+            self.header = ("Accept-Encoding", "identity")
         super().__init__(status=self.status, title="Unsupported Media Type")
 
 

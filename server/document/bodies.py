@@ -288,7 +288,7 @@ class Body:
                 raise invalid("/body", f"must be {', '.join(self.accepted)}", "mediaType")
             return self._without_body(query)
         if b"content-encoding" in headers and is_compressed(headers):
-            raise UnsupportedMediaType(self.accepted)
+            raise UnsupportedMediaType(self.accepted, is_compressed=True)
         if not (raw or reader.takes_empty):
             return self._without_body(query)
         return reader.read(raw, content_type, query)

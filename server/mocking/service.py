@@ -62,8 +62,6 @@ def respond(error: Exception, request_id: str) -> Response:
         ]
     if isinstance(error, Unauthenticated):
         headers = tuple(("WWW-Authenticate", challenge) for challenge in error.challenges)
-    if isinstance(error, UnsupportedMediaType):
-        headers = (*headers, ("Accept", ", ".join(error.accepted)))  # RFC 9110, section 15.5.16
     return Response(status, encode(problem), headers, PROBLEM)
 
 
@@ -73,7 +71,7 @@ def _detail_of(error: Exception) -> str | None:
         case Unauthenticated() if error.challenges:
             return f"Send credentials: {' or '.join(error.challenges)}."
         case UnsupportedMediaType():
-            return f"Send the body uncompressed, as {' or '.join(error.accepted)}."
+            return error.advice
         case MethodNotAllowed():
             return f"The path has {', '.join(error.allow)}."
         case ProblemException(status=404) if not error.detail:

@@ -21,6 +21,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Hashable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -37,7 +38,7 @@ from server.document.bodies import Disconnected
 from server.document.checking import locate
 from server.document.compiler import CompiledAPI
 from server.document.media import URLENCODED
-from server.errors import DocumentError
+from server.errors import DocumentError, UnsupportedMediaType
 from server.openapi.mistakes import Mistake
 from server.response import Response, Stream, standing_headers
 from server.service import Service
@@ -271,6 +272,8 @@ class Engine(SpecMiddleware):
         except Exception:
             log.exception("error table failed", id=exchange.request_id)
             response = Response(500, b"{}")
+        if isinstance(error, UnsupportedMediaType):
+            response = replace(response, headers=(*response.headers, error.header))
         if response.status == 401 and is_browser(exchange.headers):
             response = without_browser_challenge(response)
         if response.status >= 500 and not _is_foreseen(response.status):

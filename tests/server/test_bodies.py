@@ -192,6 +192,8 @@ def test_refuses_bad_forms(
     answer = forms.post("/things", body=body, content_type=content_type)
     assert answer.status == status, answer.body
     assert answer.json["request_id"] == answer.header("Request-Id")
+    accepted = f"{URLENCODED}, multipart/form-data"
+    assert answer.header("Accept") == (accepted if status == 415 else None)
 
 
 def test_refuses_a_compressed_form(forms: Client) -> None:
@@ -284,7 +286,7 @@ class TestJson:
             body=b'{"name":"a","price":"1"}',
             content_type=content_type,
         )
-        assert answer.status == 415
+        assert (answer.status, answer.header("Accept")) == (415, JSON)
 
     @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "identity, gzip"])
     def test_refuses_compression(self, shop: Client, encoding: str) -> None:
@@ -293,7 +295,8 @@ class TestJson:
             headers=[ADA, KEY, ("Content-Encoding", encoding)],
             value={"name": "a", "price": "1"},
         )
-        assert answer.status == 415
+        assert (answer.status, answer.header("Accept")) == (415, None)
+        assert answer.header("Accept-Encoding") == "identity"
 
     def test_a_required_body_is_missed(self, shop: Client) -> None:
         answer = shop.post("/items", headers=[ADA, KEY])

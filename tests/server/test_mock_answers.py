@@ -116,7 +116,9 @@ def test_refusal_says_what_to_do(client: Client) -> None:
     assert (secret.status, challenges[0] in secret.json["detail"]) == (401, True)
     wrong = client.post("/versions", body=b"<a/>", content_type="text/xml")
     assert (wrong.status, wrong.header("accept")) == (415, "application/json, text/plain")
-    assert wrong.json["detail"] == "Send the body uncompressed, as application/json or text/plain."
+    assert wrong.json["detail"] == (
+        "Send the body as application/json or text/plain, as UTF-8 and not compressed."
+    )
     assert client.get("/nowhere").json["detail"] == "The document has no such path."
     assert "GET" in client.send("DELETE", "/versions").json["detail"]
 

@@ -109,7 +109,7 @@ ENGINE: dict[type[ProblemException], tuple[int, str | None, str]] = {
     engine.UnsupportedMediaType: (
         415,
         "UNSUPPORTED_MEDIA_TYPE",
-        "Send parameters as UTF-8 form fields, not compressed",
+        "Send the body as {accepted}, as UTF-8 and not compressed",
     ),
     engine.RateLimited: (429, "RATE_LIMIT_HIT", "API usage exceeded rate limit"),
     engine.HeadersTooLarge: (431, "HEADERS_TOO_LARGE", "The request headers are too large"),
@@ -158,6 +158,8 @@ def respond(error: Exception, request_id: str) -> Response:
         error = engine.InternalError()
     status, engine_code, msg = ENGINE[type(error)]
     headers = (_link(error),)
+    if isinstance(error, engine.UnsupportedMediaType):
+        msg = msg.format(accepted=" or ".join(error.accepted))
     if isinstance(error, engine.MethodNotAllowed):
         allowed = [method for method in error.allow if method != "OPTIONS"]
         headers += (("Allow", ", ".join(error.allow)),)

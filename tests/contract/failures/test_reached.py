@@ -110,6 +110,8 @@ class TestChat:
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Content-Encoding": "gzip"}
         answer = chat.request("POST", "/users/me/status", content=b"status_text=x", headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+        assert "application/x-www-form-urlencoded" in answer.json()["msg"]
+        assert answer.headers["Accept-Encoding"] == "identity"
 
     @pytest.mark.reaches("500")
     def test_a_bug(self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch) -> None:

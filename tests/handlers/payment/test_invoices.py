@@ -379,6 +379,7 @@ class TestCreateInvoice:
         headers = {"Idempotency-Key": "key-00000001", "Content-Type": media_type}
         response = api.post(PATH, content=b"a=1", headers=headers)
         assert error(response) == (415, "unsupported_media_type", [])
+        assert response.headers["Accept"] == "application/json"
 
     @pytest.mark.reaches("headers_too_large")
     def test_answers_431_for_headers_that_are_too_long(self, api: ContractClient) -> None:
