@@ -45,7 +45,8 @@ class Context(Generic[Adapters, Actor, Settings]):
     of the write unit when it begins. `actor` is the caller as the latest of these loaded it, so a
     handler that waits must not keep an earlier one in a variable. `headers` are raw: names in lower
     case, repeated ones joined. `query` is as it was sent, and so is `content`, the body, by which a
-    handler verifies a signature; it is empty where files came. `unknown_parameters` are the names
+    handler verifies a signature; it is empty where files came. `texts` are the parameters of the
+    path before they are validated. `unknown_parameters` are the names
     sent that the document does not have. `actor_id` and `key_id` name the caller and the
     credential, valid or not, in the log; security functions set them, never to a secret.
     `traceparent` is the trace context of the request, if it has one.
@@ -81,6 +82,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         "request_id",
         "session",
         "settings",
+        "texts",
         "traceparent",
         "unknown_parameters",
         "wait",
@@ -120,6 +122,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.actor_id: int | str | None = None
         self.key_id: str | None = None
         self.path_parameters: Mapping[str, Any] = {}
+        self.texts: Mapping[str, list[str]] = {}
         self.unknown_parameters: tuple[str, ...] = ()
 
     def header(self, name: str) -> str | None:

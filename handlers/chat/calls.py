@@ -45,7 +45,6 @@ CONTINUE = (
     ' <a href="{url}">continue to the vendor</a>.</p></html>\n'
 )
 """A person has to see whose account it is: anybody can send them a link."""
-LINK = "vendor_link"
 
 
 async def create_video_call(ctx: Context, *, is_video_call: bool) -> Response:
@@ -67,7 +66,7 @@ def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Resp
     require_role(ctx.actor, "human")
     if not ctx.adapters.vendor.is_configured:
         raise VendorNotConfigured()
-    link = make_link(ctx.adapters.vault, ctx.actor, purpose=LINK, now=ctx.now)
+    link = make_link(ctx.adapters.vault, ctx.actor, purpose=calls.LINK, now=ctx.now)
     return envelope.success(ctx, url=f"{_address(ctx)}/register?link={link}")
 
 
@@ -77,7 +76,7 @@ def _send_to_vendor(ctx: Context, text: str) -> Response:
     realm = access_realm(ctx.session, host_of(ctx))
     if not vendor.is_configured:
         raise VendorNotConfigured()
-    found = find_link(ctx.session, vault, text, purpose=LINK, realm_id=realm.id, now=ctx.now)
+    found = find_link(ctx.session, vault, text, purpose=calls.LINK, realm_id=realm.id, now=ctx.now)
     if found is None:
         raise InvalidVendorSession()
     link, actor = found

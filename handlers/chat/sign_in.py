@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from handlers.chat.wire import envelope, limits
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.cookies import find_cookie
+from handlers.chat.wire.cookies import SESSION, find_cookie
 from handlers.chat.wire.pools import run_hashing
 from models.chat.access.naming import access_user
 from models.chat.access.people import find_visible_user_ids
@@ -20,10 +20,6 @@ from models.chat.people import view as user_view
 from models.chat.people.emails import as_stored, check_email
 from server.response import Response
 
-COOKIE = "__Host-specd_session"
-"""With this prefix browsers take the cookie for this host alone, and only over HTTPS or from the
-machine itself (RFC 6265bis, section 4.1.3.2).
-"""
 COOKIE_FLAGS = "Path=/; Secure; HttpOnly; SameSite=Strict"
 
 
@@ -61,6 +57,7 @@ def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
         raise NotInProduction()
     realm = access_realm(ctx.session, host_of(ctx))
     account, api_key = _reveal_key(ctx, realm, check_email(username), by="development")
+    limits.count_for(ctx, account.id)
     return envelope.success(ctx, api_key=api_key, email=account.delivery_email, user_id=account.id)
 
 
@@ -86,7 +83,7 @@ def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Res
 
 async def session_fetch_api_key(ctx: Context) -> Response:
     """Get your API key for the session of your browser."""
-    host, token = host_of(ctx), find_cookie(ctx, COOKIE)
+    host, token = host_of(ctx), find_cookie(ctx, SESSION)
     realm = await ctx.read(lambda db: access_realm(db, host))
     if token is None:
         return envelope.success(ctx)
@@ -97,7 +94,6 @@ async def session_fetch_api_key(ctx: Context) -> Response:
             return None
         session_id, account = used
         ctx.actor_id = account.id
-        limits.count_for(ctx, account.id)
         keys = ctx.adapters.keys
         return {
             "api_key": sign_in.reveal_key(session, keys, account, by="session", now=ctx.now),
@@ -118,7 +114,7 @@ def begin_session(ctx: Context) -> Response:
     begun = browser_sessions.begin_session(
         ctx.session,
         ctx.actor,
-        before=find_cookie(ctx, COOKIE),
+        before=find_cookie(ctx, SESSION),
         user_agent=ctx.header("user-agent") or "",
         now=ctx.now,
     )
@@ -129,14 +125,14 @@ def begin_session(ctx: Context) -> Response:
 
 def list_own_sessions(ctx: Context) -> Response:
     """List the browsers in which you stay signed in."""
-    token = find_cookie(ctx, COOKIE)
+    token = find_cookie(ctx, SESSION)
     sessions = browser_sessions.find_sessions(ctx.session, ctx.actor, token, now=ctx.now)
     return envelope.success(ctx, sessions=sessions)
 
 
 def end_session(ctx: Context, *, session_id: int) -> Response:
     """End the session of a browser."""
-    token = find_cookie(ctx, COOKIE)
+    token = find_cookie(ctx, SESSION)
     is_current = browser_sessions.end_session(ctx.session, ctx.actor, session_id, token)
     response = envelope.success(ctx)
     if is_current:
@@ -145,7 +141,7 @@ def end_session(ctx: Context, *, session_id: int) -> Response:
 
 
 def _set_cookie(response: Response, token: str, *, lifetime_s: int) -> None:
-    cookie = f"{COOKIE}={token}; Max-Age={lifetime_s}; {COOKIE_FLAGS}"
+    cookie = f"{SESSION}={token}; Max-Age={lifetime_s}; {COOKIE_FLAGS}"
     response.headers += (("Set-Cookie", cookie),)
 
 
@@ -154,6 +150,5 @@ def _reveal_key(ctx: Context, realm: RealmView, email: str, *, by: str) -> tuple
     candidate = sign_in.find_account(ctx.session, realm, email)
     ctx.actor_id = None if candidate is None else candidate.id
     account = sign_in.require_usable(realm, candidate)
-    limits.count_for(ctx, account.id)
     key = sign_in.reveal_key(ctx.session, ctx.adapters.keys, account, by=by, now=ctx.now)
     return account, key

@@ -105,6 +105,8 @@ class NotFromVendor(Unauthorized):
 
 
 SESSION_LIFETIME = timedelta(minutes=10)
+LINK = "vendor_link"
+"""The purpose of links that begin an authorization."""
 _SESSION_PURPOSE = "vendor_state"
 
 
@@ -131,6 +133,12 @@ class VendorSession:
         facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, self.key_mark]
         facts += [self.link.key, to_ms(self.link.ends_at)]
         return vault.seal(orjson.dumps(facts).decode(), purpose=_SESSION_PURPOSE)
+
+
+def user_of_state(vault: Vault, state: str) -> int | None:
+    """Return the id of the user whose authorization a state is of, or None if it is not one."""
+    opened = vault.open(state, purpose=_SESSION_PURPOSE)
+    return None if opened is None else int(orjson.loads(opened)[0])
 
 
 def begin_session(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:

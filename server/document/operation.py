@@ -214,6 +214,7 @@ class Operation(ABC):
     def let_in(self, ctx: Context, call: Call) -> None:
         """Authenticate, count and authorize the request. Raise what refuses it."""
         service = self.service
+        ctx.texts, ctx.content = call.texts, call.body
         if self.authenticate is not None:
             try:
                 ctx.actor = self.authenticate(ctx)

@@ -57,6 +57,7 @@ MAY_KNOW_THE_ENGINE = {
     "handlers.composition",
     "handlers.gauges",
     "handlers.chat.wire.context",
+    "handlers.chat.wire.bearers",
     "handlers.chat.wire.limits",
     "handlers.chat.wire.violations",
 }

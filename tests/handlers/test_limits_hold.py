@@ -23,8 +23,8 @@ from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_merchant
 
 FEW = 5
 FLOOD = 100
-TRIED_WITH_SEVERAL = {"chat bots", "chat polls of bots"}
-"""Limits of several users together: tests/handlers/chat/test_conventions.py."""
+TRIED_WITH_SEVERAL = {"chat bots", "chat polls of bots", "chat invitation", "chat notices"}
+"""Limits of several users together: tests/handlers/chat/test_conventions.py, test_bearers.py."""
 LIMITS = ["payment key", "payment address", "chat user", "chat polls", "chat address"]
 
 

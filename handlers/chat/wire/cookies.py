@@ -5,6 +5,11 @@ from http.cookies import CookieError, SimpleCookie
 
 from handlers.chat.wire.context import Context
 
+SESSION = "__Host-specd_session"
+"""With this prefix browsers take the cookie for this host alone, and only over HTTPS or from the
+machine itself (RFC 6265bis, section 4.1.3.2).
+"""
+
 
 def find_cookie(ctx: Context, name: str) -> str | None:
     """Return the value of the cookie of that name; None without one."""

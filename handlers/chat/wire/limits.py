@@ -7,31 +7,26 @@ database, whether or not that store is away. Requests are announced as X-RateLim
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from math import ceil
 from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
-from handlers.chat.wire.auth import host_of
+from handlers.chat.wire.bearers import find_bearer
 from handlers.chat.wire.context import Context
-from models.chat.errors import ChatError
-from models.chat.identity import actors, attempts
+from models.chat.identity import attempts
 from models.chat.identity.actors import Actor
 from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp, SignInAttempt
 from models.chat.settings.errors import TooManyAttempts
-from server.errors import InvalidRequest, RateLimited
+from server.errors import RateLimited
 from server.rate_limit import Allowance, Headers, Limit, LimitStore, RateLimiter, SharedTable
 from server.wire.proxies import network_of, place_of
-from server.wire.queries import parse_pairs
 
 T = TypeVar("T")
 MINUTE = 60.0
 POLL = "get_events"
-WEBHOOKS = frozenset(("receive_json", "receive_webhook"))
-"""Operations that authenticate by an API key in the address."""
 POLLS_PER_REQUEST = 10
 """How many times as many polls as other requests a user may make."""
 BOTS_OF_ONE = 5
@@ -45,24 +40,28 @@ def request_limits(
     """Return the limits of requests a minute: per user, and per address for requests without one.
 
     Polls for events have a limit of their own, because a client polls again after every event. All
-    bots of one owner have a second one together.
+    bots of one owner have a second one together. Those who bring a token of an invitation have one
+    for each invitation, and the vendor of video calls has one.
     """
     limits = {
         "user": Limit(per_user, MINUTE),
         "polls": Limit(POLLS_PER_REQUEST * per_user, MINUTE),
         "bots": Limit(BOTS_OF_ONE * per_user, MINUTE),
         "polls of bots": Limit(BOTS_OF_ONE * POLLS_PER_REQUEST * per_user, MINUTE),
+        "invitation": Limit(per_user, MINUTE),
+        "notices": Limit(per_user, MINUTE),
         "address": Limit(per_address, MINUTE),
     }
     return RateLimiter(table, limits=limits, counted=_counted, announced=_announced, store=store)
 
 
 def _counted(ctx: Context) -> list[tuple[str, object]]:
-    operation_id = ctx.operation.operation_id
-    actor = ctx.actor or (_sender(ctx) if operation_id in WEBHOOKS else None)
-    if not actor:
+    bearer = ctx.actor or find_bearer(ctx)
+    if bearer is None:
         return [("address", place_of(ctx.client))]
-    return _counted_for(actor, is_poll=operation_id == POLL)
+    if isinstance(bearer, tuple):
+        return [bearer]
+    return _counted_for(bearer, is_poll=ctx.operation.operation_id == POLL)
 
 
 def _counted_for(actor: Actor, *, is_poll: bool = False) -> list[tuple[str, object]]:
@@ -70,17 +69,6 @@ def _counted_for(actor: Actor, *, is_poll: bool = False) -> list[tuple[str, obje
     if actor.bot_owner_id is not None:
         counted.append(("polls of bots" if is_poll else "bots", actor.bot_owner_id))
     return counted
-
-
-def _sender(ctx: Context) -> Actor | None:
-    """Return whose API key is in the address of an incoming webhook, or None. A hosted product
-    sends for all its customers from a few addresses, so a right key must not share what wrong ones
-    use up.
-    """
-    with suppress(ChatError, InvalidRequest):
-        keys = parse_pairs(ctx.query, "query").get("api_key", [""])
-        return actors.authenticate_webhook(ctx.session, host=host_of(ctx), api_key=keys[-1])
-    return None
 
 
 def count_messages(ctx: Context, actor: Actor, number: int) -> None:
@@ -171,10 +159,9 @@ async def count_cookie(
     allowance = attempts.cookie_allowance(seal, realm_id, place)
 
     def attempt(session: Session) -> T | None:
-        attempts.take(session, [allowance], now=ctx.now)
         found = work(session)
-        if found is not None:
-            attempts.give_back(session, allowance)
+        if found is None:
+            attempts.take(session, [allowance], now=ctx.now)
         return found
 
     return await write_attempt(ctx, attempt, limit=attempts.COOKIES_PER_PLACE)

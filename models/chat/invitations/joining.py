@@ -44,6 +44,7 @@ PER_LINK, PER_ADDRESS = 200, 3
 class Offer:
     """What a token offers. `email` None: whoever has the token enters an address."""
 
+    id: int
     email: str | None
     inviter: Actor
 
@@ -52,7 +53,11 @@ def access_offer(db: Db, realm: RealmView, token: str, *, now: datetime) -> Offe
     """Return what the token of an invitation or a link offers. Raise `InvitationNotFound`."""
     row = db.execute(
         select(
-            Invitation.email, Invitation.inviter_id, Invitation.role, Invitation.expires_at
+            Invitation.id,
+            Invitation.email,
+            Invitation.inviter_id,
+            Invitation.role,
+            Invitation.expires_at,
         ).where(Invitation.realm_id == realm.id, Invitation.token_sha256 == digest_of(token))
     ).first()
     if row is None or realm.is_deactivated:
@@ -62,7 +67,7 @@ def access_offer(db: Db, realm: RealmView, token: str, *, now: datetime) -> Offe
     inviter = find_actor(db, row.inviter_id)
     if inviter is None or not may_give(inviter, row.role):
         raise InvitationNotFound()
-    return Offer(row.email, inviter)
+    return Offer(row.id, row.email, inviter)
 
 
 def _lock(

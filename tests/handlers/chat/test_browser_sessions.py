@@ -236,10 +236,13 @@ class TestAttempts:
         for number in range(20):
             thief.cookie = f"guess-{number}"
             assert thief.resume() == DONE
-        refused = desk.ask(desk.nobody, "POST", RESUME)
+        thief.cookie = "guess-20"
+        refused = thief.ask(thief.nobody, "POST", RESUME)
         assert (refused.status_code, refused.json()["code"]) == (429, "RATE_LIMIT_HIT")
+        assert "api_key" in desk.resume(), "a right cookie does not wait for wrong ones"
         clock.advance(seconds=int(refused.headers["Retry-After"]))
-        assert "api_key" in desk.resume()
+        thief.cookie = "guess-21"
+        assert thief.resume() == DONE
         thief.cookie = None
         assert thief.resume() == DONE, "what has no cookie is no attempt"
 
