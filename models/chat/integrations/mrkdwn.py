@@ -30,22 +30,26 @@ _LINE_START = re.compile(
 _QUOTED = re.compile(r"^(?:>|&gt;) ?", re.MULTILINE)
 
 
-def to_markdown(text: str) -> str:
-    """Return the Markdown of a text in Slack's markup."""
+def to_markdown(text: str, *, starts_line: bool = True) -> str:
+    """Return the Markdown of a text in Slack's markup, at the start of a line or inside one."""
     pieces = []
     position = 0
     for match in _MARKUP.finditer(text):
-        pieces.append(_plain(text[position : match.start()]))
+        pieces.append(_plain(text[position : match.start()], starts_line=starts_line))
         pieces.append(_piece(match))
         position = match.end()
-    pieces.append(_plain(text[position:]))
+        starts_line = match.lastgroup == "block"
+    pieces.append(_plain(text[position:], starts_line=starts_line))
     return "".join(pieces)
 
 
-def plain(text: str) -> str:
-    """Return the Markdown that shows a text as it is."""
+def plain(text: str, *, starts_line: bool = True) -> str:
+    """Return the Markdown that shows a text as it is, at the start of a line or inside one."""
     shown = _SIGN.sub(lambda sign: _entity(sign[0]), text)
-    return _LINE_START.sub(_start_of_line, shown)
+    if starts_line:
+        return _LINE_START.sub(_start_of_line, shown)
+    line, separator, rest = shown.partition("\n")
+    return f"{line}{separator}{_LINE_START.sub(_start_of_line, rest)}"
 
 
 def _entity(sign: str) -> str:
@@ -53,15 +57,17 @@ def _entity(sign: str) -> str:
     return f"&#{ord(sign)};"
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, *, starts_line: bool) -> str:
     """Return a piece without markup but for quotes. Slack writes three signs as entities."""
-    lines = [
-        "> " + plain(unescape(_QUOTED.sub("", line)))
-        if _QUOTED.match(line)
-        else plain(unescape(line))
-        for line in text.split("\n")
-    ]
-    return "\n".join(lines)
+    first, *others = text.split("\n")
+    lines = [_line(first) if starts_line else plain(unescape(first), starts_line=False)]
+    return "\n".join([*lines, *map(_line, others)])
+
+
+def _line(line: str) -> str:
+    if _QUOTED.match(line):
+        return "> " + plain(unescape(_QUOTED.sub("", line)))
+    return plain(unescape(line))
 
 
 def _start_of_line(match: re.Match[str]) -> str:
@@ -76,7 +82,8 @@ def _piece(match: re.Match[str]) -> str:
         case "block":
             return f"\n{fenced(unescape(text).strip(chr(10)))}\n"
         case "code":
-            return f"`{unescape(text)}`" if "`" not in unescape(text) else plain(unescape(text))
+            code = unescape(text)
+            return f"`{code}`" if "`" not in code else plain(code, starts_line=False)
         case "angle":
             return _angle(text)
         case "address":
@@ -84,7 +91,7 @@ def _piece(match: re.Match[str]) -> str:
         case "emoji":
             return text
         case _:
-            return f"{_MARKS[kind]}{plain(unescape(text))}{_MARKS[kind]}"
+            return f"{_MARKS[kind]}{to_markdown(text, starts_line=False)}{_MARKS[kind]}"
 
 
 def _angle(text: str) -> str:
