@@ -4,6 +4,8 @@ A step is one unit of work that happens completely or not at all, so a worker ma
 instant. SIGTERM and SIGINT let every step finish; a second signal ends the process at once.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
@@ -12,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import structlog
 from tenacity import (
@@ -29,6 +32,8 @@ from models.errors import DatabaseUnavailable
 LONGEST_BACK_OFF_S = 10.0
 LONGEST_OUTAGE_PAUSE_S = 2.0
 """The longest pause without a database: a step then fails at once and costs nothing."""
+MAX_PLACES = 20
+"""How many places in which a step fails have a traceback in the log until it succeeds."""
 NICENESS = 10
 """Of workers whose work is less urgent than answers."""
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
@@ -144,11 +149,12 @@ class WorkerPool:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _loop(self, worker: Worker) -> None:
+        failures = _Failures(self._log.bind(worker=worker.name))
         retrying = Retrying(
             wait=_pause_s,
             stop=stop_when_event_set(self.stopping),
             sleep=self._pause,
-            before_sleep=partial(self._log_failure, worker),
+            before_sleep=partial(self._note_failure, worker, failures),
         )
         step = tracing.traced(worker.name, worker.try_one)
         while not self.stopping.is_set():
@@ -157,21 +163,64 @@ class WorkerPool:
             except RetryError:  # the last step failed and the pool is stopping
                 return
             self.failing.discard(worker.name)
+            failures.end()
             if not more:
                 self.stopping.wait(worker.poll_s)
 
-    def _log_failure(self, worker: Worker, state: RetryCallState) -> None:
+    def _note_failure(self, worker: Worker, failures: _Failures, state: RetryCallState) -> None:
         self.failing.add(worker.name)
         problem = state.outcome.exception() if state.outcome else None
-        if isinstance(problem, DatabaseUnavailable):
-            return  # the log has one line for the outage
-        self._log.warning(
-            "worker_step_failed",
-            worker=worker.name,
-            attempt=state.attempt_number,
-            pause_s=round(state.upcoming_sleep, 2),
-            exc_info=problem,
-        )
+        # Of an outage the log has one line already.
+        if problem is not None and not isinstance(problem, DatabaseUnavailable):
+            failures.note(problem, round(state.upcoming_sleep, 2))
+
+
+class _Failures:
+    """Logs the failures of a step that is repeated, perhaps for days. The first one of each place
+    has its traceback. The next ones are counted: the 2nd, 4th, 8th, ... has a line. The end has a
+    line with their number and the last traceback.
+    """
+
+    def __init__(self, log: Any) -> None:
+        self._log = log
+        self._seen: set[str] = set()
+        self._count = 0
+        self._last: BaseException | None = None
+
+    def note(self, problem: BaseException, pause_s: float) -> None:
+        """Note one failure."""
+        self._count += 1
+        self._last = problem
+        place = _place_of(problem)
+        is_new = place not in self._seen and len(self._seen) < MAX_PLACES
+        if is_new:
+            self._seen.add(place)
+        if is_new or self._count.bit_count() == 1:
+            self._log.warning(
+                "worker_step_failed",
+                attempt=self._count,
+                pause_s=pause_s,
+                error=place,
+                exc_info=problem if is_new else None,
+            )
+
+    def end(self) -> None:
+        """Note that a step succeeded."""
+        if self._count > 1:
+            self._log.warning("worker_step_recovered", attempts=self._count, exc_info=self._last)
+        if self._count:
+            self._seen.clear()
+            self._count, self._last = 0, None
+
+
+def _place_of(problem: BaseException) -> str:
+    """Return the kind of an error and the line that raised it, such as `ValueError outbox.py:7`."""
+    kind, at = type(problem).__name__, problem.__traceback__
+    if at is None:
+        return kind
+    while at.tb_next is not None:
+        at = at.tb_next
+    return f"{kind} {os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
 
 
 _back_off = wait_random_exponential(multiplier=0.5, max=LONGEST_BACK_OFF_S)

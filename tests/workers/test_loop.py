@@ -8,9 +8,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from models.errors import DatabaseUnavailable
 from workers import loop
@@ -225,3 +227,35 @@ def test_a_worker_that_dies_of_a_bug_takes_the_process_down() -> None:
         assert process.stdout.readline() == "step begins\n"
         out, _ = process.communicate("go on\n", timeout=10)
         assert out.splitlines() == ["step ends", "failed"]
+
+
+def test_repeated_failure_has_few_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 200 failures at one place and one at another: two tracebacks, a line for each power of
+    two, and at the end their number and the last traceback.
+    """
+    monkeypatch.setattr(loop, "_back_off", lambda _: 0.0)
+    tries = count(1)
+    done = threading.Event()
+
+    def step() -> bool:
+        number = next(tries)
+        if number == 50:
+            raise KeyError(number)
+        if number <= 201:
+            raise ValueError(number)
+        done.set()
+        return False
+
+    with capture_logs() as lines:
+        pool = WorkerPool()
+        pool.start(Worker("outbox", step, poll_s=60))
+        wait_for(done)
+        pool.stop()
+    failed = [line for line in lines if line["event"] == "worker_step_failed"]
+    assert [line["attempt"] for line in failed] == [1, 2, 4, 8, 16, 32, 50, 64, 128]
+    assert [line["attempt"] for line in failed if line["exc_info"]] == [1, 50]
+    assert all(line["worker"] == "outbox" for line in failed)
+    assert failed[0]["error"].startswith("ValueError test_loop.py:")
+    (recovered,) = [line for line in lines if line["event"] == "worker_step_recovered"]
+    assert recovered["attempts"] == 201
+    assert isinstance(recovered["exc_info"], ValueError)
