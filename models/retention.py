@@ -4,7 +4,7 @@ Each service lists its rules, and beside them the tables that keep their rows fo
 reason. A worker follows the rules (workers/retention.py); a test reads the tables.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -50,16 +50,23 @@ def older_than(
         if only is not None:
             old = old.where(only)
         old = old.order_by(column).limit(limit).with_for_update(of=table, skip_locked=True)
-        return _delete(session, table, old)
+        return bool(_delete(session, table, old))
 
     return Rule(table.name, setting, forget)
 
 
-def first_in_first_out(age: InstrumentedAttribute[Any], setting: str) -> Rule:
+def first_in_first_out(
+    age: InstrumentedAttribute[Any],
+    setting: str,
+    *,
+    note: Callable[[Session, Sequence[Any]], None] | None = None,
+    noted: Sequence[InstrumentedAttribute[Any]] = (),
+) -> Rule:
     """Return the same for a table that is only appended to: its oldest rows have its lowest ids.
 
     The primary key leads to them, so that a table that is written all the time needs no index on
-    time. A row whose clock was ahead goes late, never early.
+    time. A row whose clock was ahead goes late, never early. `note` gets the columns `noted` of
+    the rows that are deleted, in the same unit of work.
     """
     table = cast(Table, age.class_.__table__)
     key = tuple(table.primary_key)
@@ -67,13 +74,25 @@ def first_in_first_out(age: InstrumentedAttribute[Any], setting: str) -> Rule:
     def forget(session: Session, before: datetime, limit: int) -> bool:
         first = select(*key, table.c[age.key]).order_by(*key).limit(limit).subquery()
         old = select(*(first.c[column.name] for column in key))
-        return _delete(session, table, old.where(first.c[age.key] < before))
+        gone = _delete(session, table, old.where(first.c[age.key] < before), noted)
+        if gone and note is not None:
+            note(session, gone)
+        return bool(gone)
 
     return Rule(table.name, setting, forget)
 
 
-def _delete(session: Session, table: Table, old: Select[Any]) -> bool:
+def _delete(
+    session: Session,
+    table: Table,
+    old: Select[Any],
+    noted: Sequence[InstrumentedAttribute[Any]] = (),
+) -> Sequence[Any]:
+    """Delete rows; return the columns `noted` of each."""
+    columns: list[ColumnElement[Any]] = [table.c[each.key] for each in noted]
     gone = session.connection().execute(
-        delete(table).where(tuple_(*table.primary_key).in_(old)).returning(literal(1))
+        delete(table)
+        .where(tuple_(*table.primary_key).in_(old))
+        .returning(*(columns or [literal(1)]))
     )
-    return bool(gone.all())
+    return gone.all()

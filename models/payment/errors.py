@@ -134,6 +134,23 @@ class EventDoesNotExist(DomainError):
     )
 
 
+class EventsGone(DomainError):
+    """Events after the one that the request names are no longer kept, so the caller has missed
+    some.
+    """
+
+    code = "events_gone"
+    sentence = (
+        "Events after this one are no longer kept, so some are missing; read the events without "
+        "after, then the invoices that have changed."
+    )
+    advice = (
+        "Read the events without `after`, and keep the last `next_cursor`. Then read "
+        "`GET /v1/invoices` with `updated_from` set to a minute before the last event that you "
+        "have handled, and take the invoices as they are now."
+    )
+
+
 class WebhookEndpointDoesNotExist(DomainError):
     """The webhook endpoint is unknown, removed, or belongs to another project. The answer is the
     same for all.

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, select, union_all
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import ColumnElement, Connection, Select, func, select, union_all, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from models.payment.errors import EventDoesNotExist
+from models.payment.errors import EventDoesNotExist, EventsGone
 from models.payment.tables import Event, Project
 from models.ranges import IndexRange, aside
 from models.rows import columns_of, read_row, read_rows
@@ -75,7 +75,11 @@ def read_id(written: str) -> int:
 def list_events(
     connection: Connection, wanted: EventFilter, *, after: int, limit: int
 ) -> EventPage:
-    """Return the events after an id, up to `limit`; fewer where they exceed `MOST_BYTES`."""
+    """Return the events after an id, up to `limit`; fewer where they exceed `MOST_BYTES`. 0 is
+    before all that are kept. Raise `EventsGone` if events after another id are kept no more.
+    """
+    if after and (_find_gone(connection, wanted.project_id) or 0) > after:
+        raise EventsGone()
     sizes = connection.execute(_first(wanted, after, limit=limit + 1)).all()
     ids: list[int] = []
     total = 0
@@ -89,6 +93,25 @@ def list_events(
     query = select(*_COLUMNS).where(Event.id.in_(ids)).order_by(Event.id)
     rows = read_rows(EventRow, connection.execute(query))
     return EventPage(rows, has_more=len(ids) < len(sizes))
+
+
+def note_gone(session: Session, gone: Sequence[tuple[str, int]]) -> None:
+    """Note which events of projects are kept no more: pairs of a project and an event."""
+    until: dict[str, int] = {}
+    for project_id, event_id in gone:
+        until[project_id] = max(event_id, until.get(project_id, 0))
+    for project_id in sorted(until):  # one order, so that two workers do not wait for each other
+        known = func.coalesce(Project.events_gone_until, 0)
+        session.execute(
+            update(Project)
+            .where(Project.id == project_id, known < until[project_id])
+            .values(events_gone_until=until[project_id])
+        )
+
+
+def _find_gone(connection: Connection, project_id: str) -> int | None:
+    query = select(Project.events_gone_until).where(Project.id == project_id)
+    return connection.execute(query).scalar_one_or_none()
 
 
 def next_of(

@@ -2,7 +2,7 @@
 
 from sqlalchemy import exists
 
-from models.payment import checkpoints
+from models.payment import checkpoints, event_list
 from models.payment.lifecycle import PROCESSING, UNPAID
 from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice
 from models.payment.test_helpers.tables import ScenarioRun, SimulatedFault
@@ -24,7 +24,12 @@ POLICY = Policy(
         older_than(CheckoutSession.expires_at, "expired"),
         older_than(SimulatedFault.created_at, "expired"),
         older_than(ScenarioRun.created_at, "payment_event"),
-        first_in_first_out(Event.at, "payment_event"),
+        first_in_first_out(
+            Event.at,
+            "payment_event",
+            note=event_list.note_gone,
+            noted=(Event.project_id, Event.id),
+        ),
         first_in_first_out(WebhookDelivery.created_at, "payment_event"),
         first_in_first_out(WebhookAttempt.at, "payment_event"),
         older_than(

@@ -52,6 +52,8 @@ class Project(PaymentBase):
     # The part of an amount that may be missing from a paid invoice, in millionths.
     tolerance_ppm: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcMs)
+    # The last event of the project that is kept no more; null: all are kept.
+    events_gone_until: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class ApiKey(PaymentBase):

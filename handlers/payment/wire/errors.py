@@ -35,6 +35,9 @@ class Answer:
 DOMAIN: dict[type[DomainError], Answer] = {
     domain.InvoiceDoesNotExist: Answer(404, "invoice_not_found"),
     domain.EventDoesNotExist: Answer(404, "event_not_found"),
+    domain.EventsGone: Answer(
+        410, "events_gone", at=("/query/after", "is older than the oldest event that is kept")
+    ),
     domain.WebhookEndpointDoesNotExist: Answer(404, "webhook_endpoint_not_found"),
     domain.InsufficientScope: Answer(403, "insufficient_scope"),
     domain.TooManyWebhookEndpoints: Answer(409, "too_many_webhook_endpoints"),

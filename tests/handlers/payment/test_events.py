@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ import pytest
 
 from models.database import Database
 from models.payment import keys
+from models.payment.retention import POLICY
 from models.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
@@ -50,6 +51,28 @@ def soon(work: Callable[[], object]) -> Iterator[None]:
 
 
 class TestListEvents:
+    @pytest.mark.reaches("events_gone")
+    def test_a_gap_is_reported(
+        self, api: ContractClient, database: Database, made: list[str], ben: Merchant, now: datetime
+    ) -> None:
+        """Whatever was deleted: a reader behind a deleted event of their own is told, no other."""
+        ids = [event["id"] for event in page(api)["data"]]
+        (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
+        late = now + timedelta(seconds=1)
+        database.run(lambda s: make_invoice(s, ben, now=now))
+        for gone in range(1, len(ids) + 1):
+            assert database.run(lambda session: rule.forget(session, late, 1))
+            for after in ids:
+                query = urlencode({"after": after, "type": "invoice.paid"})
+                answer = api.get(f"{PATH}?{query}")
+                if after < ids[gone - 1]:
+                    assert (answer.status_code, answer.json()["code"]) == (410, "events_gone")
+                else:
+                    assert answer.status_code == 200
+            assert [event["id"] for event in page(api)["data"]] == ids[gone:]
+        assert database.run(lambda session: rule.forget(session, late, 1)), "this one is Ben's"
+        assert page(api, after=ids[-1])["data"] == []
+
     def test_there_may_be_none(self, api: ContractClient) -> None:
         assert page(api) == {"data": [], "has_more": False, "next_cursor": None}
 
