@@ -97,6 +97,8 @@ _READER = nh3.Cleaner(
 )
 _LINES = re.compile(r"<br>|</(?:p|div|tr|li|h[1-6])>")
 _LINK = re.compile(r'<a href="([^"]*)">([^<]*)</a>')
+_SOFT_BREAK = re.compile(r"^(?!>|-- \n)(.*) \n(?!>|-- \n)", re.MULTILINE)
+_STUFFED = re.compile(r"^ ", re.MULTILINE)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -145,37 +147,39 @@ def read_files(raw: bytes) -> list[MailFile]:
     try:
         message = message_from_bytes(raw, policy=policy.default)
         assert isinstance(message, EmailMessage)  # what that policy makes
-        return list(_files_of(message, message.get_body(preferencelist=("plain", "html"))))
+        return list(_files_of(message))
     except RecursionError:
         raise UnreadableMail() from None
 
 
-_SIGNATURES = frozenset(
-    ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
-)
+_OF_TRANSPORT = frozenset(
+    ("application/pgp-encrypted", "application/pgp-signature", "application/pkcs7-signature",
+     "application/x-pkcs7-signature")
+)  # fmt: skip
+"""Parts that tell mail programs something and people nothing."""
 
 
-def _files_of(part: MIMEPart, body: MIMEPart | None) -> Iterator[MailFile]:
-    """Yield the files in a part. `body` is the text of the mail, which is none."""
-    media_type, kind, name = (
-        part.get_content_type(),
-        part.get_content_maintype(),
-        part.get_filename(),
-    )
-    if part is body or media_type in _SIGNATURES:
-        return
+def _files_of(part: MIMEPart) -> Iterator[MailFile]:
+    """Yield the parts that are not texts of the mail."""
+    media_type, name = part.get_content_type(), part.get_filename()
+    kind, _, form = media_type.partition("/")
     if kind == "multipart":
         for inner in part.iter_parts():
-            yield from _files_of(inner, body)
-    elif kind == "message":
-        forwarded = part.get_payload()
-        if isinstance(forwarded, list):
-            content = b"".join(each.as_bytes() for each in forwarded if isinstance(each, Message))
-            yield MailFile(name or "mail.eml", "message/rfc822", content)
-    elif name is not None or kind != "text":
+            yield from _files_of(inner)
+    elif kind == "message" and isinstance(payload := part.get_payload(), list):
+        content = b"".join(each.as_bytes() for each in payload if isinstance(each, Message))
+        named = name or ("mail.eml" if form == "rfc822" else f"{form}.txt")
+        yield MailFile(named, media_type, content)
+    elif media_type not in _OF_TRANSPORT and not _is_text(part):
         payload = part.get_payload(decode=True)
         if isinstance(payload, bytes) and payload:
             yield MailFile(name or f"file{guess_extension(media_type) or ''}", media_type, payload)
+
+
+def _is_text(part: MIMEPart) -> bool:
+    """Return whether people read a part as a text of the mail, and not as a file."""
+    is_named = part.get_filename() is not None or part.is_attachment()
+    return part.get_content_type() in ("text/plain", "text/html") and not is_named
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -188,24 +192,40 @@ def _header(message: EmailMessage, name: str) -> str:
     return _CONTROLS.sub(" ", value).strip()
 
 
-def _text_of(message: EmailMessage) -> str:
-    """Return the first text that is not blank: plain text, otherwise HTML as Markdown."""
-    for kind in ("plain", "html"):
-        body = message.get_body(preferencelist=(kind,))
-        if isinstance(body, EmailMessage):
-            text = _content_of(body).replace("\r\n", "\n")
-            if kind == "html":
-                text = _from_html(text[:MOST_HTML])
-            if text.strip():
-                return text
-    return ""
+def _text_of(part: MIMEPart) -> str:
+    """Return the texts of a part: of alternatives the first that is not blank, plain text before
+    HTML, which becomes Markdown.
+    """
+    kind = part.get_content_type()
+    if kind in ("multipart/alternative", "multipart/related"):
+        bodies = map(part.get_body, (("plain",), ("html",)))
+        return next(filter(str.strip, map(_written, filter(None, bodies))), "")
+    if part.get_content_maintype() == "multipart":
+        return "\n".join(filter(str.strip, map(_text_of, part.iter_parts())))
+    return _written(part) if _is_text(part) else ""
 
 
-def _content_of(body: EmailMessage) -> str:
+def _written(part: MIMEPart) -> str:
+    text = _content_of(part).replace("\r\n", "\n")
+    if part.get_content_type() == "text/html":
+        return _from_html(text[:MOST_HTML])
+    if str(part.get_param("format", "")).lower() == "flowed":
+        return _unflowed(text, "" if str(part.get_param("delsp", "")).lower() == "yes" else " ")
+    return text
+
+
+def _unflowed(text: str, space: str) -> str:
+    """Return a text with the lines joined that its sender's program broke (RFC 3676). Lines of
+    quotes stay as they are.
+    """
+    return _STUFFED.sub("", _SOFT_BREAK.sub(rf"\1{space}", text))
+
+
+def _content_of(part: MIMEPart) -> str:
     try:
-        return str(body.get_content())
+        return str(part.get_content())
     except (LookupError, ValueError, KeyError):  # an unknown charset or transfer encoding
-        payload = body.get_payload(decode=True)
+        payload = part.get_payload(decode=True)
         return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
 
 
