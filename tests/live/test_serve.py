@@ -11,7 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from services import NAMES
 from tests.live.running_server import free_port
+from tests.support import warm
+from tests.support.databases import place_migrated
 
 ROOT = Path(__file__).parent.parent.parent
 START_WITHIN_S = 180.0
@@ -30,11 +33,16 @@ def environment(directory: Path, **settings: str) -> dict[str, str]:
     }
 
 
-def specd(env: dict[str, str], *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def specd(
+    env: dict[str, str], *words: str, popen: type[subprocess.Popen[str]] = subprocess.Popen
+) -> subprocess.Popen[str]:
+    return popen(
         [sys.executable, "-m", "cli.main", *words],
         env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
     )  # fmt: skip
+
+
+COLD = pytest.mark.parametrize("server", [{"cold": "yes"}], indirect=True)
 
 
 @pytest.fixture
@@ -42,13 +50,16 @@ def server(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """A server of two workers that is ready, started over the counters of an earlier one, with
-    further settings as parameters.
+    further settings as parameters. `COLD` starts Python anew.
     """
-    env = environment(tmp_path, SPECD_WORKERS="2", **getattr(request, "param", {}))
-    assert specd(env, "migrate").wait(60) == 0
+    settings = dict(getattr(request, "param", {}))
+    popen = subprocess.Popen if settings.pop("cold", "") else warm.Popen
+    env = environment(tmp_path, SPECD_WORKERS="2", **settings)
+    for service in NAMES:
+        place_migrated(tmp_path / f"{service}.db", service)
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "counter_1.db").write_bytes(b"left behind")
-    process = specd(env, "serve")
+    process = specd(env, "serve", popen=popen)
     with httpx.Client(base_url=f"http://{env['SPECD_BIND']}", timeout=10) as client:
         deadline = time.monotonic() + START_WITHIN_S
         while True:
@@ -86,6 +97,7 @@ def test_counts_the_requests_of_all_workers_and_forgets_the_last_run(
     assert len(written_by) == 2
 
 
+@COLD
 def test_stops_on_sigterm_and_leaves_no_socket(
     server: tuple[subprocess.Popen[str], httpx.Client], tmp_path: Path
 ) -> None:
@@ -122,6 +134,7 @@ def children_of(pid: int) -> dict[int, str]:
     return found
 
 
+@COLD
 def test_sigusr2_starts_it_again_beside_itself(
     server: tuple[subprocess.Popen[str], httpx.Client],
 ) -> None:
@@ -144,7 +157,8 @@ def test_sigusr2_starts_it_again_beside_itself(
 
 def test_a_start_that_fails_in_the_workers_ends_the_server(tmp_path: Path) -> None:
     env = environment(tmp_path, SPECD_WORKERS="1")
-    assert specd(env, "migrate").wait(60) == 0
+    for service in NAMES:
+        place_migrated(tmp_path / f"{service}.db", service)
     (tmp_path / "wsgi.py").write_text("raise RuntimeError('a document that does not compile')\n")
     env["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
     process = specd(env, "serve")
