@@ -39,7 +39,8 @@ def running() -> set[Running]:
     found: set[Running] = {thread for thread in threading.enumerate() if not is_kept(thread)}
     for children in Path("/proc/self/task").glob("*/children"):
         with suppress(FileNotFoundError):  # the thread ended meanwhile
-            found.update(int(pid) for pid in children.read_text().split() if not is_helper(pid))
+            pids = children.read_text().split()
+            found.update(int(pid) for pid in pids if not (is_helper(pid) or has_ended(pid)))
     return found
 
 
@@ -47,6 +48,15 @@ def is_helper(pid: str) -> bool:
     with suppress(FileNotFoundError):
         return KEPT_PROCESSES.search(Path(f"/proc/{pid}/cmdline").read_bytes()) is not None
     return False
+
+
+def has_ended(pid: str) -> bool:
+    """Whether only the status of a process is left. An orphan whose parent was killed while a
+    program started warm is a child of this process, which does not know it.
+    """
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return True
 
 
 def told(one: Running) -> str:
