@@ -41,6 +41,11 @@ PREFIX = "SPECD_"
 TEST_PREFIX = "SPECD_TEST_"
 FILE = "_FILE"
 
+REMOVED: Mapping[str, str] = {}
+"""Variables of earlier releases without an effect now -> what to do instead, as a sentence. During
+a rolling upgrade servers of both releases read one environment, so they are reported and ignored.
+"""
+
 T = TypeVar("T")
 
 
@@ -576,7 +581,9 @@ class Settings:
         environ = with_secret_files(os.environ if env is None else env)
         by_name = variables()
         for name in sorted(environ):
-            if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX) and name not in by_name:
+            if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or name in REMOVED:
+                continue
+            if name not in by_name:
                 raise SettingsError(f"{name} is not a setting: {_hint(name, by_name)}.")
         values: dict[str, Any] = {}
         for name, definition in by_name.items():
@@ -602,6 +609,11 @@ class Settings:
             )
             for name, definition in variables().items()
         ]
+
+
+def find_removed(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of an environment that no longer have an effect, with what to do."""
+    return {name: REMOVED[name] for name in sorted(env) if name in REMOVED}
 
 
 def variables() -> dict[str, Variable]:

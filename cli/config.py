@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from cli.output import answer_table, json_option
-from settings import Settings
+from settings import Settings, find_removed
 
 
 @click.group()
@@ -18,6 +18,8 @@ def config() -> None:
 @json_option
 def check(as_json: bool) -> None:
     """Check the SPECD_* variables and print every setting; secrets are masked."""
+    for name, advice in find_removed(os.environ).items():
+        click.echo(f"Warning: {name} has no effect any more: {advice}", err=True)
     described = Settings.from_env().describe(os.environ)
     answer_table(
         {"settings": [asdict(line) for line in described]},

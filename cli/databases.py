@@ -1,10 +1,12 @@
 """Opens the databases of a command; rejects a missing or outdated one."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
+from sqlalchemy import make_url, text
 
 from models.database import Database
 from models.revisions import is_foreign, is_usable
@@ -25,6 +27,31 @@ def open_database(service: str, settings: Settings) -> Iterator[Database]:
         raise click.ClickException(f"The {service} database is {why_unusable(url, service)}.")
     with closing(Database.for_service(service, settings)) as database:
         yield database
+
+
+def owner_is_missing(url: str) -> str:
+    """Return how a superuser of PostgreSQL makes the role and the database of a URL."""
+    parts = make_url(url)
+    role, name = (_identifier(text or "specd") for text in (parts.username, parts.database))
+    return (
+        f"as a superuser: CREATE ROLE {role} LOGIN PASSWORD '...'; CREATE DATABASE {name} OWNER"
+        f" {role} ENCODING 'UTF8' TEMPLATE template0; of a database that is there: ALTER DATABASE"
+        f" {name} OWNER TO {role} (docs/deploy/first-hour.md)"
+    )
+
+
+def may_create_tables(url: str) -> bool:
+    """Return whether the role of a PostgreSQL URL may create tables. Raise DatabaseUnavailable."""
+    with closing(Database(url)) as database, database.reading_apart() as connection:
+        asked = text("SELECT has_schema_privilege(current_schema(), 'CREATE')")
+        return bool(connection.execute(asked).scalar())
+
+
+def _identifier(name: str) -> str:
+    """Return an identifier of SQL, quoted if it must be."""
+    if re.fullmatch("[a-z_][a-z0-9_]*", name):
+        return name
+    return '"' + name.replace('"', '""') + '"'
 
 
 def limits_are_missing(lacks: list[str]) -> str:

@@ -1,5 +1,6 @@
 """Read-only checks of databases, the store of limits and chain endpoints."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,7 +20,15 @@ from adapters.chain.json_rpc import (
     sync_client,
 )
 from adapters.limits.wiring import open_limit_store
-from cli.databases import is_missing, limits_are_missing, why_unusable
+from cli.databases import (
+    SQLITE,
+    UNMIGRATED,
+    is_missing,
+    limits_are_missing,
+    may_create_tables,
+    owner_is_missing,
+    why_unusable,
+)
 from cli.output import database_message
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -28,6 +37,8 @@ from models.revisions import is_usable
 from settings import Settings, SettingsError, is_loopback, variable
 from workers.chain_watcher import DEVELOPMENT_CHAINS
 
+ABSENT = re.compile(r"does not exist|authentication failed")
+"""What PostgreSQL says if there is no such role or database."""
 SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
 CLOCK_WARNING_S = 1.0
@@ -59,7 +70,10 @@ def diagnose_database(
         return
     try:
         if not is_usable(url, service):
-            yield Finding(name, "broken", why_unusable(url, service))
+            reason = why_unusable(url, service)
+            if reason == UNMIGRATED and not url.startswith(SQLITE) and not may_create_tables(url):
+                reason = f"its role may not create tables; {owner_is_missing(url)}"
+            yield Finding(name, "broken", reason)
             return
         with closing(Database.for_service(service, settings)) as database:
             lacks = database.missing_limits()
@@ -74,7 +88,10 @@ def diagnose_database(
             yield from diagnose_secret(service, database, settings)
     except DatabaseUnavailable as error:
         reason = database_message(error) or "does not answer"
-        yield Finding(name, "broken", f"{reason}; check SPECD_{service.upper()}_DATABASE_URL")
+        advice = f"check SPECD_{service.upper()}_DATABASE_URL"
+        if ABSENT.search(reason):
+            advice += f", or, {owner_is_missing(url)}"
+        yield Finding(name, "broken", f"{reason}; {advice}")
 
 
 def _sqlite(name: str, connection: Connection) -> Finding:

@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from ipaddress import ip_network
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ from cli.shared_secrets import CHECKS, texts_of
 from models import secret_checks
 from models.database import Database
 from models.folders import find_problem
-from settings import Settings, is_loopback, variable
+from settings import Settings, find_removed, is_loopback, variable
 
 FULL = 0.1
 """The share of a disk below which the rule SpecdDiskFull fires."""
@@ -99,6 +99,12 @@ def diagnose_store(settings: Settings) -> Iterator[Finding]:
         )
     except Exception as error:  # what a client of S3 says of bad settings
         yield Finding("uploads", "broken", f"the bucket cannot be used ({type(error).__name__})")
+
+
+def diagnose_removed_settings(env: Mapping[str, str]) -> Iterator[Finding]:
+    """Name settings of earlier releases."""
+    for name, advice in find_removed(env).items():
+        yield Finding("settings", "warning", f"{name} has no effect any more: {advice}")
 
 
 def diagnose_exposure(settings: Settings) -> Iterator[Finding]:

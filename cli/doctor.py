@@ -1,6 +1,7 @@
 """`specd doctor`: checks an installation and names the fixes."""
 
 import importlib.util
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from cli.diagnosis_machine import (
     diagnose_exposure,
     diagnose_folders,
     diagnose_mail,
+    diagnose_removed_settings,
     diagnose_secret,
     diagnose_server,
     diagnose_store,
@@ -58,6 +60,7 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     yield from diagnose_folders(settings)
     yield diagnose_server(settings)
     yield from diagnose_exposure(settings)
+    yield from diagnose_removed_settings(os.environ)
     yield from diagnose_store(settings)
     yield from diagnose_mail(settings)
     yield from diagnose_limits(settings)

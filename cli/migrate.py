@@ -5,7 +5,13 @@ from importlib import import_module
 
 import click
 
-from cli.databases import UNKNOWN_REVISION, is_missing
+from cli.databases import (
+    SQLITE,
+    UNKNOWN_REVISION,
+    is_missing,
+    may_create_tables,
+    owner_is_missing,
+)
 from cli.folders import require_restored
 from cli.output import answer, json_option
 from cli.waiting import once_available, wait_option
@@ -29,9 +35,17 @@ def migrate_all(settings: Settings) -> list[str]:
     """Upgrade each service's database; return the names of the services."""
     for service, url in settings.database_urls.items():
         if is_missing(url) or not is_usable(url, service):
+            _require_owner(url, service)
             _upgrade(url, service)
             _expect_workers(url, service)
     return list(settings.database_urls)
+
+
+def _require_owner(url: str, service: str) -> None:
+    if not url.startswith(SQLITE) and not may_create_tables(url):
+        raise click.ClickException(
+            f"The role of the {service} database may not create tables; {owner_is_missing(url)}."
+        )
 
 
 def _upgrade(url: str, service: str) -> None:

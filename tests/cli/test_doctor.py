@@ -1,21 +1,28 @@
 """What is green serves: `specd doctor` names each state in which the first requests would fail."""
 
 import json
+import os
+import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from cli import diagnosis
 from cli.diagnosis import connections_of
 from models import folders
 from services import NAMES
 from tests.cli.runner import Specd
-from tests.live.running_server import free_port
+from tests.live.running_server import ROOT, free_port
 from tests.support.databases import place_migrated
+from tests.support.postgres import PostgresServer
+
+FIRST_HOUR = ROOT / "docs" / "deploy" / "first-hour.md"
 
 
 @pytest.fixture
@@ -183,3 +190,57 @@ def test_a_database_of_another_release_has_one_message(ready: Specd, tmp_path: P
     told.add(f"The chat database is {broken(ready)['chat database']}")
     assert len(told) == 1, told
     assert "not of this release or an earlier one" in told.pop()
+
+
+def test_removed_setting_is_reported_and_ignored(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("settings.REMOVED", {"SPECD_OLD": "use SPECD_WORKERS"})
+    monkeypatch.setenv("SPECD_OLD", "2")
+    assert broken(ready) == {}
+    assert "SPECD_OLD has no effect any more: use SPECD_WORKERS." in ready("doctor", "--json")[1]
+    status, _, err = ready("config", "check")
+    assert (status, err) == (
+        0, "Warning: SPECD_OLD has no effect any more: use SPECD_WORKERS\n"
+    )  # fmt: skip
+    monkeypatch.setenv("SPECD_OLDER", "2")
+    assert "SPECD_OLDER is not a setting" in ready.refusal("doctor")
+
+
+def test_role_and_database_of_postgresql_are_made_as_doctor_says(
+    ready: Specd, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From nothing, by the SQL of the page, and for a database that another role owns."""
+    name, role = f"first_hour_{os.getpid()}", f"operator-{os.getpid()}"
+    other = f"{name}_payment"
+    url = make_url(postgres.url_of(name)).set(username=role, password="x")
+    monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", url.render_as_string(hide_password=False))
+    told = broken(ready)["chat database"]
+    created = f'CREATE ROLE "{role}" LOGIN PASSWORD'
+    assert created in told
+    assert "ENCODING 'UTF8' TEMPLATE template0" in told
+
+    def execute(statement: str) -> None:
+        superuser = make_url(postgres.url_of("postgres")).set(drivername="postgresql")
+        with psycopg.connect(superuser.render_as_string(False), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    try:
+        first, *databases = re.findall(r"^CREATE .*;$", FIRST_HOUR.read_text(), re.MULTILINE)
+        execute(re.sub(r"\bspecd\b", f'"{role}"', first))
+        for statement in databases:
+            made = re.sub(r"\bspecd\b", f'"{role}"', statement)
+            execute(re.sub(r"\bspecd_chat\b", name, made.replace("specd_payment", other)))
+        ready.json("migrate")
+        assert "chat database" not in broken(ready)
+        execute(f"DROP DATABASE {name} WITH (FORCE)")
+        execute(f"CREATE DATABASE {name}")
+        assert "may not create tables" in broken(ready)["chat database"]
+        assert f'ALTER DATABASE {name} OWNER TO "{role}"' in ready.refusal("migrate")
+        execute(f'ALTER DATABASE {name} OWNER TO "{role}"')
+        ready.json("migrate")
+        assert "chat database" not in broken(ready)
+    finally:
+        for made in (name, other):
+            execute(f"DROP DATABASE IF EXISTS {made} WITH (FORCE)")
+        execute(f'DROP ROLE IF EXISTS "{role}"')
