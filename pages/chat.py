@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from models.chat.identity.errors import RealmMoving
 from pages import avatars, emoji, exports, uploads
 from pages.clients import add_client
+from pages.formatting import FORMATS
 from pages.served import Served
 
 
@@ -25,7 +26,7 @@ def add_chat(app: Flask) -> None:
     """Add GET /chat, a small client of the service in the browser. It prompts for an email
     address and a password. /login/, where the reference has its sign-in, leads to it.
     """
-    add_client(app, "chat", document="chat")
+    add_client(app, "chat", document="chat", formats=FORMATS)
     app.get("/login/")(show_chat)
 
 

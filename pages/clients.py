@@ -6,6 +6,8 @@ credential and keeps it only in the memory of the page.
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Flask, render_template
 from flask.typing import ResponseReturnValue
 
@@ -24,13 +26,16 @@ def modules_of(name: str) -> list[str]:
     ]
 
 
-def add_client(app: Flask, name: str, *, document: str) -> None:
+def add_client(app: Flask, name: str, *, document: str, **facts: Any) -> None:
     """Add the page GET /NAME: the template and the style sheet of that name, and the modules under
-    static/NAME. People without scripts get a link to the reference of `document`.
+    static/NAME. People without scripts get a link to the reference of `document`. `facts` are
+    further values for the template.
     """
     modules = modules_of(name)
 
     def show_client() -> ResponseReturnValue:
-        return render_template(f"{name}.html", name=name, document=document, modules=modules)
+        return render_template(
+            f"{name}.html", name=name, document=document, modules=modules, **facts
+        )
 
     app.get(f"/{name}", endpoint=name)(show_client)

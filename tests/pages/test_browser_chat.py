@@ -292,6 +292,11 @@ def test_two_people_talk(
         lambda: othello.browser.text("#show-scheduled") == "Scheduled", "an empty list"
     )
 
+    othello.browser.find("#show-formats").click()
+    othello.see("#formats td code", "*italics*")
+    othello.browser.find("#formats button").click()
+    othello.gone("#formats")
+
     # Nothing went wrong, came from elsewhere, or was kept.
     operations = [f"/api/v1{path}" for _, path in operations_of(service.document).values()]
     for person in (hamlet, othello):

@@ -28,6 +28,7 @@ export class Compose {
       event.preventDefault();
       this.#send();
     });
+    find("show-formats").addEventListener("click", () => open(find("formats")));
     find("schedule").addEventListener("click", () => this.#schedule());
     this.#content.addEventListener("keydown", (event) => this.#press(event));
     this.#content.addEventListener("input", () => {
