@@ -323,7 +323,9 @@ def find_refusal(db: Db, run: Run) -> str | None:
 
 
 def is_delivered(db: Db, run: Run) -> bool:
-    """Return whether each endpoint has taken each event of the run's invoice that it wants."""
+    """Return whether each endpoint has taken each event of the run's invoices that it wants, as
+    often as the event was posted: a redelivery that waits is not delivered.
+    """
     events = events_of(db, run)
     wanted = {
         (event.id, endpoint.id)
@@ -331,7 +333,9 @@ def is_delivered(db: Db, run: Run) -> bool:
         for endpoint in find_receivers(db, run.project_id, event.type)
     }
     query = select(_delivery.event_id, _delivery.endpoint_id).where(
-        _delivery.event_id.in_([event.id for event in events]), _delivery.outcome == TAKEN
+        _delivery.event_id.in_([event.id for event in events]),
+        _delivery.outcome == TAKEN,
+        _delivery.next_try_at.is_(None),
     )
     return wanted <= {(event_id, endpoint_id) for event_id, endpoint_id in db.execute(query)}
 
