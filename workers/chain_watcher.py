@@ -356,6 +356,7 @@ class ChainWatcher:
         """Return the last of the blocks above `base` whose logs no endpoint shows, although it
         shows those of newer blocks; None if it does not, too.
         """
+        self._reader.head()  # chooses an endpoint again, after the failure of the first one
         tokens, addresses, _ = self._wanted(base.timestamp)
         first, newest = base.number + 1, self._view.mark(head)
         readable = self._view.first_readable(tokens, addresses, first, newest)

@@ -74,10 +74,11 @@ def test_an_endpoint_that_keeps_its_logs_is_enough(database: Database, clock: Fr
         assert given_up(its) == 0
 
 
+@pytest.mark.parametrize("many", [500, 0], ids=["addresses", "all receivers"])
 def test_blocks_that_were_deleted_before_they_were_read_do_not_stop_a_chain(
-    database: Database, clock: FrozenClock
+    database: Database, clock: FrozenClock, many: int
 ) -> None:
-    with street(database, clock) as its:
+    with street(database, clock, many=many) as its:
         old = its.ledger.invoice(1000)
         clock.advance(seconds=200)
         for _ in range(80):
