@@ -53,10 +53,14 @@ from workers.payment import expire_invoices
 
 LIFETIME, MONITORING = timedelta(minutes=10), timedelta(minutes=25)
 STEPS = 36
+PROGRESS_ROUNDS = 45
+"""Blocks, ten seconds apart, until a new invoice has to be paid, whatever cannot be read."""
 LIES = (
     *("lag", "lag", "hide", "refuse", "slow", "fail", "busy", "fork", "nulls", "balanced", "prune"),
     *("forge", "removed"),
 )
+BOLD_LIES = ("high", "high", "broken")
+"""Of every second history, so that the seeds of the others stay good."""
 REFUSALS = (
     "please limit the query to at most {} blocks",
     "Maximum allowed number of requested blocks is {}",
@@ -94,6 +98,10 @@ class Conduct:
     """Transactions whose logs it marks as taken back."""
     keeps: int = 10**9
     """The newest blocks whose logs it still has."""
+    above: int = 0
+    """How many blocks above its newest one the head is that it claims."""
+    refused_token: str = ""
+    """The contract whose logs it never shows."""
 
 
 @dataclass
@@ -125,6 +133,8 @@ class Endpoint:
                 return hex(CHAIN_ID)
             case "eth_getBlockByNumber":
                 top = max(0, self.chain.height - self.rng.randint(0, self.conduct.block_lag))
+                if params[0] == "latest" and self.conduct.above:
+                    return self._claimed(top + self.conduct.above)
                 number = top if params[0] == "latest" else int(params[0], 16)
                 if params[0] != "latest" and number and self.rng.random() < self.conduct.nulls:
                     return None
@@ -132,6 +142,16 @@ class Endpoint:
             case "eth_getLogs":
                 return self._logs(params[0])
         raise RpcError(-32601, "method not found")
+
+    def _claimed(self, number: int) -> dict[str, Any]:
+        """A block that nobody has mined."""
+        return self._block(self.chain.height) | {
+            "number": hex(number),
+            "hash": f"0x{number:064x}",
+            "parentHash": f"0x{number - 1:064x}",
+            "logsBloom": f"0x{0:0512x}",
+            "transactions": [],
+        }
 
     def _block(self, number: int) -> dict[str, Any]:
         mined = self.chain._blocks[number]
@@ -171,6 +191,8 @@ class Endpoint:
             raise RpcError(4444, "pruned history unavailable")
         tokens = asked["address"]
         tokens = {each.lower() for each in ([tokens] if isinstance(tokens, str) else tokens)}
+        if self.conduct.refused_token.lower() in tokens:
+            raise RpcError(-32000, "execution aborted (timeout = 5s)")
         topics = asked["topics"]
         wanted = set(topics[2]) if len(topics) > 2 else None
         logs = [
@@ -221,7 +243,11 @@ class History:
     """One random history over one database."""
 
     def __init__(self, database: Database, seed: int) -> None:
-        self.rng = random.Random(seed)
+        self.rng, self.more = random.Random(seed), random.Random(~seed)
+        self.is_bold, self.has_progress_check = seed % 2 == 1, seed % 3 == 0
+        self.faults: list[str] = []
+        """What was wrong on the way, apart from what merchants are told."""
+        self.highest = 0
         self.clock = FrozenClock(GENESIS + timedelta(days=1))
         self.chain = FakeChain(started_at=GENESIS)
         self.chain.mine(self.rng.choice([0, 5, 90, 1500]))
@@ -328,8 +354,17 @@ class History:
             case "removed":
                 recent = self.chain._blocks[-10:]
                 conduct.removed = frozenset(t.tx_hash for m in recent for t in m.transfers)
+        if self.is_bold and self.more.random() < 0.2:
+            conduct = self._bold_conduct()
         conduct.takes_hashes = self.rng.random() < 0.9
         endpoint.conduct = conduct
+
+    def _bold_conduct(self) -> Conduct:
+        match self.more.choice(BOLD_LIES):
+            case "high":
+                return Conduct(above=self.more.choice([2, 40, 5000]))
+            case _:
+                return Conduct(refused_token=TOKEN)
 
     def be_honest(self) -> None:
         self.rng.choice(self.endpoints).conduct = Conduct()
@@ -340,6 +375,7 @@ class History:
         with suppress(EndpointsUnavailable):
             for _ in range(self.rng.randint(1, 5)):
                 self.watchers[number].try_watch_one()
+        self._check_confirmations()
 
     def restart(self) -> None:
         self.watchers[self.rng.randrange(len(self.watchers))] = self._watcher()
@@ -373,6 +409,8 @@ class History:
             action = self.rng.choice(actions)
             self.actions.append(action.__name__)
             action()
+        if self.has_progress_check:
+            self._check_progress()
         self._end()
 
     def wrong(self) -> list[str]:
@@ -434,6 +472,41 @@ class History:
             and transfer.token == invoice.token_address
             and stamps[transfer.block_number] <= invoice.monitoring_ends_at
         )
+
+    def _check_confirmations(self) -> None:
+        """No head that a chain has confirms a payment earlier than its blocks do."""
+        self.highest = max(self.highest, self.chain.height)
+        with self.ledger.database.reading() as books:
+            early = books.execute(
+                select(Payment.invoice_id, Payment.block_number)
+                .join(Invoice, Invoice.id == Payment.invoice_id)
+                .where(
+                    Payment.status == "confirmed",
+                    Payment.block_number > self.highest - Invoice.confirmations_required + 1,
+                )
+            ).all()
+        self.faults += [f"{row.invoice_id} is confirmed too early, {self.highest}" for row in early]
+
+    def _check_progress(self) -> None:
+        """A new invoice is paid in time while no endpoint shows the logs of old blocks."""
+        for _ in range(40):
+            self._pass(20)
+            self.chain.mine(at=self.clock.now())
+        self.expire_invoices()
+        for endpoint in self.endpoints:
+            endpoint.conduct = Conduct(keeps=20)
+        self.sell()
+        sold = self.sold[-1].invoice
+        self.chain.pay(sold.deposit_address, 1000, at=self.clock.now())
+        for _ in range(PROGRESS_ROUNDS):
+            self._pass(10)
+            self.chain.mine(at=self.clock.now())
+            with suppress(EndpointsUnavailable):
+                for _ in range(5):
+                    self.watchers[0].try_watch_one()
+            if self.ledger.state(sold).status == "paid":
+                return
+        self.faults.append(f"{sold.external_order_id}: not paid while old blocks cannot be read")
 
     def _end(self) -> None:
         """Nodes stop lying, but for one that goes on to hide what another shows."""
@@ -498,6 +571,7 @@ class History:
         if depth:
             self._note_replaced(depth)
             fork.reorg(depth, length=depth + self.rng.randint(-1, 2))
+            self.highest = max(self.highest, fork.height)
             fork.pending = []
         return fork
 
@@ -562,7 +636,8 @@ def judge(database: Database, seed: int) -> list[str]:
     try:
         with frozen_nodes(history.clock.now):
             history.play()
-        found = history.wrong() + [f"on the way: {each}" for each in history.misled()]
+        on_the_way = history.faults + history.misled()
+        found = history.wrong() + [f"on the way: {each}" for each in on_the_way]
     finally:
         history.close()
     return [f"seed {seed}: {each}" for each in found]

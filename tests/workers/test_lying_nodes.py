@@ -8,11 +8,21 @@ import pytest
 from adapters.chain.reader import ChainReader
 from tests.workers import lying_nodes
 from tests.workers.lying_nodes import play
+from tests.workers.mutants import MUTANTS
 from tests.workers.told import Told
 from workers.chain_view import ChainView
 
 SEEDS = (*range(23), 3922)
 """The last one once lost a payment."""
+MOST_HISTORIES = 60
+"""Histories that have to show a planted fault."""
+FOUND_BY = {
+    "counted: one log of each number": 18,
+    "counted: dropped": 2,
+    "refuted: believed": 9,
+    "taken back: without proof": 6,
+}
+"""Histories that show a fault and are played first, which saves the time of the others."""
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -35,6 +45,16 @@ def test_the_histories_tell_a_watcher_that_forgets(
     monkeypatch.setattr(ChainView, "read_everywhere", read_nowhere)
     monkeypatch.setattr("workers.chain_view.DOUBTS", 0)
     assert any(play(sqlite_template, memory, seed) for seed in SEEDS), ChainReader
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_histories_report_each_planted_fault(
+    name: str, sqlite_template: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    MUTANTS[name](monkeypatch)
+    first = FOUND_BY.get(name, 0)
+    seeds = (first, *range(MOST_HISTORIES))
+    assert any(play(sqlite_template, memory, seed) for seed in seeds)
 
 
 def change(kind: str, status: str, paid: int, block: str = "") -> tuple[str, dict[str, Any]]:
