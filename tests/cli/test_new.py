@@ -1,5 +1,6 @@
 """`specd new` in a copy of the tree: what it writes starts, is judged as ours is, and grows."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -178,16 +179,14 @@ def test_the_rest_works_already(address: str) -> None:
 
 
 def test_what_is_written_is_judged_as_ours_is(tree: CopiedTree) -> None:
-    tree.judge("ruff", "check", "--no-cache", ".")
-    tree.judge("ruff", "format", "--no-cache", "--check", ".")
     own = [f"{layer}/{name}" for layer in ("models", "handlers", "tests/handlers")
            for name in ("odd", "greeter")]  # fmt: skip
+    tree.judge("ruff", "check", "--no-cache", "services.py", *own)
+    tree.judge("ruff", "format", "--no-cache", "--check", "services.py", *own)
     tree.judge("mypy", "--cache-dir", "/dev/null", "--follow-imports", "silent", *own)
-    tree.judge("pytest", "-p", "no:cacheprovider", "-p", "no:warnings", *JUDGES)
-
-
-def test_a_test_of_what_is_not_written_is_skipped(tree: CopiedTree) -> None:
-    ran = tree.judge("pytest", "-p", "no:cacheprovider", "-rs", "tests/handlers/odd")
+    # A test of what is not written is skipped.
+    options = ("-p", "no:cacheprovider", "-p", "no:warnings", "-rs")
+    ran = tree.judge("pytest", *options, "tests/handlers/odd", *JUDGES)
     assert "9 skipped" in ran
     assert "the handler is not written yet" in ran
 
@@ -211,24 +210,47 @@ def post_pets(
     )
 
 
-def test_nothing_is_written_twice(tree: CopiedTree) -> None:
-    again = tree.run("cli.main", "new", "odd")
-    assert again.returncode == 1
-    assert again.stderr == "Error: There is a service odd; --update adds to it.\n"
+NO_NAMES = ("Pet", "app", "1st", "a-b", "a" * 31, "class")
+TAKEN = {"composition": "handlers/composition.py", "migrations": "models/migrations"}
+IN_ONE_PROCESS = """
+import contextlib, io, json, sys
+from cli.main import main
+answers = {}
+for name in sys.argv[1:]:
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        try:
+            main(["new", name])
+        except SystemExit as end:
+            answers[name] = (end.code, said.getvalue())
+print(json.dumps(answers))
+"""
 
 
-@pytest.mark.parametrize("name", ["Pet", "app", "1st", "a-b", "a" * 31, "class"])
-def test_names_are_names_of_packages(tree: CopiedTree, name: str) -> None:
-    assert tree.run("cli.main", "new", name).returncode == 2
+@pytest.fixture(scope="module")
+def refusals(tree: CopiedTree) -> dict[str, tuple[int, str]]:
+    """Status and words of `specd new NAME`, by names that are refused."""
+    (tree.path.parent / "each.py").write_text(IN_ONE_PROCESS)
+    done = subprocess.run(
+        [sys.executable, tree.path.parent / "each.py", "odd", *NO_NAMES, *TAKEN],
+        cwd=tree.path, env=tree.env, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return {name: (status, said) for name, (status, said) in json.loads(done.stdout).items()}
 
 
-@pytest.mark.parametrize(
-    ("name", "there"),
-    [("composition", "handlers/composition.py"), ("migrations", "models/migrations")],
-)
-def test_a_name_of_something_else_is_refused(tree: CopiedTree, name: str, there: str) -> None:
-    refused = tree.run("cli.main", "new", name)
-    assert (refused.returncode, refused.stderr) == (1, f"Error: {there} is there already.\n")
+def test_nothing_is_written_twice(refusals: dict[str, tuple[int, str]]) -> None:
+    assert refusals["odd"] == (1, "Error: There is a service odd; --update adds to it.\n")
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_names_are_names_of_packages(refusals: dict[str, tuple[int, str]], name: str) -> None:
+    assert refusals[name][0] == 2
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_name_of_something_else_is_refused(
+    tree: CopiedTree, refusals: dict[str, tuple[int, str]], name: str
+) -> None:
+    assert refusals[name] == (1, f"Error: {TAKEN[name]} is there already.\n")
     assert not (tree.path / "specs" / f"{name}.yaml").exists()
 
 
