@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 import structlog
+from structlog.typing import FilteringBoundLogger
 from tenacity import (
     RetryCallState,
     RetryError,
@@ -181,7 +181,7 @@ class _Failures:
     line with their number and the last traceback.
     """
 
-    def __init__(self, log: Any) -> None:
+    def __init__(self, log: FilteringBoundLogger) -> None:
         self._log = log
         self._seen: set[str] = set()
         self._count = 0
