@@ -7,11 +7,12 @@ reason. A worker follows the rules (workers/retention.py); a test reads the tabl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Select, Table, delete, literal, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+N = TypeVar("N")
 Forget = Callable[[Session, datetime, int], bool]
 """Deletes up to so many rows that are older than a time; returns whether there were any."""
 
@@ -59,7 +60,7 @@ def first_in_first_out(
     age: InstrumentedAttribute[Any],
     setting: str,
     *,
-    note: Callable[[Session, Sequence[Any]], None] | None = None,
+    note: Callable[[Session, Sequence[N]], None] | None = None,
     noted: Sequence[InstrumentedAttribute[Any]] = (),
 ) -> Rule:
     """Return the same for a table that is only appended to: its oldest rows have its lowest ids.
@@ -76,7 +77,7 @@ def first_in_first_out(
         old = select(*(first.c[column.name] for column in key))
         gone = _delete(session, table, old.where(first.c[age.key] < before), noted)
         if gone and note is not None:
-            note(session, gone)
+            note(session, cast(Sequence[N], gone))
         return bool(gone)
 
     return Rule(table.name, setting, forget)
@@ -87,7 +88,7 @@ def _delete(
     table: Table,
     old: Select[Any],
     noted: Sequence[InstrumentedAttribute[Any]] = (),
-) -> Sequence[Any]:
+) -> Sequence[object]:
     """Delete rows; return the columns `noted` of each."""
     columns: list[ColumnElement[Any]] = [table.c[each.key] for each in noted]
     gone = session.connection().execute(
