@@ -125,34 +125,44 @@ class InvoiceResolved(InvoiceChanged, type="invoice.resolved"):
     """The merchant closed the invoice, or changed how."""
 
 
+_CLOSED = (EXPIRED, CANCELED)
+
+
 def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
-    """Return the events of a transition, in their order; none where nothing changed.
+    """Return the events of a transition, in the order of their causes.
 
     An arrival in `paid` is always `invoice.paid`, and `invoice.overpaid` besides if there is too
-    much. A step back from `paid` or `processing` is always `invoice.reorged`, and
-    `invoice.paid_late` besides if the payment came back after the expiry. Any other transition is
-    one event, of the exception if that is new, else of the status.
+    much. What a reorganization takes back comes first (`invoice.reorged`), then the end of the time
+    (`invoice.expired`, whenever `expired` is entered), then `invoice.paid_late`, which comes only
+    of an invoice that is expired for good or canceled. Late money of an invoice that is still
+    `unpaid` has the event of its payment alone, until the time is over on the chain too.
     """
-    (old_status, _), (status, exception) = before, after
+    (old_status, old_exception), (status, exception) = before, after
     if before == after:
         return ()
     if status == PAID and (old_status != PAID or exception == OVER):
         arrival = () if old_status == PAID else (InvoicePaid,)
         return (*arrival, InvoiceOverpaid) if exception == OVER else arrival
-    if old_status in RECEIVED and status not in RECEIVED and exception == LATE:
-        return (InvoiceReorged, InvoicePaidLate)
+    kinds: list[type[InvoiceChanged]] = []
+    is_left = old_status in RECEIVED and status not in RECEIVED
+    if is_left or (exception == REORGED and old_exception != REORGED):
+        kinds.append(InvoiceReorged)
+    if status == EXPIRED and old_status != EXPIRED:
+        kinds.append(InvoiceExpired)
+    was_late = old_exception == LATE and old_status in _CLOSED
+    if exception == LATE and status in _CLOSED and not was_late:
+        kinds.append(InvoicePaidLate)
+    is_announced_later = old_status == UNPAID and after == (UNPAID, LATE)
+    if kinds or is_announced_later:
+        return tuple(kinds)
     return (_kind_of(before, after),)
 
 
 def _kind_of(before: State, after: State) -> type[InvoiceChanged]:
     (old_status, old_exception), (status, exception) = before, after
-    if exception in (LATE, REORGED) and exception != old_exception:
-        return InvoicePaidLate if exception == LATE else InvoiceReorged
     if status == CANCELED and old_status != CANCELED:
         return InvoiceCanceled
     if status == PROCESSING and old_status not in RECEIVED:
         return InvoiceProcessing
-    if status == EXPIRED and old_status == UNPAID:
-        return InvoiceExpired
     is_more = (status, exception) == (UNPAID, PARTIAL) and old_exception != LATE
     return InvoicePartiallyPaid if is_more and old_status == UNPAID else InvoiceReorged

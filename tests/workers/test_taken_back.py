@@ -155,7 +155,7 @@ def test_a_payment_that_is_mined_again_after_the_expiry_is_reorged_and_late(
             "payment_reorged",
             "payment_received",
             "reorged",
-            "paid_late",
             "expired",
+            "paid_late",
         ]
         assert its.ledger.state(invoice) == State("expired", "late", 1000, 0)

@@ -23,6 +23,7 @@ _STATES = {
     "invoice.canceled": ("canceled", None),
     "invoice.paid_late": (None, "late"),
 }
+_CLOSED = ("expired", "canceled")
 """What `data.invoice` must show with an event of each type; None: anything."""
 
 
@@ -50,7 +51,7 @@ class Told:
         """
         found: list[str] = []
         counted: dict[tuple[str, str, int], Decimal] = {}
-        is_paid, has_reason = False, False
+        is_paid, has_reason, is_expired = False, False, False
         for number, (kind, data) in enumerate(self.events):
             invoice, payment = data["invoice"], data.get("payment")
             if payment is not None:
@@ -70,6 +71,11 @@ class Told:
                 found.append(f"{kind} shows {invoice['status']}")
             if exception not in (None, invoice["exception"]):
                 found.append(f"{kind} shows {invoice['exception']}")
+            is_expired = is_expired or kind == "invoice.expired"
+            if kind == "invoice.paid_late" and invoice["status"] not in _CLOSED:
+                found.append(f"paid_late shows {invoice['status']}")
+            if kind == "invoice.paid_late" and not (is_expired or invoice["canceled_at"]):
+                found.append("paid_late comes before expired")
             if kind == "invoice.paid":
                 if is_paid:
                     found.append("paid comes twice without a reorganisation")

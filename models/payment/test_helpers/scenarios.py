@@ -237,7 +237,7 @@ CATALOGUE = _catalogue(
             "late",
             "The amount arrives just after the time is over, before the expiry is final.",
             (Pay(100, late=True), _EXPIRED_LATE),
-            _events("payment_received", "paid_late", "expired"),
+            _events("payment_received", "expired", "paid_late"),
             fulfilments=0,
             refund=Refund.ALL,
         ),
@@ -351,7 +351,7 @@ CATALOGUE = _catalogue(
             ),
             _events(
                 *("payment_received", "paid", "payment_reorged", "reorged"),
-                *("payment_received", "paid_late", "expired"),
+                *("payment_received", "expired", "paid_late"),
             ),
             fulfilments=1,
         ),

@@ -85,20 +85,24 @@ class TestKinds:
             ("unpaid partial", "expired partial", "expired"),
             ("unpaid reorged", "expired reorged", "expired"),
             ("unpaid none", "canceled none", "canceled"),
-            ("unpaid none", "expired late", "paid_late"),
-            ("unpaid none", "unpaid late", "paid_late"),
+            ("unpaid none", "expired late", "expired paid_late"),
+            ("unpaid none", "unpaid late", ""),
+            ("unpaid late", "expired late", "expired paid_late"),
+            ("unpaid none", "expired reorged", "reorged expired"),
+            ("expired late", "unpaid late", "reorged"),
+            ("unpaid late", "paid over", "paid overpaid"),
             ("expired none", "expired late", "paid_late"),
             ("expired partial", "expired late", "paid_late"),
             ("canceled none", "canceled late", "paid_late"),
             ("processing none", "unpaid reorged", "reorged"),
-            ("processing none", "expired reorged", "reorged"),
+            ("processing none", "expired reorged", "reorged expired"),
             ("processing reorged", "unpaid reorged", "reorged"),
             ("paid none", "processing reorged", "reorged"),
             ("paid over", "paid none", "reorged"),
-            ("paid none", "expired reorged", "reorged"),
-            ("paid none", "expired late", "reorged paid_late"),
-            ("paid over", "unpaid late", "reorged paid_late"),
-            ("processing none", "expired late", "reorged paid_late"),
+            ("paid none", "expired reorged", "reorged expired"),
+            ("paid none", "expired late", "reorged expired paid_late"),
+            ("paid over", "unpaid late", "reorged"),
+            ("processing none", "expired late", "reorged expired paid_late"),
             ("unpaid partial", "unpaid none", "reorged"),
             ("expired late", "expired none", "reorged"),
             ("canceled late", "canceled none", "reorged"),
@@ -121,7 +125,13 @@ class TestKinds:
             if new[0] in TRANSITIONS[old[0]]:
                 told = [kind.type for kind in kinds_of(old, new)]
                 assert set(told) <= set(TYPES[3:-1])
-                assert bool(told) is (old != new)
+                is_announced_later = old[0] == "unpaid" and new == ("unpaid", "late")
+                assert bool(told) is (old != new and not is_announced_later)
+                enters = new[0] == "expired" != old[0]
+                assert ("invoice.expired" in told) is enters
+                if "invoice.paid_late" in told:
+                    assert new[0] in ("expired", "canceled")
+                    assert told[-1] == "invoice.paid_late"
                 arrives = old[0] != "paid" and new[0] == "paid"
                 assert ("invoice.paid" in told) is arrives
 
