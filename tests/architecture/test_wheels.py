@@ -27,6 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 def test_names_what_has_no_wheel_for_a_python_or_a_platform(folder: Path) -> None:
     make_wheel(folder, "everywhere", "py3-none-any")
     make_wheel(folder, "old", "cp311-cp311-manylinux_2_17_x86_64")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis.internal import charmap
 
 from cli.memory import use_one_arena
 
@@ -32,6 +33,15 @@ def pytest_configure() -> None:
     mallopt = _c_function("mallopt")
     mallopt(_M_MMAP_THRESHOLD, _LARGE)
     mallopt(_M_TRIM_THRESHOLD, _LARGE)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Write a file of Hypothesis, if it is not there. That takes a second and 200 MB, which the
+    processes that run tests should not need.
+    """
+    if not hasattr(session.config, "workerinput"):
+        charmap.intervals_from_codec("utf-8")
 
 
 def pytest_collection_finish() -> None:
