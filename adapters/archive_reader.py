@@ -121,14 +121,21 @@ class ArchiveReader:
         ]
 
     def _lines(self, name: str) -> Iterator[bytes]:
-        facts, rows, rest = self.files[name], 0, b""
+        facts, rows = self.files[name], 0
+        begun: list[bytes] = []  # pieces of the line that has no end yet
+        size = 0
         for piece in self._read(name, facts):
-            *lines, rest = (rest + piece).split(b"\n")
-            rows += len(lines)
-            yield from lines
-            if len(rest) > LINE_BYTES_MAX:
+            *lines, rest = piece.split(b"\n")
+            if lines:
+                lines[0] = b"".join((*begun, lines[0]))
+                begun, size = [], 0
+                rows += len(lines)
+                yield from lines
+            begun.append(rest)
+            size += len(rest)
+            if size > LINE_BYTES_MAX:
                 raise ArchiveRefused("the line is too long", name, rows + 1)
-        if rest:
+        if size:
             raise ArchiveRefused("the line has no end", name, rows + 1)
         if rows != facts.get("rows"):
             raise ArchiveRefused(f"has {rows} lines, not {facts.get('rows')!r}", name)

@@ -48,8 +48,10 @@ _KEPT = ("uploads/", "emoji/", "avatars/")
 """Folders whose files are taken."""
 _FAULTS = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
 _SPACE = re.compile(rb"[ \t\r\n]*")
-_SCALAR = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[-+.0-9A-Za-z]+', re.DOTALL)
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}"]', re.DOTALL)
+_SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[-+.0-9A-Za-z]+', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
+_INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+"""Of a text, up to its end, or to a backslash that is the last byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,10 +459,10 @@ class _Scanner:
                 place = self._more(len(self._buffer))
                 continue
             token = found[0]
-            if token == b'"':  # the end of the text is not there yet
-                place = self._more(found.start())
-                continue
             place = found.end()
+            if token == b'"':  # the end of the text is not there yet
+                place = self._text_end(place)
+                continue
             if token in (b"{", b"["):
                 depth += 1
             elif token in (b"}", b"]"):
@@ -469,6 +471,16 @@ class _Scanner:
                     row = self._buffer[self._at : place]
                     self._at = place
                     return row
+
+    def _text_end(self, place: int) -> int:
+        """Return the place behind the text that `place` is in. Each byte is looked at once."""
+        while True:
+            found = _INSIDE.match(self._buffer, place)
+            assert found is not None
+            place = found.end()
+            if self._buffer[place : place + 1] == b'"':
+                return place + 1
+            place = self._more(place)
 
     def _more(self, place: int) -> int:
         """Read another piece, and forget what is behind. Return where `place` is now."""
