@@ -174,6 +174,17 @@ class BodyTooLarge(ProblemException):
         super().__init__(status=self.status, title="Content Too Large")
 
 
+class TargetTooLong(ProblemException):
+    """The address exceeds the maximum size. Facts: `limit`, in bytes of its path and query."""
+
+    status = 414
+    advice = "Shorten the path and the query, or send long values in a body."
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        super().__init__(status=self.status, title="URI Too Long")
+
+
 class UnsupportedMediaType(ProblemException):
     """The operation does not accept the media type or the encoding. Facts: `accepted`, the media
     types of the operation. The answer gets the header that names what is accepted (RFC 9110,
@@ -214,10 +225,10 @@ class RateLimited(ProblemException):
 
 
 class HeadersTooLarge(ProblemException):
-    """The address or the headers exceed the maximum size. Facts: `limit`, in bytes."""
+    """The headers exceed the maximum size. Facts: `limit`, in bytes."""
 
     status = 431
-    advice = "Shorten the address or the headers."
+    advice = "Shorten the headers."
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

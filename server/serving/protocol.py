@@ -20,13 +20,13 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, invalid
+from server.errors import HeadersTooLarge, InvalidRequest, RequestTimeout, TargetTooLong, invalid
 from server.serving.app import answer_deadline_s, engine_of, stop_waiting
 from server.serving.at_once import Rest, answer_at_once
 from server.serving.engine import Engine
 from server.serving.refusals import refused
 from server.wire.coalescing import Coalescer, CoalescingTransport
-from server.wire.guard import check_host
+from server.wire.guard import MAX_TARGET, check_host
 from server.wire.slow_readers import READER, SlowReaders
 
 MAX_HEAD = 32 * 1024
@@ -83,7 +83,7 @@ class Protocol(HttpToolsProtocol):
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
     _in_head = False
-    _refusal: tuple[InvalidRequest, str] | None = None
+    _refusal: tuple[ProblemException, str] | None = None
     _unparsed = b""
     _engine: Engine | None = None
     _peer = ""
@@ -220,6 +220,8 @@ class Protocol(HttpToolsProtocol):
             return
         if self.expect_100_continue and self.parser.get_http_version() == "1.0":
             self.expect_100_continue = False  # RFC 9110, section 10.1.1
+        if len(self.url) > MAX_HEAD:  # too long for the parser of addresses as well
+            self._stop(TargetTooLong(MAX_TARGET), "The address is too long.")
         headers = self._mapped = dict(self.headers)
         if b"host" not in headers or len(headers) < len(self.headers) or self.url[:1] != b"/":
             self._check_host()
@@ -377,7 +379,7 @@ class Protocol(HttpToolsProtocol):
         except InvalidRequest as error:
             self._stop(error, "The request does not say clearly which host it is for.")
 
-    def _stop(self, error: InvalidRequest, message: str) -> None:
+    def _stop(self, error: ProblemException, message: str) -> None:
         """Stop the parser; `send_400_response` sends the error."""
         self._refusal = error, message
         raise error
@@ -413,6 +415,9 @@ class Protocol(HttpToolsProtocol):
             )
 
     def _refuse_long_head(self) -> None:
+        if len(getattr(self, "url", b"")) > MAX_TARGET:
+            self._refuse_as(TargetTooLong(MAX_TARGET), "uri_too_long", "The address is too long.")
+            return
         error = HeadersTooLarge(MAX_HEAD)
         self._refuse_as(error, "headers_too_large", "The header section is too long.")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from server.errors import HeadersTooLarge, InvalidRequest, invalid
+from server.errors import HeadersTooLarge, InvalidRequest, TargetTooLong, invalid
 
 MAX_TARGET = 8 * 1024
 MAX_HEADERS = 16 * 1024
@@ -100,9 +100,9 @@ def check_answer_headers(headers: Iterable[tuple[str, str]]) -> None:
 
 
 def check_target(path: bytes, query: bytes) -> None:
-    """Raise `HeadersTooLarge` for a request target longer than `MAX_TARGET` bytes."""
+    """Raise `TargetTooLong` for a request target longer than `MAX_TARGET` bytes."""
     if len(path) + len(query) > MAX_TARGET:
-        raise HeadersTooLarge(MAX_TARGET)
+        raise TargetTooLong(MAX_TARGET)
 
 
 def check_host(headers: Sent, target: bytes, version: str) -> None:

@@ -157,7 +157,7 @@ class TestSizes:
         assert envelope_answer.header("Connection") == "close"
 
     def test_a_target(self, shop: Client) -> None:
-        envelope(shop.get("/items?" + "a" * 8192), 431, "HeadersTooLarge")
+        envelope(shop.get("/items?" + "a" * 8192), 414, "TargetTooLong")
 
     def test_headers(self, shop: Client) -> None:
         envelope(shop.get("/items", headers=[("X", "v" * 16384)]), 431, "HeadersTooLarge")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.errors import HeadersTooLarge, InvalidRequest
+from server.errors import HeadersTooLarge, InvalidRequest, TargetTooLong
 from server.wire.guard import (
     MAX_HEADER_COUNT,
     MAX_HEADERS,
@@ -265,7 +265,7 @@ class TestHeaders:
 
     def test_takes_a_target_of_8_KiB_but_no_more(self) -> None:
         check_target(b"/" + b"a" * (MAX_TARGET - 2), b"q")
-        with pytest.raises(HeadersTooLarge):
+        with pytest.raises(TargetTooLong):
             check_target(b"/" + b"a" * (MAX_TARGET - 1), b"q")
 
 

@@ -62,9 +62,6 @@ LONG = b"a" * (MAX_HEAD + 1)
     ("chunks", "code"),
     [
         ([b"GET /shop/gadgets HTTP/1.1\r\nX: ", LONG], "HeadersTooLarge"),
-        ([b"GET /shop/gadgets?q=", LONG], "HeadersTooLarge"),
-        # over 64 KiB the parser itself gives up on the address
-        ([b"GET /shop/gadgets?q=" + LONG * 3 + b" HTTP/1.1\r\n\r\n"], "HeadersTooLarge"),
         ([b"GET /elsewhere HTTP/1.1\r\nX: ", LONG], "headers_too_large"),
     ],
 )
@@ -72,6 +69,17 @@ def test_a_head_too_long_is_refused_by_the_service_it_is_for(
     chunks: list[bytes], code: str
 ) -> None:
     assert refusal_of(*chunks) == (431, code)
+
+
+@pytest.mark.parametrize("size", [MAX_HEAD + 1, 65_535, 65_536, 66_000, 70_000, 140_000])
+@pytest.mark.parametrize("piece", [1_000, 65_536, 200_000])
+def test_address_too_long_is_refused_by_the_service_it_is_for(size: int, piece: int) -> None:
+    """Over 64 KiB the parser gives up: on the address, or on the head that has it."""
+    path = b"/shop/gadgets?q="
+    sent = b"GET %b HTTP/1.1\r\nHost: a\r\n\r\n" % path.ljust(size, b"a")
+    pieces = [sent[start : start + piece] for start in range(0, len(sent), piece)]
+    assert refusal_of(*pieces) == (414, "TargetTooLong")
+    assert refusal_of(*[each.replace(b"shop", b"none") for each in pieces])[0] in (404, 414)
 
 
 def test_what_is_not_http_is_refused() -> None:

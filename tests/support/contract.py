@@ -236,7 +236,7 @@ class ContractClient:
         if request.method == "OPTIONS":
             assert response.status_code in (204, 404)
             return
-        if response.status_code not in (404, 405, 413, 422, 431):
+        if response.status_code not in (404, 405, 413, 414, 422, 431):
             raise OutsideTheDocument(f"{request.method} {request.url.path}: {response.status_code}")
         assert (response.status_code == 405) == ("Allow" in response.headers)
         if request.method != "HEAD":

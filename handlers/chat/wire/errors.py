@@ -106,6 +106,7 @@ ENGINE: dict[type[ProblemException], tuple[int, str | None, str]] = {
     engine.MethodNotAllowed: (405, None, "Method Not Allowed"),
     engine.RequestTimeout: (408, "REQUEST_TIMEOUT", "The request body did not arrive in time"),
     engine.BodyTooLarge: (413, "REQUEST_TOO_LARGE", "The request body is too large"),
+    engine.TargetTooLong: (414, "URI_TOO_LONG", "The request URL is too long"),
     engine.UnsupportedMediaType: (
         415,
         "UNSUPPORTED_MEDIA_TYPE",

@@ -103,8 +103,12 @@ ENGINE: dict[type[ProblemException], str] = {
     engine.HeadersTooLarge: "headers_too_large",
     engine.InternalError: "internal_error",
 }
-BY_STATUS = {kind.status: code for kind, code in ENGINE.items()}
+BY_STATUS = {kind.status: code for kind, code in ENGINE.items()} | {
+    engine.TargetTooLong.status: "headers_too_large"
+}
 """Connexion's own problems are known by their status only."""
+WIRE_STATUSES = {400: 422, engine.TargetTooLong.status: engine.HeadersTooLarge.status}
+"""The interface has no 400 for invalid requests and no 414 for long addresses."""
 
 SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
     engine.Unauthenticated: SecurityEvent.CREDENTIAL_REFUSED,
@@ -145,8 +149,8 @@ def find_answer(error: Exception) -> Answer | None:
 
 
 def wire_status(status: int) -> int:
-    """Return the status in the interface, which has no 400: invalid requests are 422."""
-    return 422 if status == 400 else status
+    """Return the status that the interface has for a status of the engine."""
+    return WIRE_STATUSES.get(status, status)
 
 
 def is_definitive(error: Exception) -> bool:

@@ -34,7 +34,7 @@ def duplicate_slashes(request: Request, document: Document) -> bool:
 @differs(
     "core",
     verdicts=MILDER,
-    reason="an address of more than 8 KiB gets 431; no schema limits several parameters together.",
+    reason="an address of more than 8 KiB gets 414; no schema limits several parameters together.",
 )
 def address_too_long(request: Request, document: Document) -> bool:
     return is_chat(request) and len(request.path) + len(request.raw_query) > MAX_TARGET

@@ -105,6 +105,11 @@ class TestChat:
         answer = chat.request("GET", "/users/me", headers={"X-Long": "x" * 70_000})
         assert (answer.status_code, answer.json()["code"]) == (431, "HEADERS_TOO_LARGE")
 
+    @pytest.mark.reaches("URI_TOO_LONG")
+    def test_a_url_that_is_too_long(self, chat: ChatClient) -> None:
+        answer = chat.request("GET", "/users/me?x=" + "x" * 9_000)
+        assert (answer.status_code, answer.json()["code"]) == (414, "URI_TOO_LONG")
+
     @pytest.mark.reaches("UNSUPPORTED_MEDIA_TYPE")
     def test_a_form_that_is_compressed(self, chat: ChatClient) -> None:
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Content-Encoding": "gzip"}

@@ -124,7 +124,7 @@ def filter_failure(context: HookContext, failure: Failure, case: Case, response:
             f"in body - {name}:" in failure.message or f" at /properties/{name} " in failure.message
             for name in lone_items(case)
         )
-    if isinstance(failure, RejectedPositiveData) and response.status_code == 431:
+    if isinstance(failure, RejectedPositiveData) and response.status_code == 414:
         return len(response.request.url or "") <= MAX_TARGET  # each parameter fits, but not all
     if isinstance(failure, RejectedPositiveData) and response.status_code == 400:
         return not is_of_the_domain(response.json(), case.operation.definition.raw["operationId"])

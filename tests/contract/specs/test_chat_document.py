@@ -159,7 +159,7 @@ class TestOperations:
 
     def test_list_what_every_one_of_them_can_answer(self) -> None:
         for name, operation in by_id().items():
-            common = {"200", "400", "404", "429", "431", "500", "503"}
+            common = {"200", "400", "404", "414", "429", "431", "500", "503"}
             if name not in OPEN:
                 common.add("401")
             if "requestBody" in operation:

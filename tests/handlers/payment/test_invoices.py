@@ -381,6 +381,10 @@ class TestCreateInvoice:
         assert error(response) == (415, "unsupported_media_type", [])
         assert response.headers["Accept"] == "application/json"
 
+    def test_answers_431_for_an_address_that_is_too_long(self, api: ContractClient) -> None:
+        response = api.get("/v1/payment-methods?x=" + "x" * 9_000)
+        assert error(response) == (431, "headers_too_large", [])
+
     @pytest.mark.reaches("headers_too_large")
     def test_answers_431_for_headers_that_are_too_long(self, api: ContractClient) -> None:
         response = api.post(PATH, json=ORDER, headers={"X-Long": "x" * 20_000})

@@ -33,7 +33,7 @@ from tests.support.receivers import ScriptedReceivers
 from tests.support.slow_work import WatchedDatabase
 
 BASE = "/api/v1"
-UNFORESEEN = (403, 404, 405, 408, 413, 415, 431)
+UNFORESEEN = (403, 404, 405, 408, 413, 414, 415, 431)
 """What a path or method outside the document may answer."""
 
 
