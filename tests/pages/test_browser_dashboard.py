@@ -323,6 +323,44 @@ def test_the_list_is_exported_as_it_is_filtered(
     assert keeper.browser.console() == []
 
 
+def test_an_invoice_with_late_money_is_resolved(
+    keeper: Shopkeeper,
+    shop: httpx.Client,
+    store: Database,
+    ada: Merchant,
+    order: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    invoice_id = order("order-1")
+    keeper.enter(ada.key)
+    keeper.choose("order-1")
+    keeper.see("#invoice-state", UNPAID)
+    assert not keeper.browser.find("#resolve").is_displayed()
+    cancel(shop, invoice_id)
+    pay(store, invoice_id, at=CLOCK.now(), block_number=100, head_number=120)
+    keeper.browser.wait(lambda: keeper.browser.find("#resolve").is_displayed(), "the button")
+    keeper.browser.find("#resolve").click()
+    keeper.browser.find("#note").send_keys("<b>By hand</b>")
+    keeper.browser.find("#refund").send_keys("0x1", Keys.ENTER)
+    keeper.see("#resolution-refusal", "/body/refund_tx_hash")
+    keeper.browser.find("#refund").clear()
+    keeper.browser.find("#refund").send_keys("0x" + "7c" * 32, Keys.ENTER)
+    keeper.see("#resolution", "Refunded")
+    keeper.see("#resolution", "<b>By hand</b>")
+    keeper.see("#events .badge", "Resolved")
+    (listed,) = shop.get("/v1/invoices?resolved=true").json()["data"]
+    assert listed["resolution"]["note"] == "<b>By hand</b>"
+    place = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    keeper.browser.command("Browser.setDownloadBehavior", **place)
+    pay(store, invoice_id, at=CLOCK.now(), amount=1, block_number=121, head_number=140)
+    keeper.browser.wait(lambda: keeper.browser.text("#resolution") == "", "the end of it")
+    keeper.browser.driver.back()
+    keeper.browser.find("#export-payments").click()
+    saved = tmp_path / "payments.csv"
+    keeper.browser.wait(saved.exists, "the file")
+    assert saved.read_bytes().decode() == shop.get("/v1/payments.csv").text
+
+
 def test_what_needs_a_person_is_found(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:
@@ -443,6 +481,34 @@ def test_deliveries_are_shown_with_what_the_receiver_said(
     assert "Webhook endpoint disabled" in keeper.browser.text("#announce")
     keeper.browser.driver.back()
     keeper.see("#invoice-title", "12.5 TUSD")
+    assert keeper.browser.console() == []
+
+
+def test_an_event_is_sent_again_by_a_button(
+    keeper: Shopkeeper,
+    store: Database,
+    shop: httpx.Client,
+    ada: Merchant,
+    order: Callable[..., str],
+    post: tuple[ScriptedReceivers, Callable[[], None]],
+) -> None:
+    receivers, work = post
+    endpoint = store.run(lambda s: make_endpoint(s, VAULT, ada, now=CLOCK.now(), url=SHOP))
+    receivers.answer = Received(500, None, "", None, 7)
+    order("order-1")
+    work()
+    keeper.enter(ada.key)
+    keeper.choose("order-1")
+    keeper.see("#deliveries .badge", "Refused (500)")
+    keeper.browser.find("#deliveries button").click()
+    keeper.browser.wait(
+        lambda: keeper.browser.text("#announce") == "The event is sent again.", "the word"
+    )
+    receivers.answer = TAKEN
+    work()
+    keeper.see("#deliveries .badge", "Taken (204)")
+    deliveries = shop.get(f"/v1/webhook-endpoints/{endpoint.id}/deliveries").json()["data"]
+    assert [each["redelivered"] for each in deliveries] == [True, False]
     assert keeper.browser.console() == []
 
 

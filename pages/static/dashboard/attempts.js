@@ -9,11 +9,14 @@ export class AttemptTable {
   #body;
   #rows = new Map();
   #hasEndpoint;
+  #sendAgain;
 
-  /** `body` is a tbody. `hasEndpoint`: a row names the endpoint too. */
-  constructor(body, { hasEndpoint }) {
+  /** `body` is a tbody. `hasEndpoint`: a row names the endpoint too. `sendAgain(attempt)` sends the
+   * event of an attempt to its endpoint once more. */
+  constructor(body, { hasEndpoint, sendAgain }) {
     this.#body = body;
     this.#hasEndpoint = hasEndpoint;
+    this.#sendAgain = sendAgain;
   }
 
   /** Show these attempts, the newest first; each has `endpoint` beside what the API says. */
@@ -36,12 +39,13 @@ export class AttemptTable {
   #make(attempt) {
     const { event_id, event_type, attempt_no, at, duration_ms, answer, next_attempt_at, endpoint } = attempt;
     const said = answer !== "" && h("details", {}, h("summary", {}, "Answer"), h("pre", {}, answer));
+    const again = h("button", { type: "button", class: "quiet", onclick: () => this.#sendAgain(attempt) }, "Send again");
     const cells = [
       ["Result", badge(describeAttempt(attempt)), attempt_no > 1 && h("p", { class: "muted" }, `attempt ${attempt_no}`), said],
       ["Event", describeEvent(event_type).words, h("code", { class: "muted" }, event_id)],
       this.#hasEndpoint && ["Endpoint", h("span", { class: "wrap" }, endpoint.url)],
       ["Sent", secondOf(at), h("p", { class: "muted" }, `${duration_ms} ms`)],
-      ["Next attempt", nextOf(attempt, next_attempt_at)],
+      ["Next attempt", nextOf(attempt, next_attempt_at), h("p", {}, again)],
     ];
     const filled = cells.filter(Boolean);
     return h("tr", {}, filled.map(([label, ...content]) => h("td", { "data-label": label }, ...content)));

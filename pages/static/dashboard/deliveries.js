@@ -2,7 +2,7 @@
 
 import { find } from "../client/element.js";
 import { AttemptTable } from "./attempts.js";
-import { Attempts, Looks, readEndpoints } from "./webhooks.js";
+import { Attempts, Looks, readEndpoints, sendAgain } from "./webhooks.js";
 
 const LIMIT = 100;
 const PAGES = 3; // of an endpoint, before somebody asks for more
@@ -10,8 +10,11 @@ const PAGES = 3; // of an endpoint, before somebody asks for more
 export class Deliveries {
   #app;
   #history;
-  #table = new AttemptTable(find("deliveries"), { hasEndpoint: true });
   #looks = new Looks(() => this.#renew());
+  #table = new AttemptTable(find("deliveries"), {
+    hasEndpoint: true,
+    sendAgain: (attempt) => this.#try(() => this.#sendAgain(attempt)),
+  });
   #endpoints = null; // until they are read
   #since = 0;
   #signal;
@@ -71,6 +74,11 @@ export class Deliveries {
       for (const attempts of this.#endpoints) await attempts.renew(this.#app.api, this.#signal);
       this.draw();
     });
+  }
+
+  async #sendAgain(attempt) {
+    await sendAgain(this.#app.api, attempt);
+    this.#looks.soon();
   }
 
   async #try(work) {

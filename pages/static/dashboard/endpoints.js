@@ -4,7 +4,7 @@ import { find, h } from "../client/element.js";
 import { AttemptTable } from "./attempts.js";
 import { badge } from "./badge.js";
 import { describeEndpoint } from "./wording.js";
-import { Attempts, Looks, readEndpoints } from "./webhooks.js";
+import { Attempts, Looks, readEndpoints, sendAgain } from "./webhooks.js";
 
 const LIMIT = 10;
 const COLUMNS = ["Result", "Event", "Sent", "Next attempt"];
@@ -86,7 +86,14 @@ export class EndpointView {
   #card(endpoint, signal) {
     const attempts = new Attempts(endpoint, LIMIT);
     const body = h("tbody", {});
-    const table = new AttemptTable(body, { hasEndpoint: false });
+    const again = async (attempt) => {
+      await sendAgain(this.#app.api, attempt);
+      this.#looks.soon();
+    };
+    const table = new AttemptTable(body, {
+      hasEndpoint: false,
+      sendAgain: (attempt) => this.#try(signal, () => again(attempt)),
+    });
     const none = h("p", { class: "muted", hidden: true }, "Nothing was sent to it yet.");
     const readOn = async () => {
       await attempts.readOn(this.#app.api, signal);

@@ -6,6 +6,7 @@ import { badge } from "./badge.js";
 import { Deliveries } from "./deliveries.js";
 import { History } from "./history.js";
 import { writeAmount } from "./money.js";
+import { Resolution } from "./resolution.js";
 import { minuteOf, secondOf } from "./times.js";
 import { describe, describePayment } from "./wording.js";
 
@@ -15,6 +16,7 @@ export class InvoiceView {
   #app;
   #history;
   #deliveries;
+  #resolution;
   #id = null;
   #drawn = "";
   #timer = 0;
@@ -24,6 +26,7 @@ export class InvoiceView {
     this.#app = app;
     this.#history = new History(app);
     this.#deliveries = new Deliveries(app, this.#history);
+    this.#resolution = new Resolution(app);
   }
 
   open(id) {
@@ -46,7 +49,8 @@ export class InvoiceView {
     const { signal } = this.#stop;
     find("invoice").setAttribute("aria-busy", "true");
     try {
-      await Promise.all([this.#read(signal), this.#history.open(this.#id, signal)]);
+      const parts = [this.#read(signal), this.#history.open(this.#id, signal)];
+      await Promise.all([...parts, this.#resolution.open(this.#id, signal)]);
       await this.#deliveries.open(this.#app.invoices.get(this.#id), signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -62,6 +66,7 @@ export class InvoiceView {
     this.#id = null;
     this.#drawn = "";
     this.#deliveries.close();
+    this.#resolution.close();
     find("invoice").hidden = true;
     for (const part of ["invoice-title", "invoice-state", "facts", "payments", "events", "ready"]) find(part).replaceChildren();
     find("invoice-text").textContent = "";
@@ -71,6 +76,7 @@ export class InvoiceView {
   apply(event) {
     if (event.invoice_id !== this.#id || this.#id === null) return;
     this.#history.add(event);
+    this.#resolution.take(event.data.invoice);
     this.#deliveries.expect();
     this.#deliveries.draw();
     this.draw();
@@ -91,6 +97,7 @@ export class InvoiceView {
     find("invoice-state").replaceChildren(badge({ tone, words }));
     find("invoice-text").textContent = advice;
     this.#drawCheckout(invoice);
+    this.#resolution.offer(invoice);
     find("facts").replaceChildren(...factsOf(invoice, method));
     find("payments").replaceChildren(...invoice.payments.map((payment) => rowOf(payment, invoice, method)));
     find("payments").closest("table").hidden = invoice.payments.length === 0;

@@ -26,22 +26,23 @@ export class List {
   constructor(app) {
     this.#app = app;
     find("more").addEventListener("click", () => this.#read());
-    find("export").addEventListener("click", () => this.#export());
+    find("export").addEventListener("click", () => this.#export("export", "invoices", this.#wanted));
+    find("export-payments").addEventListener("click", () => this.#export("export-payments", "payments", {}));
   }
 
   /** Save the invoices that pass the filters as CSV, those that are not shown too. */
-  async #export() {
-    const button = find("export");
+  async #export(id, subject, wanted) {
+    const button = find(id);
     if (button.ariaBusy === "true") return;
     button.ariaBusy = "true";
     const { api } = this.#app;
     try {
-      const file = await api.file("/invoices.csv", this.#wanted);
+      const file = await api.file(`/${subject}.csv`, wanted);
       if (this.#app.api !== api) return;
-      const link = h("a", { href: URL.createObjectURL(file), download: "invoices.csv" });
+      const link = h("a", { href: URL.createObjectURL(file), download: `${subject}.csv` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-      announce("The invoices are saved as CSV.");
+      announce(`The ${subject} are saved as CSV.`);
     } catch (error) {
       this.#app.fail(api, error);
     } finally {

@@ -1,5 +1,6 @@
 // The webhook endpoints of the project as the API tells of them, and how far their attempts are read.
 
+import { announce } from "../client/element.js";
 import { insist } from "../client/patience.js";
 
 const LOOKS_MS = [700, 2500, 8000, 20_000, 60_000]; // after an event: no event tells of its delivery
@@ -8,6 +9,12 @@ const LOOKS_MS = [700, 2500, 8000, 20_000, 60_000]; // after an event: no event 
 export async function readEndpoints(api, signal) {
   const { data } = await insist(signal, () => api.get("/webhook-endpoints", {}, signal));
   return data;
+}
+
+/** Send the event of an attempt to its endpoint once more, now. Raises what the API refuses. */
+export async function sendAgain(api, { endpoint, event_id }) {
+  await api.post(`/webhook-endpoints/${endpoint.id}/deliveries/${event_id}/redeliver`);
+  announce("The event is sent again.");
 }
 
 /** The attempts at one endpoint, read from the newest on. */

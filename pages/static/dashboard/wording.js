@@ -58,6 +58,14 @@ export function describe({ status, exception }) {
   return worded(STATES[`${status} ${exception}`], status);
 }
 
+const RESOLUTIONS = {
+  refunded: "Refunded",
+  accepted: "Accepted for the order",
+  written_off: "Written off",
+};
+
+export const describeResolution = (reason) => RESOLUTIONS[reason] ?? reason;
+
 export const describeEvent = (type) => worded(EVENTS[type], type);
 
 export function describePayment({ status, late }) {
