@@ -32,7 +32,6 @@ from tests.support.payment.factories import BEN_XPUB, Merchant, make_merchant
 from tests.support.postgres import Copies, PostgresServer, running_server
 
 pytest_plugins = [
-    "tests.support.certificates",
     "tests.support.chat.fixtures",
     "tests.support.leftovers",
     "tests.support.memory",

@@ -1,11 +1,12 @@
 """Leaves out tests that would show nothing new about PostgreSQL.
 
-A test of a handler runs on SQLite and then, as its twin, on PostgreSQL. Parsing, validation and
-rules are the same on both, and statements differ. So the daily run leaves out the twin of a test
-that did nothing on SQLite that no earlier test of its module did: no other statement, no value of
-another kind in it (a NULL, a number beyond 32 bits, a text that is not ASCII), no other failure of
-it, no other status or error code of an operation, no requests at the same time. A test that reaches
-statements for PostgreSQL alone is marked `both_databases`. `--all` runs every twin.
+A test of a handler, or of a step of the watcher, runs on SQLite and then, as its twin, on
+PostgreSQL. Parsing, validation and rules are the same on both, and statements differ. So the daily
+run leaves out the twin of a test that did nothing on SQLite that no earlier test of its module did:
+no other statement, no value of another kind in it (a NULL, a number beyond 32 bits, a text that is
+not ASCII), no other failure of it, no other status or error code of an operation, no requests at
+the same time. A test that reaches statements for PostgreSQL alone is marked `both_databases`.
+`--all` runs every twin.
 
 The choice needs no list. It only depends on the tests before in the same module and process: where
 a module is divided between processes, or a test runs alone, more twins run and never fewer.
@@ -25,7 +26,13 @@ from sqlalchemy.engine.default import DefaultDialect
 from models import prepared
 from tests.support.app import ServiceApp
 
-FOLDERS = ("tests/handlers/", "tests/contract/authorization/", "tests/contract/inert_text/")
+FOLDERS = (
+    "tests/handlers/", "tests/contract/authorization/", "tests/contract/inert_text/",
+    # One watcher alone: tests/workers/test_watcher_interleavings.py has several, on both.
+    "tests/workers/test_chain_watcher.py", "tests/workers/test_refuted_logs.py",
+    "tests/workers/test_taken_back.py", "tests/workers/test_unreadable_blocks.py",
+)  # fmt: skip
+"""Folders and modules."""
 REASON = "does nothing that PostgreSQL has not done in this module; --all runs it"
 
 _LISTS = re.compile(r"\?(?:\s*,\s*\?)+|\(\?\)(?:\s*,\s*\(\?\))+")
