@@ -22,12 +22,10 @@ CLIENT = "ZulipJSONWebhook"
 FORM = "application/x-www-form-urlencoded"
 
 
-def _payload_of(ctx: Context, body: dict[str, Json] | bytes) -> dict[str, Json]:
+def _payload_of(ctx: Context, body: dict[str, Json]) -> dict[str, Json]:
     """Return the object that was sent: as JSON, as `payload` of a form, or as JSON with the content
-    type of a form, which is curl's own, or without one. Raise `InvalidRequest`.
+    type of a form, which is curl's own. Raise `InvalidRequest`.
     """
-    if isinstance(body, bytes):
-        return ctx.json_object()
     is_form = (ctx.header("content-type") or "").lower().startswith(FORM)
     payload = body.get("payload")
     if is_form and isinstance(payload, dict):
@@ -35,7 +33,7 @@ def _payload_of(ctx: Context, body: dict[str, Json] | bytes) -> dict[str, Json]:
     return ctx.json_object() if is_form else body
 
 
-def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json] | bytes) -> PreparedText:
+def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> PreparedText:
     actor = authenticate_webhook(ctx, api_key)
     return prepare_text(ctx.session, actor, write_json(_payload_of(ctx, body)))
 
@@ -69,7 +67,7 @@ def _prepare_posts(
     *,
     integration: str,
     api_key: str,
-    body: dict[str, Json] | bytes,
+    body: dict[str, Json],
     topic: str | None = None,
     only_events: Sequence[str] | None = None,
     exclude_events: Sequence[str] | None = None,
@@ -107,7 +105,7 @@ def receive_webhook(
     *,
     integration: str,
     api_key: str,
-    body: dict[str, Json] | bytes,
+    body: dict[str, Json],
     stream: str | None = None,
     topic: str | None = None,
     x_git_hub_delivery: str | None = None,
