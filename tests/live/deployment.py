@@ -38,8 +38,11 @@ def environment_of_units(places: Mapping[str, str]) -> dict[str, str]:
 def environment_of_containers(
     service: str, given: Mapping[str, str], places: Mapping[str, str]
 ) -> dict[str, str]:
-    """What compose.yaml gives one service whose operator gives these variables."""
-    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"][service]
+    """What compose.yaml gives one service whose operator gives these variables. A secret is the
+    file that the operator names, where the container has a copy of it.
+    """
+    everything = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    composed = everything["services"][service]
 
     def value_of(found: re.Match[str]) -> str:
         name, how, rest = found[1], found[2], found[3]
@@ -51,6 +54,11 @@ def environment_of_containers(
     environment = {
         name: _VARIABLE.sub(value_of, str(value)) for name, value in composed["environment"].items()
     }
+    files = {
+        f"/run/secrets/{name}": _VARIABLE.sub(value_of, everything["secrets"][name]["file"])
+        for name in composed.get("secrets", ())
+    }
+    environment = {name: files.get(value, value) for name, value in environment.items()}
     return placed({k: v for k, v in environment.items() if v}, places)
 
 

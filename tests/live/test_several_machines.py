@@ -131,7 +131,7 @@ def site(postgres: PostgresServer, chain: LocalChain, tmp_path: Path) -> Iterato
             "SPECD_WORKERS": "1",
         }
     )
-    secrets = {"SPECD_CHAT_SECRET": SECRET, "SPECD_PAYMENT_SECRET": SECRET}
+    secrets = {"SPECD_CHAT_SECRET_FILE": str(secret), "SPECD_PAYMENT_SECRET_FILE": str(secret)}
     given = {"POSTGRES_PASSWORD": "wanted", **secrets, **shared}
     containers = environment_of_containers(
         "serve-postgres",
@@ -272,17 +272,19 @@ def test_both_services_behind_nginx(site: Site) -> None:
         assert plain.get("/api/v1/users/me", headers={"Host": NAME}).status_code == 403
 
 
-def test_the_files_give_every_machine_both_databases() -> None:
+def test_the_files_give_every_machine_both_databases(tmp_path: Path) -> None:
     """Without these a machine would have a database, keys or exports of its own."""
     several = {"SPECD_PAYMENT_DATABASE_URL", "SPECD_CHAT_DATABASE_URL", "SPECD_CHAT_EXPORT_DIR",
                "SPECD_TRUSTED_PROXIES", "SPECD_PUBLIC_URL", "SPECD_BIND"}  # fmt: skip
     units = environment_of_units({})
     assert units.keys() >= several | {"SPECD_CHAT_SECRET_FILE", "SPECD_PAYMENT_SECRET_FILE"}
-    given = {"POSTGRES_PASSWORD": "p", "SPECD_CHAT_SECRET": SECRET,
-             "SPECD_PAYMENT_SECRET": SECRET, "SPECD_PUBLIC_URL": "https://pay.example"}  # fmt: skip
+    secret = tmp_path / "secret"
+    secret.write_text(SECRET)
+    secrets = {"SPECD_CHAT_SECRET_FILE": str(secret), "SPECD_PAYMENT_SECRET_FILE": str(secret)}
+    given = {"POSTGRES_PASSWORD": "p", "SPECD_PUBLIC_URL": "https://pay.example", **secrets}
     for service in ("migrate-postgres", "serve-postgres", "worker-postgres"):
         found = environment_of_containers(service, given, {})
-        assert found.keys() >= several | {"SPECD_CHAT_SECRET", "SPECD_PAYMENT_SECRET"}
+        assert found.keys() >= several | secrets.keys()
         Settings.from_env(found)
         for name in given:
             with pytest.raises(AssertionError, match=f"wants {name}"):
