@@ -157,7 +157,7 @@ class TestHowPayloadsAreSent:
     TYPES = ("application/json", FORM, f"{FORM}; charset=utf-8", "")
     TEXT = '{"text": "100% & more=less + an é"}'
     REFUSED: ClassVar = {
-        "a list": ("[1]", "must be an object"),
+        "a list": ("[1]", "object"),
         "no JSON": ("text=hello", "is not valid JSON"),
         "a NUL": ('{"text": "\\u0000"}', "null bytes"),
     }
