@@ -48,8 +48,9 @@ hypothesis_settings.load_profile("specd")
 
 SLOW = (
     "tests/contract/fuzz/", "tests/contract/cost/", "tests/contract/continuity/", "tests/live/",
-    "tests/pages/test_browser_", "tests/benchmarks/", "tests/workers/test_moves.py",
-    "tests/workers/test_zulip_imports.py",
+    "tests/pages/test_browser_", "tests/benchmarks/", "tests/workers/test_imports.py",
+    "tests/workers/test_moves.py", "tests/workers/test_provider_calls.py",
+    "tests/workers/test_watcher_interleavings.py", "tests/workers/test_zulip_imports.py",
 )  # fmt: skip
 """Modules that take up to minutes each."""
 
