@@ -1,0 +1,41 @@
+"""Each published document holds the components that it uses, and no others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import specs
+from services import SERVICES
+
+DOCUMENTS = [name for entry in SERVICES for name in (entry.name, *entry.further)]
+
+
+def references_in(node: Any) -> Iterator[str]:
+    """Yield the targets of references, also those of discriminators."""
+    if isinstance(node, dict):
+        for value in node.values():
+            yield from references_in(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references_in(value)
+    elif isinstance(node, str) and node.startswith("#/components/"):
+        yield node
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_component_is_used(name: str) -> None:
+    document: dict[str, Any] = specs.load(name)
+    components = document["components"]
+    waiting = [{key: value for key, value in document.items() if key != "components"}]
+    used: set[str] = set()
+    while waiting:
+        for reference in references_in(waiting.pop()):
+            _, _, section, component, *_ = reference.split("/")
+            place = f"{section}/{component}"
+            if place not in used:
+                used.add(place)
+                waiting.append(components[section][component])
+    sections = components.keys() - {"securitySchemes"}
+    all_of_them = {f"{section}/{each}" for section in sections for each in components[section]}
+    assert not all_of_them - used
