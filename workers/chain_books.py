@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from models.clock import Clock
 from models.database import Database
-from models.payment import checkpoints, receivers, watching
+from models.payment import checkpoints, receivers, rescans, watching
 from models.payment.checkpoints import BlockMark, Checkpoint
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation, PaidAbove
@@ -276,6 +276,24 @@ class ChainBooks:
             )
 
         return self._database.run(write)
+
+    def rescan_token(
+        self, checkpoint: Checkpoint, token: str, *, above: BlockMark, head: BlockMark
+    ) -> None:
+        """Have the invoices of a token that were monitored at a block read again above it."""
+        now = self._clock.now()
+
+        def write(session: Session) -> None:
+            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            rescans.rescan_chain(
+                session,
+                self._chain_id,
+                from_block=above.number + 1,
+                since=above.timestamp,
+                token=token,
+            )
+
+        self._database.run(write)
 
     def anchor(
         self, checkpoint: Checkpoint, anchors: Mapping[str, int], *, head: BlockMark

@@ -242,6 +242,22 @@ class ChainView:
                 high = middle
         return low
 
+    def find_failing_tokens(
+        self, tokens: Sequence[str], receivers: Sequence[str] | None, base: BlockMark
+    ) -> list[str]:
+        """Return the tokens whose logs of one block no endpoint shows. Empty if it shows none."""
+        some = None if receivers is None else receivers[:1]
+        failing = [each for each in tokens if not self.can_read(each, some, base)]
+        return failing if len(failing) < len(tokens) else []
+
+    def can_read(self, token: str, receivers: Sequence[str] | None, base: BlockMark) -> bool:
+        """Return whether an endpoint shows the logs of a token in a block."""
+        try:
+            self.read_everywhere([token], receivers, base.number, base.number, base)
+        except (EndpointsUnavailable, RangeTooLarge):
+            return False
+        return True
+
     def _doubts(self, block_hash: str, number: int) -> bool:
         """Return whether to read a block again whose header and logs do not fit together."""
         known, times = self._doubted

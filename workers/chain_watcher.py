@@ -18,7 +18,8 @@ Why no payment is missed, in any interleaving and with any answers of single nod
    blocks are read again when they are `DEEP` and a minute old, a few at a time while a payment is
    awaited; and all blocks of an invoice once more before it expires for good, and when its
    monitoring is over. These readings use all endpoints, and one that shows a payment is enough.
-   What fails again and again is passed over, with an alert, and holds up nothing else.
+   What fails again and again is passed over, with an alert, and holds up nothing else. A token
+   whose logs no endpoint shows is set aside, so that others do not wait for it.
 3. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
    from its first block to the checkpoint; only then it joins those that are read together. So
    "joined" means "read up to the checkpoint", and each step moves all the joined ones on together.
@@ -49,7 +50,7 @@ that a block costs what it contains and not what is open.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -88,6 +89,11 @@ a payment, and while somebody does.
 
 _SECOND_READING = "second reading"
 
+ASIDE_FOR = timedelta(minutes=5)
+"""How often a token that was set aside is tried again."""
+ASIDE_AFTER = frozenset({2, TRIES})
+"""After so many failures of a reading, its tokens are read one by one."""
+
 SEEN_EVERY = timedelta(seconds=10)
 """How often the time of an unchanged head is stored."""
 
@@ -100,6 +106,16 @@ IDLE_DEVELOPMENT, IDLE = timedelta(seconds=10), timedelta(minutes=10)
 """A chain with the same head for so long makes no blocks: its time is then our clock's. Development
 nodes make a block only when there is a transaction.
 """
+
+
+@dataclass(slots=True)
+class _Aside:
+    """A token whose logs no endpoint shows: the last block that was read for it, whose transfers
+    are requested to try it again, and when."""
+
+    block: BlockMark
+    receivers: Sequence[str] | None
+    retry_at: datetime
 
 
 class ChainWatcher:
@@ -129,6 +145,7 @@ class ChainWatcher:
         self._books = ChainBooks(database, clock, chain_id)
         self._view = ChainView(reader, clock.now)
         self._patience = Patience(clock.now)
+        self._aside: dict[str, _Aside] = {}
         self._checked_hash = ""
         self._has_paid_above = False
         self._served: set[bool] = set()
@@ -227,6 +244,8 @@ class ChainWatcher:
         if tip is None or tip.number < base.number:  # or another watcher has read beyond this head
             return self._moved_under_us()
         has_new_blocks = tip.number > base.number
+        if self._aside and self._try_bring_back(head, checkpoint):
+            return True
         if self._is_second_reading_due(head, checkpoint):
             return self._read_again(head, checkpoint)
         if self._clock.now() >= self._read_anew_at and self._send_back(checkpoint):
@@ -280,6 +299,11 @@ class ChainWatcher:
         except EndpointsUnavailable:
             if self._patience.is_due(reading):
                 self._patience.note_failure([reading])
+                if self._patience.failures(reading) in ASIDE_AFTER:
+                    self._reader.head()  # chooses an endpoint again, after the failure
+                    tokens, addresses, _ = self._wanted(base.timestamp)
+                    if self._try_set_aside(tokens, addresses, head, checkpoint, base):
+                        return True
             if self._patience.failures(reading) < TRIES:
                 raise
             passed = self._pass_over(head, base, tip)
@@ -313,6 +337,52 @@ class ChainWatcher:
                 "invoices_settled", checkpoint=tip.number, head=head.number, invoices=settled
             )
         return tip.number < head.number
+
+    def _try_set_aside(
+        self,
+        tokens: Sequence[str],
+        addresses: Sequence[str] | None,
+        head: Block,
+        checkpoint: Checkpoint,
+        base: BlockMark,
+    ) -> bool:
+        """Set tokens aside whose logs no endpoint shows, although one shows those of others. Return
+        whether there are any.
+
+        The other tokens do not wait for them. Their invoices are read alone, and once more from
+        `base` on when the logs can be read again.
+        """
+        failing = self._view.find_failing_tokens(tokens, addresses, self._view.mark(head))
+        for token in failing:
+            self._log.error("chain_token_set_aside", alert=True, token=token, block=base.number)
+            some = None if addresses is None else addresses[:1]
+            self._aside[token] = _Aside(base, some, self._clock.now() + ASIDE_FOR)
+        if failing:
+            self._rescan(failing, checkpoint, head)
+        return bool(failing)
+
+    def _try_bring_back(self, head: Block, checkpoint: Checkpoint) -> bool:
+        """Read tokens again that were set aside, if their logs can be read; return whether any."""
+        now = self._clock.now()
+        for token, aside in list(self._aside.items()):
+            if now < aside.retry_at:
+                continue
+            block = aside.block.number
+            aside.retry_at = now + ASIDE_FOR
+            if self._view.can_read(token, aside.receivers, self._view.mark(head)):
+                self._rescan([token], checkpoint, head)
+                del self._aside[token]
+                self._log.info("chain_token_brought_back", token=token, block=block)
+                return True
+            self._log.error("chain_token_set_aside", alert=True, token=token, block=block)
+            self._reader.head()
+        return False
+
+    def _rescan(self, tokens: Sequence[str], checkpoint: Checkpoint, head: Block) -> None:
+        for token in tokens:
+            above = self._aside[token].block
+            self._books.rescan_token(checkpoint, token, above=above, head=self._view.mark(head))
+            checkpoint = replace(checkpoint, revision=checkpoint.revision + 1)
 
     def _find_dropped(
         self,
@@ -405,8 +475,10 @@ class ChainWatcher:
         open_now = self._books.open_receivers(since=since, limit=self._many + 1)
         if len(open_now) > self._many:
             if self._reader.limits.takes_all_receivers:
-                return self._books.tokens(since=since), None, None
+                tokens = self._books.tokens(since=since)
+                return [each for each in tokens if each not in self._aside], None, None
             open_now = self._books.open_receivers(since=since, limit=None)
+        open_now = [each for each in open_now if each.token not in self._aside]
         return tokens_of(open_now), [each.address for each in open_now], open_now
 
     def _catch_up(self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer]) -> bool:
@@ -420,6 +492,10 @@ class ChainWatcher:
             newcomers = [each for each in newcomers if each.is_anchored]
             if not newcomers:
                 return False
+        aside = [each for each in newcomers if each.receiver.token in self._aside]
+        if aside:
+            self._books.put_off(checkpoint, aside, head=self._view.mark(head))
+            return True
         base = checkpoint.block
         span = self._view.span()
         near = [each for each in newcomers if base.number - each.start < span]
@@ -467,6 +543,7 @@ class ChainWatcher:
         due = [each for each in rereadings if self._patience.is_due(each.receiver.invoice_id)]
         if not due:
             return False
+        due = [each for each in due if each.receiver.token not in self._aside] or due
         span = self._view.span(everywhere=True)
         first = min(each.start for each in due)
         last = min(base.number, first + span - 1)
@@ -513,6 +590,13 @@ class ChainWatcher:
         self._patience.note_failure(each.receiver.invoice_id for each in oldest)
         tries = {id(each): self._patience.failures(each.receiver.invoice_id) for each in oldest}
         self._log.info("invoices_unreadable", invoices=len(oldest), reason=str(failure))
+        if ASIDE_AFTER & {*tries.values()} and not self._aside.keys() & {
+            each.receiver.token for each in group
+        }:
+            receivers = [each.receiver for each in group]
+            tokens, addresses = tokens_of(receivers), [each.address for each in receivers]
+            if self._try_set_aside(tokens, addresses, head, checkpoint, checkpoint.block):
+                return True
         over = [each for each in oldest if tries[id(each)] >= TRIES]
         if not over:
             return False

@@ -12,6 +12,7 @@ from models.dialects import greatest
 from models.payment import checkpoints, receivers, watching
 from models.payment.errors import ChainIsUnknown, InvoiceDoesNotExist
 from models.payment.tables import UNREAD, Invoice
+from models.ranges import aside
 
 
 def rescan_invoice(session: Session, invoice_id: str) -> None:
@@ -20,13 +21,18 @@ def rescan_invoice(session: Session, invoice_id: str) -> None:
         raise InvoiceDoesNotExist()
 
 
-def rescan_chain(session: Session, chain_id: int, *, from_block: int, since: datetime) -> int:
+def rescan_chain(
+    session: Session, chain_id: int, *, from_block: int, since: datetime, token: str | None = None
+) -> int:
     """Have the blocks from `from_block` on read again for all invoices that were monitored at
-    `since`, the time of that block; return how many invoices these are.
+    `since`, the time of that block; return how many invoices these are. With `token`, only for
+    invoices of that token.
     """
     monitored = update(Invoice).where(
         Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since
     )
+    if token is not None:
+        monitored = monitored.where(aside(Invoice.token_address) == token)
     return _send_back(session, monitored, from_block)
 
 

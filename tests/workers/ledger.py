@@ -103,24 +103,29 @@ class Ledger(Books):
         self._made = 0
         database.run(self._open)
 
+    def offer(self, token: str) -> None:
+        """Another method, of another token of the chain."""
+        self.database.run(lambda session: session.add(self._method(token[-4:], token)))
+
     def _open(self, session: Session) -> None:
         session.add(Wallet(xpub=ADA_XPUB, next_address_index=0))
         session.flush()
         now = self.clock.now()
         session.add(Project(id=PROJECT_ID, name="Shop", xpub=ADA_XPUB, created_at=now))
         session.flush()
-        session.add(
-            PaymentMethod(
-                project_id=PROJECT_ID,
-                id="tusd",
-                chain_id=CHAIN_ID,
-                chain_name="Test",
-                token_symbol="TUSD",
-                token_address=TOKEN,
-                decimals=6,
-                confirmations_required=2,
-                created_at=now,
-            )
+        session.add(self._method("tusd", TOKEN))
+
+    def _method(self, method_id: str, token: str) -> PaymentMethod:
+        return PaymentMethod(
+            project_id=PROJECT_ID,
+            id=method_id,
+            chain_id=CHAIN_ID,
+            chain_name="Test",
+            token_symbol="TUSD",
+            token_address=token,
+            decimals=6,
+            confirmations_required=2,
+            created_at=self.clock.now(),
         )
 
     def invoice(
@@ -131,6 +136,7 @@ class Ledger(Books):
         lifetime: timedelta = LIFETIME,
         monitoring: timedelta = MONITORING,
         before_insert: Callable[[], object] = lambda: None,
+        token: str = TOKEN,
     ) -> Invoice:
         """A new unpaid invoice whose creation block is the checkpoint that its transaction reads.
 
@@ -155,7 +161,7 @@ class Ledger(Books):
             amount_pending=0,
             chain_id=CHAIN_ID,
             chain_name="Test",
-            token_address=TOKEN,
+            token_address=token,
             token_symbol="TUSD",
             decimals=6,
             deposit_address=address_of(index),

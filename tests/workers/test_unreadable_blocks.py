@@ -106,3 +106,34 @@ def test_all_endpoints_are_read_when_an_operator_asks_for_a_rescan(
         its.ledger.database.run(lambda session: rescan_invoice(session, invoice.id))
         its.watch()
         assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+@pytest.mark.parametrize("many", [500, 0], ids=["addresses", "all receivers"])
+@pytest.mark.parametrize("bad", ["0x" + "0" * 39 + "1", "0x" + "9" * 40], ids=["first", "last"])
+def test_token_that_always_fails_does_not_stop_others(
+    database: Database, clock: FrozenClock, bad: str, many: int
+) -> None:
+    with street(database, clock, endpoints=2, many=many, block_seconds=12) as its:
+        its.ledger.offer(bad)
+        stuck, good = its.ledger.invoice(token=bad), its.ledger.invoice()
+        its.mine(2)
+        for endpoint in its.endpoints:
+            endpoint.conduct = Conduct(refused_token=bad)
+        its.chain.pay(good.deposit_address, 1000, at=clock.now())
+        its.chain.pay(stuck.deposit_address, 1000, token=bad, at=clock.now())
+        its.mine(6)
+        assert its.ledger.state(good) == State("paid", "none", 1000, 0)
+        later = [its.ledger.invoice(token=bad), its.ledger.invoice()]
+        for invoice in later:
+            its.chain.pay(
+                invoice.deposit_address, 1000, token=invoice.token_address, at=clock.now()
+            )
+        its.mine(4)
+        assert its.ledger.state(later[1]) == State("paid", "none", 1000, 0)
+        assert its.told(stuck) == its.told(later[0]) == []
+        for endpoint in its.endpoints:
+            endpoint.conduct = Conduct()
+        its.mine(30)
+        for invoice in (stuck, later[0]):
+            assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
+        assert given_up(its) == 0
