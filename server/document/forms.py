@@ -129,13 +129,10 @@ class Form:
         second = schema.get(ERRORS, {}).get(SECOND_FILE)
         self._facts_of_second = {} if second is None else {"error": second}
         self._has_part_rules = any(f.content_types or f.headers for f in self.fields.values())
+        self.takes_files = bool(self.binary) or self._takes_other_files
+        """Whether a field is one of bytes."""
         self._closed = additional_of(schema, schemas) is False
         self._validate = schemas.compile(self._checked(schema, schemas), place)
-
-    @property
-    def takes_files(self) -> bool:
-        """Whether a field is one of bytes."""
-        return bool(self.binary) or self._takes_other_files
 
     def _checked(self, schema: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
         """Return the schema that values are checked by: bytes fit none, and unknown fields are
@@ -218,9 +215,12 @@ class Form:
         for name, field in self.fields.items():
             field.key = keys[name]
         self._key_defaults = {keys[name]: value for name, value in self.defaults.items()}
+        self._has_mutable = any(isinstance(it, list | dict) for it in self.defaults.values())
 
     def key_defaults(self) -> dict[str, Any]:
         """Return the values of the fields that were not sent, by their keys, for one request."""
+        if not self._has_mutable:
+            return self._key_defaults.copy()
         return {key: fresh(value) for key, value in self._key_defaults.items()}
 
     def decode(
@@ -287,15 +287,13 @@ class Form:
         if self._styled:
             self._read_styled(sent, _as_raw(sent) if raw is None else raw, values, violations)
             found |= {field.key: values[name] for name, field in self._styled if name in values}
-        failed = {violation.path for violation in violations}
         texts_only = values
         if self.takes_files:  # the bytes of a file fit no schema
             texts_only = {name: _without_bytes(value) for name, value in values.items()}
-        violations.extend(
-            violation
-            for violation in self._validate(texts_only, "/body")
-            if not _is_of_failed(violation, failed)
-        )
+        misfits = self._validate(texts_only, "/body")
+        if misfits:
+            failed = {violation.path for violation in violations}
+            violations.extend(each for each in misfits if not _is_of_failed(each, failed))
         if self._closed and unknown:
             violations.extend(
                 Violation(
