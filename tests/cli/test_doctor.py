@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -244,3 +245,27 @@ def test_role_and_database_of_postgresql_are_made_as_doctor_says(
         for made in (name, other):
             execute(f"DROP DATABASE IF EXISTS {made} WITH (FORCE)")
         execute(f'DROP ROLE IF EXISTS "{role}"')
+
+
+@pytest.mark.parametrize(
+    ("chain_id", "age_s", "is_warned"),
+    [
+        (84532, 30, False),
+        (84532, 2 * 3600, True),
+        (31337, 2 * 3600, False),
+        (31337, 2 * 365 * 86400, True),
+    ],
+)
+def test_chain_that_lives_in_the_past_is_a_warning(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch, chain_id: int, age_s: int, is_warned: bool
+) -> None:
+    """Invoices expire by the chain's time, so they would never expire."""
+    answers = {
+        "eth_chainId": hex(chain_id),
+        "eth_getBlockByNumber": {"number": "0x10", "timestamp": hex(int(time.time()) - age_s)},
+    }
+    monkeypatch.setattr(diagnosis, "call", lambda _, __, method, *___, **____: answers[method])
+    monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", f"{chain_id}=http://127.0.0.1:{free_port()}")
+    warned = [each for each in broken(ready, "warning").values() if "behind our clock" in each]
+    assert bool(warned) is is_warned
+    assert all(f"{age_s / 3600:.1f} h" in each for each in warned)
