@@ -1,5 +1,6 @@
 """Every operation of the service refuses a query with what its document does not say."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -54,7 +55,8 @@ def example(document: dict[str, Any], parameter: dict[str, Any]) -> str:
         shown = resolved(document, next(iter(parameter["examples"].values())))["value"]
     else:
         shown = "1"  # a cursor is that of a project
-    return str(shown[0] if isinstance(shown, list) else shown)
+    value = shown[0] if isinstance(shown, list) else shown
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def is_list(document: dict[str, Any], parameter: dict[str, Any]) -> bool:
