@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import orjson
@@ -73,12 +74,32 @@ A body of None, with a status, is an empty one; an iterator or an async iterator
 
 
 def encode(value: Any) -> bytes:
-    """Return `value` as compact UTF-8 JSON; integers of any size are exact."""
+    """Return `value` as compact UTF-8 JSON; integers of any size are exact. A `Decimal` becomes a
+    number, and a date and time without a zone is one of UTC. Raise `TypeError` for what JSON cannot
+    say; floats that are not finite become null, as in orjson.
+    """
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, _number_of, orjson.OPT_NAIVE_UTC)
     except orjson.JSONEncodeError:  # orjson has no integers over 64 bits
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            value,
+            allow_nan=False,
+            ensure_ascii=False,
+            separators=(",", ":"),
+            default=_number_of,
+        )
         return text.encode("utf-8")
+
+
+_MOST_DIGITS = 300
+"""Of a `Decimal`, so that it fits a float."""
+
+
+def _number_of(value: Any) -> int | float:
+    """Return a `Decimal` as the number that JSON's readers make of it."""
+    if not isinstance(value, Decimal) or not value.is_finite() or value.adjusted() > _MOST_DIGITS:
+        raise TypeError(f"JSON has no {type(value).__name__} such as {str(value)[:50]}")
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def as_response(reply: Reply) -> Response:

@@ -1,5 +1,7 @@
 """Answers outside the document are loud; encoding."""
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -166,6 +168,26 @@ class TestReplies:
     )
     def test_encodes(self, value: Any, raw: bytes) -> None:
         assert encode(value) == raw
+
+    @pytest.mark.parametrize(
+        ("value", "raw"),
+        [
+            (Decimal("1.50"), b"1.5"),
+            (Decimal("2.00"), b"2"),
+            (Decimal("1E+20"), b"100000000000000000000"),
+            ({"a": [Decimal(-1), 2**70]}, b'{"a":[-1,%d]}' % 2**70),
+            (datetime(2026, 1, 15, 9, 30), b'"2026-01-15T09:30:00+00:00"'),
+            (datetime(2026, 1, 15, 9, 30, tzinfo=UTC), b'"2026-01-15T09:30:00+00:00"'),
+            (float("nan"), b"null"),
+        ],
+    )
+    def test_values_of_python_become_json(self, value: Any, raw: bytes) -> None:
+        assert encode(value) == raw
+
+    @pytest.mark.parametrize("text", ["NaN", "Infinity", "1E+301", "1E+1000000"])
+    def test_decimal_that_is_no_json_number_is_refused(self, text: str) -> None:
+        with pytest.raises(TypeError):
+            encode({"a": Decimal(text)})
 
     def test_never_encodes_what_is_not_json(self) -> None:
         with pytest.raises(TypeError):
