@@ -19,6 +19,7 @@ from adapters.file_store.directory import DirectoryStore
 from models.base import ChatBase
 from models.chat.accounts.avatars import keys_of
 from models.chat.imports import runs
+from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.tables import (
     AlertWord,
     AuditLog,
@@ -728,6 +729,24 @@ def test_unfit_topics_are_changed(
     assert found[SAID[1002]]["subject"] == "a b"
     assert found[SAID[1009]]["subject"] == ""
     assert any(each.table == "zerver_message" and "lines" in each.what for each in losses)
+
+
+@on_sqlite
+def test_texts_that_are_too_long_are_cut_and_counted(
+    bring: Callable[..., Any], here: Installation
+) -> None:
+    export = make_acme(12)
+    message = export.tables["zerver_message"][2]
+    message["content"] = "x" * 15_000_000
+    message["rendered_content"] = "<p>another text</p>"
+    _, losses = bring(export)
+    with here.database.reading() as reader:
+        longest = select(Message.content, Message.rendered_content)
+        content, html = max(reader.execute(longest), key=lambda row: len(row.content))
+    assert content == "x" * CONTENT_MAX
+    assert html == f"<p>{content}</p>"
+    found = {(each.table, each.what): each.count for each in losses}
+    assert found["zerver_message", "a text was cut"] == 1
 
 
 @on_sqlite

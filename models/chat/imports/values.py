@@ -14,13 +14,22 @@ from typing import Any
 import orjson
 from sqlalchemy import BigInteger, Boolean, Column, Integer, String
 
+from models.chat.channels.channels import check_channel_name
+from models.chat.channels.folders import check_folder_name
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.errors import ChatError
+from models.chat.identity.roles import Role
 from models.chat.imports import references
 from models.chat.imports.target import Target
 from models.chat.imports.texts import Texts
+from models.chat.messages.flags import IS_PRIVATE
+from models.chat.organization.emoji import check_emoji_name
+from models.chat.organization.settings import WELCOME_TEXT_MAX
 from models.chat.people.defaults import CHANGEABLE
+from models.chat.people.emails import check_email
+from models.chat.people.emoji import EXTRA, REALM, UNICODE
 from models.chat.rendering.sanitising import sanitise
+from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.settings.user_settings import check_settings
 from models.chat.tables.setting_table import SETTINGS
 from models.chat.uploads import names
@@ -35,6 +44,22 @@ MARKDOWN = frozenset(
 ADDRESSES = frozenset(("source_url", "still_url"))
 OPAQUE = frozenset(("bot_storage", "submessage"))
 """Tables whose texts belong to programs."""
+LENGTHS = {
+    ("draft", "content"): CONTENT_MAX,
+    ("message", "content"): CONTENT_MAX,
+    ("message_edit", "prev_content"): CONTENT_MAX,
+    ("saved_snippet", "content"): CONTENT_MAX,
+    ("scheduled_message", "content"): CONTENT_MAX,
+    ("realm", "welcome_message_custom_text"): WELCOME_TEXT_MAX,
+}
+"""Bounds of the API in characters for columns without one of their own."""
+BETWEEN = {
+    ("user_message", "flags"): (0, 2 * IS_PRIVATE - 1),
+    ("realm", "message_retention_days"): (-1, (1 << 31) - 1),
+    ("channel", "message_retention_days"): (-1, (1 << 31) - 1),
+}
+"""The least and the greatest value of columns whose type has more."""
+REACTION_TYPES = frozenset(("", EXTRA, REALM, UNICODE))
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _COLOR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
 Convert = Callable[[Sequence[Json]], Sequence[Json]]
@@ -71,11 +96,16 @@ def _typed(column: Column[Any]) -> Callable[[Sequence[Json]], None]:
         return _require_times
     if isinstance(type_, Boolean):
         return _require_booleans
+    place = column.table.name, column.name
     if isinstance(type_, Integer):
-        return partial(_require_integers, bits=64 if isinstance(type_, BigInteger) else 32)
+        return partial(
+            _require_integers,
+            bits=64 if isinstance(type_, BigInteger) else 32,
+            between=BETWEEN.get(place),
+        )
     if isinstance(type_, String):
-        most = type_.length
-        is_line = most is not None and column.name not in MARKDOWN
+        most = type_.length or LENGTHS.get(place)
+        is_line = type_.length is not None and column.name not in MARKDOWN
         return partial(_require_texts, most=most, is_line=is_line)
     raise NotImplementedError(type_)
 
@@ -102,10 +132,12 @@ def _require_booleans(values: Sequence[Json]) -> None:
         raise ValueError("is neither true nor false")
 
 
-def _require_integers(values: Sequence[Json], bits: int) -> None:
+def _require_integers(values: Sequence[Json], bits: int, between: tuple[int, int] | None) -> None:
     end = 1 << bits - 1
     if not _are(int, values) or min(values) < -end or max(values) >= end:
         raise ValueError(f"is no integer of {bits} bits")
+    if between is not None and (min(values) < between[0] or max(values) > between[1]):
+        raise ValueError(f"is not from {between[0]} to {between[1]}")
 
 
 def _require_times(values: Sequence[Json]) -> None:
@@ -163,7 +195,7 @@ def _change(column: Column[Any], target: Target) -> Callable[[Any], Any] | None:
     if HTML.fullmatch(name):
         return lambda text: sanitise(texts.rewrite(text))
     if name in MARKDOWN:
-        return _rewrite_within(texts, column.type.length)
+        return _rewrite_within(texts, column.type.length or LENGTHS.get((of, name)))
     if name in ADDRESSES:
         return texts.rewrite
     return None
@@ -232,6 +264,37 @@ def _color(value: str, target: Target) -> str:
     return value
 
 
+def _stored_as(check: Callable[[str], str]) -> Callable[[str, Target], str]:
+    """Return a check by the rule of the operation that stores a text."""
+    same = _same(check)
+
+    def checked(value: str, target: Target) -> str:
+        try:
+            return same(value, target)
+        except ChatError as error:
+            raise ValueError(str(error)) from None
+
+    return checked
+
+
+def _reaction_type(value: str, target: Target) -> str:
+    if value not in REACTION_TYPES:
+        raise ValueError("is no kind of reaction")
+    return value
+
+
+def _not_blank(value: str, target: Target) -> str:
+    if not value.strip():
+        raise ValueError("is empty")
+    return value
+
+
+def _role(value: int, target: Target) -> int:
+    if value not in set(Role):
+        raise ValueError("is no role")
+    return value
+
+
 def _not_negative(value: int, target: Target) -> int:
     if value < 0:
         raise ValueError("is negative")
@@ -244,11 +307,23 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Any, Target], Any]] = {
     ("attachment", "name"): _same(names.check_name),
     ("attachment", "path_name"): _same(names.path_name_of),
     ("attachment", "size"): _not_negative,
+    ("channel", "name"): _stored_as(check_channel_name),
+    ("channel_folder", "name"): _stored_as(check_folder_name),
+    ("invitation", "email"): _stored_as(check_email),
+    ("invitation", "role"): _role,
     ("navigation_view", "fragment"): lambda value, target: target.texts.rewrite_fragment(value),
     ("profile_field", "field_data"): _json_object,
+    ("reaction", "reaction_type"): _reaction_type,
+    ("realm", "default_language"): lambda value, target: _checked_setting(
+        "default_language", value
+    ),
     ("realm", "user_defaults"): _user_defaults,
     ("realm_emoji", "handle"): _handle,
+    ("realm_emoji", "name"): _stored_as(check_emoji_name),
+    ("saved_snippet", "title"): _not_blank,
     ("submessage", "content"): lambda value, target: references.new_widget(target.ids, value),
     ("subscription", "color"): _color,
     ("user", "avatar_handle"): _avatar,
+    ("user_group", "name"): _not_blank,
+    ("user_status", "reaction_type"): _reaction_type,
 }

@@ -38,7 +38,7 @@ class UniqueNames:
 
     def take(self, name: str) -> str:
         """Return the name, or if it is taken the name with a number."""
-        name = self._changes.line(self._table, name, self._most)
+        name = self._changes.line(self._table, name, self._most).strip()
         for fit in self._forms(name):
             key = fit.casefold()
             if key not in self._taken:

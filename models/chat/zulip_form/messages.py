@@ -9,6 +9,7 @@ import orjson
 from models.chat.messages.flags import EDITABLE, FIXED, IS_PRIVATE
 from models.chat.people.emoji import CLIENTS_EXTRA, REALM, UNICODE, own_kind
 from models.chat.rendering import Names, render
+from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.zulip_form.channels import Channels
 from models.chat.zulip_form.conversations import Recipients
 from models.chat.zulip_form.files import Uploads
@@ -208,8 +209,7 @@ class Messages:
                 "topic": ""
                 if channel_id is None
                 else self._channels.topic(SCHEDULED, row.text("subject", "")),
-                "content": self._uploads.rewrite(row.text("content", "")),
-                "rendered_content": self._uploads.rewrite_html(row.text("rendered_content", "")),
+                **self._scheduled_texts(row),
                 "client": self._client(row),
                 "read_by_sender": row.flag("read_by_sender", False),
                 "scheduled_at": at,
@@ -232,8 +232,8 @@ class Messages:
         """Return content and HTML. Where other products' messages come through a converter of
         Zulip's they have no HTML yet.
         """
-        content = self._uploads.rewrite(row.text("content"))
-        html = row.text_or_none("rendered_content")
+        content, was_cut = self._content(row.table, row.text("content"))
+        html = None if was_cut else row.text_or_none("rendered_content")
         if html is None:
             html = render(content, self._names).html
         return {"content": content, "rendered_content": self._uploads.rewrite_html(html)}
@@ -283,6 +283,18 @@ class Messages:
             raise row.refuse("edit_history has an edit without a time")
         return sorted(reversed(edits), key=_timestamp)
 
+    def _scheduled_texts(self, row: ZulipRow) -> Mapping[str, Json]:
+        content, was_cut = self._content(SCHEDULED, row.text("content", ""))
+        html = render(content, self._names).html if was_cut else row.text("rendered_content", "")
+        return {"content": content, "rendered_content": self._uploads.rewrite_html(html)}
+
+    def _content(self, table: str, text: str) -> tuple[str, bool]:
+        """Return the text of a message as it is stored, and whether it was too long."""
+        new = self._uploads.rewrite(self._changes.short(table, text, CONTENT_MAX))
+        if len(new) > CONTENT_MAX:
+            self._changes.note(table, "a text was cut")
+        return new[:CONTENT_MAX], max(len(text), len(new)) > CONTENT_MAX
+
     def _edit(self, row: ZulipRow, edit: Mapping[str, Json], number: int) -> Mapping[str, Json]:
         values = ZulipRow(row.table, row.number, edit)
         channel, topic = values.integer_or_none("prev_stream"), values.get("prev_topic")
@@ -290,9 +302,10 @@ class Messages:
             topic = values.get("prev_subject")
         if topic is not None and type(topic) is not str:
             raise row.refuse("edit_history has a topic that is no text")
-        content = values.text_or_none("prev_content")
-        content = None if content is None else self._uploads.rewrite(content)
-        html = values.text_or_none("prev_rendered_content")
+        content, was_cut = values.text_or_none("prev_content"), False
+        if content is not None:
+            content, was_cut = self._content(row.table, content)
+        html = None if was_cut else values.text_or_none("prev_rendered_content")
         if content is not None and html is None:
             html = render(content, self._names).html
         return {

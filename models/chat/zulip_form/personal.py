@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from models.chat.alert_words import key_of as alert_key_of
+from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.tables.bots import KEY_MAX
 from models.chat.zulip_form.fitting import Changes
 from models.chat.zulip_form.people import People
@@ -28,7 +29,7 @@ class Personal:
                 "realm_id": self._realm_id,
                 "user_id": self._people.find(row, "user_profile"),
                 "title": self._changes.line(row.table, row.text("title"), 60),
-                "content": row.text("content"),
+                "content": self._changes.short(row.table, row.text("content"), CONTENT_MAX),
                 "created_at": row.time("date_created"),
             }
 
