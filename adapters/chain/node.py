@@ -73,7 +73,7 @@ class Node:
         self._resting_until = 0.0
         self._silent_until = 0.0
         self._identified_until = 0.0
-        self._missing = 0
+        self._missing = self._missing_number = 0
         self.head_number = 0
         """The newest block that the endpoint has shown."""
         self._answered_at = time.monotonic()
@@ -157,11 +157,14 @@ class Node:
         """
         return self.ask(lambda web3: _find_block(web3, number))
 
-    def note_block(self, *, is_missing: bool) -> None:
-        """Note whether the endpoint had a block below its head. One that lacks several in a row
-        comes after the others for a while.
+    def note_block(self, number: int, *, is_missing: bool) -> None:
+        """Note whether the endpoint had a block below its head. One that lacks several, and shows
+        none as high in between, comes after the others for a while: its head may be nobody's.
         """
-        self._missing = self._missing + 1 if is_missing else 0
+        if is_missing:
+            self._missing, self._missing_number = self._missing + 1, number
+        elif number >= self._missing_number:
+            self._missing = 0
         if self._missing >= MOST_MISSING:
             self._missing = 0
             self._resting_until = time.monotonic() + REST_S

@@ -153,7 +153,7 @@ class RpcChainReader:
         except (RpcError, EndpointFailed) as error:
             raise self._end_step(node, error) from None
         is_missing = found is None and 0 < number <= node.head_number
-        node.note_block(is_missing=is_missing)
+        node.note_block(number, is_missing=is_missing)
         if is_missing:
             raise BlockMissing(f"{node.endpoint}: no block {number} below {node.head_number}")
         return found

@@ -137,3 +137,18 @@ def test_token_that_always_fails_does_not_stop_others(
         for invoice in (stuck, later[0]):
             assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
         assert given_up(its) == 0
+
+
+@pytest.mark.parametrize("above", [2, 40, 5000])
+def test_head_that_nobody_has_mined_stops_no_chain_and_confirms_nothing(
+    database: Database, clock: FrozenClock, above: int
+) -> None:
+    with street(database, clock, endpoints=2, block_seconds=12) as its:
+        invoice = its.ledger.invoice(1000, confirmations=4)
+        its.mine(2)
+        its.endpoints[0].conduct = Conduct(above=above)
+        its.chain.pay(invoice.deposit_address, 1000, at=clock.now())
+        its.watch()
+        assert its.ledger.state(invoice).paid == 0
+        its.mine(12)
+        assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
