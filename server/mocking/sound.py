@@ -15,7 +15,7 @@ from server.errors import DocumentError
 from server.mocking.service import build_mock
 from server.openapi.loading import Bundle
 from server.openapi.mistakes import Locator, Mistake, Mistakes, place_of
-from server.openapi.structure import METHODS, Steps, resolved, steps_of
+from server.openapi.structure import METHODS, OBJECTS, Steps, resolved, steps_of, walk
 from server.openapi.union import Document
 
 _AROUND = ("info", "tags", "servers", "security", "externalDocs")
@@ -170,7 +170,8 @@ class _Touched:
         }
         if any(self.is_wrong(("components", "securitySchemes", name)) for name in names):
             return True
-        references = set(_references({"$ref": own[0]})) | set(_references(own[1:]))
+        references = set(_references({"$ref": own[0]}))
+        references |= set(_references({"parameters": own[1], method: own[2]}, "pathItem"))
         return any(self._is_wrong_behind(each) for each in self._all(references))
 
     def _is_wrong_behind(self, reference: str) -> bool:
@@ -186,7 +187,8 @@ class _Touched:
                 continue
             found.add(reference)
             if reference not in self._known:
-                self._known[reference] = frozenset(_references(self._target(reference)))
+                kind = _kind_of(reference)
+                self._known[reference] = frozenset(_references(self._target(reference), kind))
             waiting += self._known[reference]
         return found
 
@@ -200,7 +202,20 @@ class _Touched:
         return node if node is not self._content else None
 
 
-def _references(node: Any) -> Iterator[str]:
+def _kind_of(reference: str) -> str | None:
+    """Return the kind of the object that a reference to a component leads to, if it is one."""
+    steps = steps_of(reference)
+    is_component = reference.startswith("#/components/") and len(steps) == 3
+    return OBJECTS["components"].get(steps[1], "")[1:-1] or None if is_component else None
+
+
+def _references(node: Any, kind: str | None = None) -> Iterator[str]:
+    """Yield the references in an object of a kind; without a kind, also what looks like one."""
+    if kind is not None:
+        for _, part, _ in walk(node, kind):
+            if isinstance(part, Mapping) and isinstance(part.get("$ref"), str):
+                yield part["$ref"]
+        return
     waiting = [node]
     while waiting:
         node = waiting.pop()

@@ -89,3 +89,24 @@ def test_mistake_in_a_file_that_many_refer_to_is_named_once(tmp_path: Path) -> N
     said = [mistake.message for mistake in in_order(mock.mistakes)]
     text = 'a "$ref" cannot stand here: write it out (and at {} more places)'
     assert sorted(said) == sorted([text.format(49), text.format(8)])
+
+
+def test_example_that_looks_like_a_reference_leaves_nothing_out(tmp_path: Path) -> None:
+    file = tmp_path / "vendor.yaml"
+    file.write_text("""
+openapi: 3.0.3
+info: {title: Vendor, version: "1"}
+paths:
+  /a:
+    get:
+      responses:
+        "200":
+          description: ok
+          content:
+            application/json:
+              schema: {type: object}
+              example: {$ref: part.yaml}
+""")
+    mock = build_partial_mock([file])
+    assert (mock.left_out, mock.mistakes) == ([], [])
+    assert Client(mock.app).get("/a").json == {"$ref": "part.yaml"}
