@@ -71,6 +71,7 @@ COLUMNS = {
     "conversation.key": NONE + "the name of a group of people",
     "payment.block_hash": NONE + "public, of the chain",
     "payment.tx_hash": NONE + "public, of the chain",
+    "invoice.refund_tx_hash": NONE + "public, of the chain",
     "invoice.token_address": NONE + "a contract on the chain",
     "invoice.token_symbol": NONE + "a contract on the chain",
     "payment_method.token_address": NONE + "a contract on the chain",
