@@ -15,6 +15,8 @@ NONE: frozenset[str] = frozenset()
 LISTS_IN_PLACE = ("allOf", "anyOf", "oneOf")
 IN_PLACE = ("if", "then", "else", "not")
 """Keywords whose schemas are for the same value."""
+DEEPEST = 200
+"""The schemas on the way from one for a value to another for the same value."""
 _CHOICES = ("anyOf", "oneOf")
 
 
@@ -36,7 +38,7 @@ class Marks:
             return NONE
         if id(schema) in self._known:
             return self._known[id(schema)][1]
-        passed = (*passed, id(schema))
+        passed = _passing(schema, passed)
         properties = schema.get("properties")
         found = {
             str(name)
@@ -62,7 +64,8 @@ class Marks:
             return False
         if schema.get(self._mark) is True and not self._hides_its_own(schema):
             return True
-        return any(self.is_marked(it, (*passed, id(schema))) for it in self._parts(schema))
+        passed = _passing(schema, passed)
+        return any(self.is_marked(it, passed) for it in self._parts(schema))
 
     def _parts(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """Yield the schemas that a value of a schema fits as well."""
@@ -88,7 +91,7 @@ class Marks:
         """
         if not isinstance(schema, Mapping) or id(schema) in passed or "$id" in schema:
             return False
-        passed = (*passed, id(schema))
+        passed = _passing(schema, passed)
         if not (self._is_3_0 and "$ref" in schema):
             needed = schema.get("required")
             if isinstance(needed, list) and not names.isdisjoint(map(str, needed)):
@@ -107,3 +110,12 @@ class Marks:
             yield schema.get(key)
         dependents = schema.get("dependentSchemas")
         yield from dependents.values() if isinstance(dependents, Mapping) else ()
+
+
+def _passing(schema: Any, passed: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the schemas passed with one more. Raise `RecursionError` for too many, whatever
+    Python's own limit is: their number times that of all schemas is the work.
+    """
+    if len(passed) >= DEEPEST:
+        raise RecursionError
+    return (*passed, id(schema))

@@ -27,7 +27,7 @@ _BOUNDS = (
     ("array", "minItems", "maxItems"),
     ("object", "minProperties", "maxProperties"),
 )
-MAX_PARTS = 100
+MAX_PARTS = 30
 """The schemas for one value that are compared."""
 MAX_LEVELS = 3
 """The levels of properties that are compared."""
@@ -53,7 +53,7 @@ def _excluding(checked: Checked) -> Iterator[DocumentError]:
 
 
 def _parts(checked: Checked, schema: Any) -> list[Node]:
-    """Return a schema with all others that each of its values fits."""
+    """Return a schema with all others that each of its values fits, at most `MAX_PARTS`."""
     found: list[Node] = []
     passed: set[int] = set()
     waiting = [schema]

@@ -60,10 +60,14 @@ def spellings() -> Iterator[str]:
 def haproxy_of(sample: str, folder: Path, upstream: str, port: int) -> Path:
     """The sample's frontend and its servers, without TLS and what else needs other programs."""
     text = (DEPLOY / "cluster" / sample).read_text().partition("listen primary")[0]
-    lines = []
+    lines, is_plain = [], False
     for line in text.splitlines():
         words = line.split()
-        if words[:1] == ["bind"]:
+        if words[:1] == ["frontend"]:
+            is_plain = words[1] == "http"
+        if words[:1] == ["bind"] and is_plain:  # it redirects to the other
+            line = f"  bind 127.0.0.1:{free_port()}"
+        elif words[:1] == ["bind"]:
             line = f"  bind 127.0.0.1:{port}"
         elif words[:1] == ["server"]:
             line = f"  server {words[1]} {upstream}"

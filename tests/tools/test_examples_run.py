@@ -13,6 +13,10 @@ from tests.support.pictures import PIXEL
 from tests.tools.example_requests import JSON, ExampleRequest, example_requests
 
 EXCEPTIONS = {
+    "payment-events": {
+        "resolve_invoice refunded": "the demo's invoice is canceled, and no money has come",
+        "resolve_invoice accepted": "the same",
+    },
     "chat": {
         "deactivate_user farewell": "the example before it has deactivated the user",
         "receive_json deployed": "the key of a bot is the server's to give",

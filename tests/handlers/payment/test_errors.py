@@ -25,6 +25,7 @@ OPERATORS_ONLY = {
     domain.PaymentMethodExists,
     domain.PaymentMethodDoesNotExist,
     domain.InvalidName,
+    domain.InvalidTolerance,
     domain.ProjectDoesNotExist,
     domain.KeyDoesNotExist,
     domain.ChainIsUnknown,

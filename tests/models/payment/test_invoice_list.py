@@ -70,4 +70,4 @@ def test_events_begin_at_their_place(
     plans: list[str] = []
     with database.reading() as connection, planning(connection, plans):
         list_events(connection, EventFilter(ada.id, **filters), after=1, limit=2)
-    assert place in plans[0]
+    assert any(place in plan for plan in plans)
