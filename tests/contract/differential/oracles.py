@@ -144,8 +144,8 @@ def encoded_slash_in_a_segment(request: Request, document: Document) -> bool:
 @differs(
     "core",
     verdicts=HARSHER,
-    reason="a semicolon is data in a segment (RFC 3986, section 3.3); openapi-core cuts the decoded "
-    "path there, as urllib.parse.urlparse does.",
+    reason="a semicolon is data in a segment (RFC 3986, section 3.3); openapi-core cuts the path "
+    "there, as urllib.parse.urlparse does.",
 )
 def semicolon_in_a_segment(request: Request, document: Document) -> bool:
     return ";" in (views.decoded(request.path) or "")
