@@ -28,7 +28,7 @@ EXCEPTIONS = {
         "complete_vendor_authorization": "the code is the vendor's to give",
         "receive_vendor_notice withdrawn": "the demo's vendor sends no notices",
         "deactivate_own_user": "the demo's owner is the only one, so no example ends the account",
-    }
+    },
 }
 """Document -> the examples that a fresh demo refuses, with the reason."""
 LEAST = {"payment": 7, "payment-events": 17, "chat": 215}
