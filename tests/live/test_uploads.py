@@ -198,7 +198,7 @@ def test_hostile_pictures_hold_up_nobody(
                 meanwhile[path].append(ask(client, path))
     assert [each.result() for each in under_way] == [200] * len(people)
     for path, its in meanwhile.items():
-        assert len(its) > 25, path
+        assert len(its) > 10, path
         later = sorted(seconds - median(rest[path]) for seconds in its)
         most, latest = later[len(later) * 9 // 10], later[-1]
         print(f"{path}: {most:.3f} s later, at most {latest:.3f} s, of {alone:.1f} s")
