@@ -13,6 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 import click
+from sqlalchemy.orm import Session
 
 from adapters.file_store.store import FileStore
 from adapters.file_store.wiring import ARRIVING, build_file_store
@@ -21,6 +22,8 @@ from cli.databases import open_database
 from cli.output import answer, json_option
 from cli.shared_secrets import key_maker, open_with_secret
 from models.chat.common import outbox
+from models.chat.common.errors import QuotaExceeded
+from models.chat.common.quotas import ATTACHMENTS, require_within
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.identity.errors import RealmMoving
@@ -112,14 +115,25 @@ def receive_mail(address: str) -> None:
             with database.reading() as reader:
                 used = attachments.find_space_used(reader, mailbox.sender.realm_id)
             kept, left_out = _store(settings, mailbox.sender, files, left_out, used=used)
-            with database.reading() as reader:
-                letter = prepare_letter(reader, mailbox, mail, files=kept, left_out=left_out)
-            now = SystemClock().now()
-            sent = database.run(
-                lambda session: deliver_letter(
-                    session, open_mailbox(session, keys, address), letter, now=now, files=kept
-                )
-            )
+
+            def send(files: Sequence[NewUpload], left_out: str) -> int:
+                with database.reading() as reader:
+                    letter = prepare_letter(reader, mailbox, mail, files=files, left_out=left_out)
+                now = SystemClock().now()
+
+                def deliver(session: Session) -> int:
+                    box = open_mailbox(session, keys, address)
+                    sent = deliver_letter(session, box, letter, now=now, files=files)
+                    if files:
+                        require_within(session, settings, ATTACHMENTS, box.sender.id)
+                    return sent
+
+                return database.run(deliver)
+
+            try:
+                sent = send(kept, left_out)
+            except QuotaExceeded as full:
+                sent = send((), f"The attachments are left out: {full}")
     except AutomaticMail as thrown_away:
         click.echo(str(thrown_away))
     except UnreadableMail as problem:

@@ -270,6 +270,20 @@ class TestAttachments:
         assert content.endswith("Left out, too large or too many: large.zip, 20.bin `")
         assert len(chat.get("/attachments")["attachments"]) == 20
 
+    def test_files_beyond_the_quota_are_left_out(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        monkeypatch.setenv("SPECD_CHAT_ATTACHMENTS_PER_USER", "1")
+        mail = letter("See the plan.")
+        for name in ("plan.pdf", "map.pdf"):
+            mail.add_attachment(b"words", maintype="application", subtype="pdf", filename=name)
+        assert pickup(address_of(chat, harbour, sender_id=cast.hamlet.id), mail) == TAKEN
+        content = newest(chat)["content"]
+        assert content.startswith("See the plan.")
+        assert "Too many uploaded files (limit: 1)" in content
+        assert chat.get("/attachments")["attachments"] == []
+
     def test_store_that_is_away_is_tried_again(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast,
         monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
