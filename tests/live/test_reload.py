@@ -192,12 +192,16 @@ def test_request_under_way_is_answered_by_the_version_that_took_it(reloading: Re
     began.unlink()
     ends.unlink()
     asking = _asked(reloading, answers)
+
+    def is_under_way() -> bool:
+        nonlocal asking
+        if not (began.exists() or asking.is_alive()):  # the version before serves a moment longer
+            answers.clear()
+            asking = _asked(reloading, answers)
+        return began.exists()
+
     try:
-        while not began.exists():
-            if not asking.is_alive():  # the version before took it, which serves a moment longer
-                answers.clear()
-                asking = _asked(reloading, answers)
-            time.sleep(0.01)
+        reloading.until(is_under_way)
         reloading.write(HANDLER, source.replace("version 0", "version 2"))
         reloading.until_greeting("version 2")
         assert asking.is_alive(), "it is still being answered"
