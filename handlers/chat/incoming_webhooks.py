@@ -121,5 +121,5 @@ def receive_webhook(
             _send(ctx, actor, stream, chosen, text, client=client)
         return envelope.success(ctx)
 
-    sent = {"payload": _payload_of(ctx, body), "stream": stream, "topic": topic}
+    sent = {"payload": body, "stream": stream, "topic": topic}
     return idempotent_response(ctx, key=x_git_hub_delivery, parameters=sent, work=work)
