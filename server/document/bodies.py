@@ -321,7 +321,7 @@ class Body:
         wanted = content_type or (UNTYPED if is_sent else "")
         key = find_key(wanted, self.accepted) if wanted else None
         if key is None and not content_type and is_sent and self._ignore_foreign:
-            # Whoever names no type, such as Go's client, sends what the operation takes.
+            # Clients that name no type, such as Go's, send what the operation takes.
             key = find_key(JSON, self.accepted) if self.form is None else None
         if key is None:
             if wanted and not self._ignore_foreign:
