@@ -1,5 +1,6 @@
 """What a process knows of its database without asking it."""
 
+import queue
 import socket
 import threading
 import time
@@ -92,3 +93,13 @@ def test_closed_notifier_does_not_wait_for_its_next_look(
         following.close()
     assert time.monotonic() - began < PATIENCE_S
     assert lines == []
+
+
+def test_follower_learns_which_logs_have_grown(postgres_url: str) -> None:
+    logs: queue.SimpleQueue[notifier.Logs] = queue.SimpleQueue()
+    with closing(Database(postgres_url)) as follower, closing(Database(postgres_url)) as writer:
+        follower.notifier.follow(logs.put)
+        ends_at = time.monotonic() + PATIENCE_S
+        while logs.get(timeout=PATIENCE_S) != {7}:
+            assert time.monotonic() < ends_at
+            writer.notifier.notify([7])

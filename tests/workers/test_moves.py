@@ -33,7 +33,7 @@ from models.chat.organization.errors import HostInUse
 from models.chat.queues.retention import LASTS
 from models.chat.tables import Event, Message, User
 from models.chat.uploads import names
-from models.database import Database
+from models.database import Database, DatabaseUnavailable
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison
 from tests.handlers.chat.test_browser_sessions import Browser
@@ -650,6 +650,28 @@ def test_only_the_source_organization_is_stopped(
         "GET", "/events", {"queue_id": registered["queue_id"], "last_event_id": 0}
     )
     assert ended.json()["code"] == "BAD_EVENT_QUEUE_ID"
+
+
+@other_kind
+def test_busy_source_is_asked_again_after_a_rest(
+    elsewhere: Installation, here: Installation, cast: Cast
+) -> None:
+    failures = [DatabaseUnavailable(), DatabaseUnavailable()]
+    asked: list[int] = []
+    install = capture.install
+
+    def busy(*args: Any, **options: Any) -> None:
+        asked.append(len(rests))
+        if failures:
+            raise failures.pop()
+        install(*args, **options)
+
+    rests: list[float] = []
+    move = elsewhere.moves_from(here, rest=rests.append)
+    with patch.object(capture, "install", busy):
+        move.run(HOST)
+    assert asked[:3] == [0, 1, 2]
+    assert rests[:2] == [moves.TRY_EVERY_S] * 2
 
 
 @other_kind

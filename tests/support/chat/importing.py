@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -67,11 +67,14 @@ class Installation:
     ) -> Imported:
         return self.imports.run(archive, host=host, sends_overdue=sends_overdue)
 
-    def moves_from(self, other: Installation, *, must_keep_ids: bool = False) -> Moves:
+    def moves_from(
+        self, other: Installation, *, must_keep_ids: bool = False,
+        rest: Callable[[float], object] = lambda seconds: None,
+    ) -> Moves:  # fmt: skip
         """Moves of organizations from another installation to this one."""
         return Moves(
             Place(other.database, other.files), Place(self.database, self.files), self.imports,
-            self.clock, self.folder / "moves", rest=lambda seconds: None,
+            self.clock, self.folder / "moves", rest=rest,
             must_keep_ids=must_keep_ids,
         )  # fmt: skip
 
