@@ -33,7 +33,8 @@ from models.chat.organization.errors import HostInUse
 from models.chat.queues.retention import LASTS
 from models.chat.tables import Event, Message, User
 from models.chat.uploads import names
-from models.database import Database, DatabaseUnavailable
+from models.database import Database
+from models.errors import DatabaseUnavailable
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison
 from tests.handlers.chat.test_browser_sessions import Browser
