@@ -43,7 +43,7 @@ def diagnose_methods(settings: Settings) -> Iterator[Finding]:
                     if method.token_address not in known:
                         known[method.token_address] = reader.facts(method.token_address)
                 except ChainUnreadable as error:
-                    problem = f"{_count(methods)} of chain {chain_id} were not checked: {error}"
+                    problem = f"not checked: {_count(methods)} of chain {chain_id}: {error}"
                     yield Finding(NAME, "broken", problem)
                     break
                 wrong = find_problem(known[method.token_address], symbol=method.token_symbol)

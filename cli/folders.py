@@ -28,12 +28,14 @@ def find_folders(settings: Settings) -> dict[str, Path]:
     return folders
 
 
-def require_folders(settings: Settings) -> None:
+def require_folders(settings: Settings, *, serves: bool) -> None:
     """Raise ClickException unless a file can be written into each folder, and no restore is
-    unfinished.
+    unfinished. Only a process that `serves` writes the counters of servers.
     """
     require_restored(settings)
     for name, folder in find_folders(settings).items():
+        if name == "metrics_dir" and not serves:
+            continue
         if problem := find_problem(folder):
             raise click.ClickException(
                 f"{problem}; check its owner, its mount and {variable(name)}"

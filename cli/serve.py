@@ -53,7 +53,7 @@ def serve(only: str | None, reloads: bool, wait_s: float) -> None:
             "--reload shows mistakes to every client and requires a SPECD_BIND that only this"
             f" machine can reach, such as 127.0.0.1:8080, not {settings.bind}."
         )
-    require_folders(settings)
+    require_folders(settings, serves=True)
     once_available(settings, wait_s, lambda: require_databases(settings, only))
     if reloads:
         words = ["-m", "cli.reloading", settings.bind, only or EVERYTHING]

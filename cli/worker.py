@@ -28,7 +28,7 @@ def worker(names: tuple[str, ...], only: str | None, wait_s: float) -> None:
         raise click.UsageError("Name workers, or a service with --only.")
     use_one_arena()
     settings = Settings.from_env()
-    require_folders(settings)
+    require_folders(settings, serves=False)
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
     services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]
     once_available(settings, wait_s, lambda: require_databases(settings, *services))

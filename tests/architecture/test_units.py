@@ -1,13 +1,18 @@
 """The units of systemd: they are valid, and nothing that fails stays down."""
 
 import configparser
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from cli import folders
+from settings import Settings
+
 DEPLOY = Path(__file__).parents[2] / "docs" / "deploy"
+WRAPPER = DEPLOY / "specd"
 UNITS = sorted(
     path for end in ("service", "timer") for path in DEPLOY.rglob(f"*.{end}")
 )  # fmt: skip
@@ -69,3 +74,43 @@ def test_the_shared_folder_may_be_written() -> None:
     environment = (DEPLOY / "specd.env").read_text()
     for name in ("SPECD_CHAT_EXPORT_DIR", "SPECD_CHAT_UPLOAD_DIR"):
         assert f"{name}={MOUNTED}/" in environment
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_a_unit_may_write_each_folder_that_its_command_needs(
+    command: str, several: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the settings of `specd.env`; `ProtectSystem=strict` leaves nothing else to write."""
+    service = read(next(path for path in OURS if command in path.name))["Service"]
+    written = [Path(service.get("ReadWritePaths", "/srv/nothing").removeprefix("-"))]
+    for key, above in (("StateDirectory", "/var/lib"), ("RuntimeDirectory", "/run")):
+        if key in service:
+            written.append(Path(above, service[key]))
+    lines = re.findall(r"^#?(SPECD_[A-Z_]+)=(.*)$", (DEPLOY / "specd.env").read_text(), re.M)
+    chosen = "DIR=" if several else "SPECD_DATA_DIR= SPECD_METRICS_DIR="
+    env = {name: value for name, value in lines if f"{name}=".endswith(tuple(chosen.split()))}
+    assert ("SPECD_CHAT_UPLOAD_DIR" in env) is several
+    needed: list[Path] = []
+
+    def find_problem(folder: Path) -> str:
+        needed.append(folder)
+        return ""
+
+    monkeypatch.setattr(folders, "find_problem", find_problem)
+    folders.require_folders(Settings.from_env(env), serves=command == "serve")
+    assert len(needed) >= 4
+    for folder in needed:
+        assert any(folder.is_relative_to(each) for each in written), folder
+
+
+def test_the_wrapper_makes_the_folders_that_the_units_make() -> None:
+    made = re.search(r"^  install -d -o specd -g specd -m 700 (.+)$", WRAPPER.read_text(), re.M)
+    assert made
+    wanted = set()
+    for service in (read(path)["Service"] for path in OURS):
+        for key, above in (("StateDirectory", "/var/lib"), ("RuntimeDirectory", "/run")):
+            if key in service:
+                assert int(service[f"{key}Mode"], 8) == 0o700
+                wanted.add(f"{above}/{service[key]}")
+    assert set(made[1].split()) == wanted

@@ -471,6 +471,7 @@ def test_settings_are_those_that_the_wrapper_reads(tmp_path: Path) -> None:
     script = script.replace("/etc/specd.env", str(settings))
     script = script.replace("/opt/specd/bin/specd", str(program))
     script = script.replace("setpriv --reuid=specd --regid=specd --init-groups", "setpriv")
+    script = script.replace("-o specd -g specd -m 700 /var/lib/specd /run", str(tmp_path / "run"))
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     read = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     assert {k: v for k, v in read.items() if k.startswith("SPECD_")} == expected

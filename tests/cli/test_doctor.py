@@ -16,8 +16,10 @@ from sqlalchemy import make_url
 
 from cli import diagnosis
 from cli.diagnosis import connections_of
+from cli.folders import require_folders
 from models import folders
 from services import NAMES
+from settings import Settings
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, free_port
 from tests.support.databases import place_migrated
@@ -54,6 +56,9 @@ def test_a_folder_that_cannot_be_written(
     """A file is where the folder would be, which also root cannot write."""
     (tmp_path / "file").touch()
     monkeypatch.setenv(setting, str(tmp_path / "file" / "folder"))
+    if (command, setting) == ("worker", "SPECD_METRICS_DIR"):
+        require_folders(Settings.from_env(), serves=False)  # its unit may not write it
+        return
     told = broken(ready)["folders"] if command == "doctor" else ready.refusal(command)
     assert str(tmp_path / "file") in told
     assert setting in told

@@ -69,6 +69,8 @@ def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) 
     script = script.replace("/etc/specd.env", str(settings))
     script = script.replace("/opt/specd/bin/specd", str(program))
     script = script.replace("--reuid=specd --regid=specd --init-groups", "--clear-groups")
+    script = script.replace("-o specd -g specd -m 700 /var/lib", f"-m 700 {tmp_path}/lib")
+    script = script.replace("/run/specd", str(tmp_path / "run"))
     env = {"PATH": os.environ["PATH"], "SPECD_OTHER": "mine"}
     command = ["sh", "-c", script, "specd", "chat", "a b"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
@@ -79,6 +81,9 @@ def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) 
         "SPECD_QUOTED=two words",
         "SPECD_LAST=x",
     }
+    if os.geteuid() == 0:
+        folders = [tmp_path / "lib" / "specd", tmp_path / "run"]
+        assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o700, 0o700]
     settings.unlink()
     refused = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert refused.returncode == 77

@@ -298,6 +298,8 @@ class Machine:
             "/opt/specd/bin/specd": str(folder / "specd"),
             "/etc/specd.env": str(self.settings),
             "/backup/specd": str(backups),
+            "/var/lib/specd": str(folder / "lib"),
+            "/run/specd": str(folder / "run"),
         }
         folder.mkdir()
         program = folder / "specd"
