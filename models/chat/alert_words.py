@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.account import AlertWordsEvent
@@ -49,11 +50,6 @@ _WITH_COPY = Query(
 )
 
 
-def key_of(word: str) -> str:
-    """Return the key of a word: words with one key are the same word."""
-    return word.strip().casefold()
-
-
 def first_part(key: str) -> str:
     """Return the first run of letters and digits of a word; empty if it has none."""
     match = _TOKEN.search(key)
@@ -84,7 +80,7 @@ def find_alerted_with_copy(
 def _find(
     session: Session, candidates: Query[int, str], content: str, **values: object
 ) -> set[int]:
-    text = content.casefold()
+    text = key_of(content)
     tokens = ["", *{*_TOKEN.findall(text)}]
     users: dict[str, set[int]] = defaultdict(set)
     for user_id, key in candidates.all(session, {"tokens": tokens, **values}):
@@ -135,8 +131,8 @@ def add_alert_words(
     """
     words = [require_one_line("alert_words", word.strip()) for word in words]
     before = find_alert_words(session, actor)
-    known = {key_of(word) for word in before}
-    new = {key_of(word): word for word in reversed(words)}
+    known = {key_of(word.strip()) for word in before}
+    new = {key_of(word.strip()): word for word in reversed(words)}
     rows = [
         {
             "realm_id": actor.realm_id,
@@ -158,7 +154,7 @@ def remove_alert_words(
     session: Session, actor: Actor, words: Sequence[str], *, now: datetime
 ) -> list[str]:
     """Remove words, in any case; unknown ones are ignored. Return all that are left."""
-    keys = sorted({key_of(word) for word in words})
+    keys = sorted({key_of(word.strip()) for word in words})
     mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.word_key.in_(keys))
     if session.connection().execute(mine.returning(_TABLE.c.id)).first() is None:
         return find_alert_words(session, actor)

@@ -20,6 +20,7 @@ from sqlalchemy.orm import aliased
 
 from models.chat.access.errors import InvalidChannelId, InvalidChannelName
 from models.chat.access.membership import belongs, group_ids_of
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
 from models.dialects import bound_in
@@ -100,14 +101,14 @@ def find_channel(
     if channel_id is not None:
         return _BY_ID.first(db, {**key, "channel_id": channel_id})
     assert name is not None
-    return _BY_NAME.first(db, {**key, "name_key": name.strip().casefold()})
+    return _BY_NAME.first(db, {**key, "name_key": key_of(name.strip())})
 
 
 def find_channels(
     db: Db, actor: Actor, *, channel_ids: Iterable[int] = (), names: Iterable[str] = ()
 ) -> list[ChannelView]:
     """Return the channels of the actor's realm with these ids or names (in any case)."""
-    ids, keys = list(channel_ids), [name.strip().casefold() for name in names]
+    ids, keys = list(channel_ids), [key_of(name.strip()) for name in names]
     values: dict[str, Any] = {"viewer_id": actor.id, "realm_id": actor.realm.id}
     if len(ids) + len(keys) == 1:
         values |= {"channel_id": ids[0]} if ids else {"name_key": keys[0]}

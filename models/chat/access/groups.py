@@ -19,6 +19,7 @@ from models.chat.access.group_settings import (
 from models.chat.access.membership import add_to_group, belongs, require
 from models.chat.access.people import id_if_visible, only_visible
 from models.chat.common import audit
+from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.people import UserGroupAddEvent
@@ -30,6 +31,8 @@ from models.reader import Db
 from models.rows import RowQuery, columns_of
 
 NAME_MAX = 100
+KEY_MAX = 200
+"""Casefolding can lengthen a name threefold."""
 RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
 
 
@@ -102,7 +105,7 @@ def create_group(
         realm_id=realm_id,
         kind="named",
         name=name,
-        name_key=name.casefold(),
+        name_key=key_of(name),
         description=description,
         creator_id=actor.id,
         date_created=now,
@@ -135,14 +138,14 @@ def check_group_name(
     name = require_one_line("name", name.strip())
     if not name:
         raise InvalidUserGroupName(problem="can't be empty!")
-    if len(name) > NAME_MAX:
+    if len(name) > NAME_MAX or len(key_of(name)) > KEY_MAX:
         raise InvalidUserGroupName(problem=f"cannot exceed {NAME_MAX} characters.")
     for prefix in RESERVED_PREFIXES:
         if name.startswith(prefix):
             raise InvalidUserGroupName(problem=f"cannot start with '{prefix}'.")
     taken = select(UserGroup.id).where(
         UserGroup.realm_id == realm_id,
-        UserGroup.name_key == name.casefold(),
+        UserGroup.name_key == key_of(name),
         UserGroup.id != (besides or 0),
     )
     if session.execute(taken).first() is not None:

@@ -14,6 +14,7 @@ from models.chat.accounts.channel_visibility import find_visible_channels, notif
 from models.chat.accounts.errors import EmailChangeNotAllowed
 from models.chat.channels.defaults import notify_of_default_channels
 from models.chat.common import audit
+from models.chat.common.name_keys import composed
 from models.chat.events.people import (
     PersonChange,
     UserGroupAddMembersEvent,
@@ -60,8 +61,9 @@ def change_user(
             raise EmailChangeNotAllowed()
     if changes.role is not None and changes.role != user.role:
         change_role(session, target, changes.role, now=now)
-    if changes.full_name is not None and changes.full_name.strip() not in ("", user.full_name):
-        change_full_name(session, actor, user, changes.full_name, now=now)
+    full_name = composed((changes.full_name or "").strip())
+    if full_name not in ("", user.full_name):
+        change_full_name(session, actor, user, full_name, now=now)
     if changes.profile_data:
         if user.bot_type is not None:
             raise InsufficientPermission()
@@ -108,7 +110,7 @@ def change_own_name(session: Session, actor: Actor, full_name: str, *, now: date
     what `change_full_name` raises.
     """
     is_fixed = actor.realm.name_changes_disabled and not actor.is_administrator
-    if not is_fixed and full_name.strip() != actor.full_name:
+    if not is_fixed and composed(full_name.strip()) != actor.full_name:
         change_full_name(session, actor, session.get_one(User, actor.id), full_name, now=now)
 
 

@@ -41,6 +41,7 @@ from models.chat.channels.errors import (
 )
 from models.chat.channels.subscribing import one_line
 from models.chat.common import audit
+from models.chat.common.name_keys import key_of
 from models.chat.events.log import ABSENT, Absent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Topic
@@ -117,7 +118,7 @@ def change_channel(
     before = describe_channels(session, actor.realm, [channel], now=now)[channel.id]
     changed = replace(channel, **values)
     statement = update(Channel).where(Channel.id == channel.id)
-    session.connection().execute(statement.values(**values, name_key=changed.name.casefold()))
+    session.connection().execute(statement.values(**values, name_key=key_of(changed.name)))
     facts = {
         "old": {name: getattr(channel, name) for name in sorted(values)},
         "new": {name: values[name] for name in sorted(values)},

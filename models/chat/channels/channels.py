@@ -38,6 +38,7 @@ from models.chat.channels.errors import (
     MayNotAdministerChannel,
     NotAuthorizedForQuery,
 )
+from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
@@ -71,7 +72,7 @@ def find_channels_by_name(db: Db, actor: Actor, names: Iterable[str]) -> dict[st
     if the actor may not see them.
     """
     channels = find_some_channels(db, actor, names=names)
-    return {view.name.casefold(): view for view in channels}
+    return {key_of(view.name): view for view in channels}
 
 
 def find_visible_channels_by_name(
@@ -81,7 +82,7 @@ def find_visible_channels_by_name(
     the actor's own, subscribes.
     """
     channels = find_channels_by_name(db, actor, names)
-    visible = {view.name.casefold(): view for view in filter_visible(db, actor, channels.values())}
+    visible = {key_of(view.name): view for view in filter_visible(db, actor, channels.values())}
     if bots:
         hidden = {view.id: key for key, view in channels.items() if key not in visible}
         subscribed = select(Subscription.channel_id).where(

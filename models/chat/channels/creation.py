@@ -26,6 +26,7 @@ from models.chat.channels.errors import (
 )
 from models.chat.common import audit
 from models.chat.common.errors import BadParameter
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel
@@ -157,7 +158,7 @@ def create_channels(
         Channel(
             realm_id=actor.realm.id,
             name=name,
-            name_key=name.casefold(),
+            name_key=key_of(name),
             description=description,
             rendered_description=html[description],
             invite_only=wanted.invite_only,

@@ -18,6 +18,7 @@ from models.chat.channels.errors import (
     InvalidFolderOrder,
 )
 from models.chat.common.errors import InvalidParameter
+from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.events.channels import (
     ChannelFolderAddEvent,
@@ -90,7 +91,7 @@ def create_folder(
     folder = ChannelFolder(
         realm_id=actor.realm_id,
         name=name,
-        name_key=name.casefold(),
+        name_key=key_of(name),
         description=description,
         rendered_description=html,
         creator_id=actor.id,
@@ -142,7 +143,7 @@ def update_folder(
     data: FolderChange = {}
     if changes.name is not None and (name := check_folder_name(changes.name)) != folder.name:
         _require_free(session, actor.realm_id, name, besides=folder.id)
-        folder.name, folder.name_key = name, name.casefold()
+        folder.name, folder.name_key = name, key_of(name)
         data["name"] = name
     if changes.description is not None and changes.description != folder.description:
         folder.description = data["description"] = changes.description
@@ -195,7 +196,7 @@ def _require_free(
 ) -> None:
     taken = select(ChannelFolder.id).where(
         ChannelFolder.realm_id == realm_id,
-        ChannelFolder.name_key == name.casefold(),
+        ChannelFolder.name_key == key_of(name),
         ChannelFolder.id != (besides or 0),
     )
     if session.execute(taken).first() is not None:

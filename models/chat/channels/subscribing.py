@@ -34,6 +34,7 @@ from models.chat.channels.errors import (
 )
 from models.chat.channels.joining import Subscribed, join
 from models.chat.channels.subscriptions import check_color, color_of
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.reader import Db
@@ -103,11 +104,11 @@ def subscribe(
     named = [(channel.name, channel.description) for channel in missing]
     created = create_channels(session, actor, named, new, groups, html=html, now=now)
     refused = [*(channel.name for channel in unauthorized), *(channel.name for channel in hidden)]
-    joinable = {channel.name.casefold(): channel for channel in (*created, *authorized)}
+    joinable = {key_of(channel.name): channel for channel in (*created, *authorized)}
     channels = [joinable[key] for key in by_key if key in joinable]
     outcome = Subscribed(people, channels, unauthorized=refused, created=created)
     colors = {
-        channel.id: by_key[channel.name.casefold()].color or color_of(channel.id)
+        channel.id: by_key[key_of(channel.name)].color or color_of(channel.id)
         for channel in channels
     }
     join(session, actor, outcome, colors=colors, is_default=new.is_default, now=now)
@@ -140,7 +141,7 @@ def _clean(wanted: Sequence[WantedChannel]) -> dict[str, WantedChannel]:
             check_color(f'subscriptions[{index}]["color"]', channel.color)
         name = check_channel_name(channel.name)
         clean = WantedChannel(name, one_line(channel.description), channel.color)
-        by_key.setdefault(name.casefold(), clean)
+        by_key.setdefault(key_of(name), clean)
     return by_key
 
 
@@ -152,7 +153,7 @@ def _sort(
     """
     existing = find_channels_by_name(session, actor, by_key)
     visible = filter_visible(session, actor, existing.values())
-    visible_keys = {channel.name.casefold() for channel in visible}
+    visible_keys = {key_of(channel.name) for channel in visible}
     missing = [channel for key, channel in by_key.items() if key not in existing]
     hidden = [channel for key, channel in by_key.items() if key in existing.keys() - visible_keys]
     return visible, missing, hidden

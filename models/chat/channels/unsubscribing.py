@@ -23,6 +23,7 @@ from models.chat.channels.errors import ChannelsDoNotExist
 from models.chat.channels.subscribing import check_count
 from models.chat.channels.subscriptions import ARE_OF, parameters_of
 from models.chat.common import audit
+from models.chat.common.name_keys import key_of
 from models.chat.events import log
 from models.chat.events.channels import (
     LeftChannel,
@@ -57,7 +58,7 @@ def unsubscribe(
     people = access_principals(session, actor, principals)
     check_count(len(names), len(people))
     others = any(row.id != actor.id and row.bot_owner_id != actor.id for row in people)
-    keys = {check_channel_name(name).casefold(): name.strip() for name in names}
+    keys = {key_of(check_channel_name(name)): name.strip() for name in names}
     bots = [row.id for row in people if row.bot_owner_id == actor.id]
     by_key = find_visible_channels_by_name(session, actor, keys, bots=bots)
     missing = [name for key, name in keys.items() if key not in by_key]

@@ -15,10 +15,11 @@ from models.base import table_of
 from models.chat.access.channels import access_channel
 from models.chat.access.errors import InvalidChannelId
 from models.chat.common import audit
+from models.chat.common.name_keys import key_of
 from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.identity.actors import Actor, is_running
 from models.chat.tables import Channel, Message, MessageRemoval, UserMessage
-from models.chat.topics.names import key_of, normalise_topic
+from models.chat.topics.names import normalise_topic
 from models.reader import Db
 from models.rows import read_rows
 

@@ -13,6 +13,7 @@ from models.base import table_of
 from models.chat.access.audiences import find_audience, find_readers
 from models.chat.access.channels import ChannelView, access_channel, can_send_to_channel
 from models.chat.access.membership import belongs
+from models.chat.common.name_keys import key_of
 from models.chat.editing.errors import (
     ChannelEditTooLate,
     MoveNotAllowed,
@@ -37,7 +38,7 @@ from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToChannel
 from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
-from models.chat.topics.names import RESOLVED, key_of, normalise_topic
+from models.chat.topics.names import RESOLVED, normalise_topic
 from models.chat.topics.summary import recount_topics
 from models.dialects import id_in
 

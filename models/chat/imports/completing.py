@@ -9,7 +9,7 @@ import orjson
 
 from models.chat.accounts.resealing import invitation_purpose
 from models.chat.alert_words import first_part
-from models.chat.alert_words import key_of as alert_key_of
+from models.chat.common.name_keys import composed, key_of
 from models.chat.common.webhook_secrets import purpose_of
 from models.chat.errors import ChatError
 from models.chat.imports import references
@@ -22,10 +22,10 @@ from models.chat.organization.linkifier_rules import LinkifierFacts, check_linki
 from models.chat.organization.playgrounds import find_problems
 from models.chat.organization.settings import check_choices
 from models.chat.people.emails import check_email
+from models.chat.people.full_names import NAME_MAX
 from models.chat.profiles.field_data import check_field_data
 from models.chat.profiles.values import FieldType
 from models.chat.tables import User
-from models.chat.topics.names import key_of as topic_key_of
 from models.webhooks import signing
 
 T = TypeVar("T")
@@ -54,6 +54,7 @@ def _user(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     return {
         "delivery_email": email,
         "email_key": email.casefold(),
+        "full_name": composed(row["full_name"])[:NAME_MAX],
         "password_hash": target.password_hashes.get(line["id"]),
         "api_key_nonce": made.api_key_nonce,
         "api_key_sha256": made.api_key_sha256,
@@ -143,15 +144,15 @@ def _profile_value(row: Row, line: Line, target: Target, beside: Sequence[int]) 
 
 def _name_key(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     name = row["name"]
-    return {"name_key": None if name is None else name.casefold()}
+    return {"name_key": None if name is None else key_of(name)}
 
 
 def _topic_key(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
-    return {"topic_key": topic_key_of(row["topic"])}
+    return {"topic_key": key_of(row["topic"])}
 
 
 def _alert_word(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
-    key = alert_key_of(row["word"])
+    key = key_of(row["word"].strip())
     if not key:
         raise ValueError("word is empty")
     return {"word_key": key, "first_part": first_part(key)}

@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.common.name_keys import key_of
 from models.chat.messages import search
 from models.chat.rendering import Names, Rendered, find_linkifiers, plain_text, render
 from models.chat.rendering.links import Linkifiers
@@ -135,13 +136,13 @@ def _names_in(markup: str) -> Names:
     users = {int(user_id): unescape(name) for user_id, name in _MENTION.findall(markup)}
     by_name: dict[str, list[int]] = defaultdict(list)
     for user_id, name in users.items():
-        by_name[name.casefold()].append(user_id)
+        by_name[key_of(name)].append(user_id)
     groups = {
-        unescape(name).casefold(): (int(group_id), unescape(name), False)
+        key_of(unescape(name)): (int(group_id), unescape(name), False)
         for group_id, name in _GROUP.findall(markup)
     }
     channels = {}
     for channel_id, shown in _CHANNEL.findall(markup):
         name = unescape(shown).partition(" > ")[0]
-        channels[name.casefold()] = (int(channel_id), name)
+        channels[key_of(name)] = (int(channel_id), name)
     return Names(users=users, users_by_name=by_name, groups=groups, channels=channels)

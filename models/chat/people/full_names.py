@@ -5,6 +5,7 @@ import unicodedata
 
 from sqlalchemy import bindparam, select
 
+from models.chat.common.name_keys import composed
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.identity.actors import RealmView
 from models.chat.people.confusables import is_invisible, look_alike, looks, skeleton
@@ -35,8 +36,10 @@ _LINK = re.compile(r"://|www\.|\]\s*\(", re.IGNORECASE)
 
 
 def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
-    """Return the name as it is stored: trimmed. Raise the error of a wrong name."""
-    name = name.strip()
+    """Return the name as it is stored: trimmed, with composed letters. Raise the error of a wrong
+    name.
+    """
+    name = composed(name.strip())
     if len(name) > NAME_MAX:
         raise NameTooLong()
     if len(name) < NAME_MIN:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.queues.errors import NarrowNotForEvents
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.terms import Term, parse_terms
-from models.chat.topics.names import RESOLVED, key_of
+from models.chat.topics.names import RESOLVED
 from models.json import Json
 from models.reader import Db
 

@@ -8,13 +8,14 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from models.chat.access.channels import access_channel
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.flags import copies_of_user
 from models.chat.reading.errors import NoSuchTopic
 from models.chat.reading.flagging import update_flags
 from models.chat.tables import Message
 from models.chat.tables.message import UNREAD
-from models.chat.topics.names import key_of, normalise_topic
+from models.chat.topics.names import normalise_topic
 from models.chat.topics.summary import has_topic
 from models.dialects import id_in
 from models.reader import Db

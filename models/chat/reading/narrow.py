@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from models.chat.access.channels import ChannelView, has_content_access
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
 from models.chat.messages.conversations import find_conversations
@@ -18,7 +19,7 @@ from models.chat.reading.operands import NamedChannels, NamedUsers
 from models.chat.reading.parts import Part
 from models.chat.reading.terms import NAMES_PEOPLE, Operand, Term, parse_terms
 from models.chat.reading.together import SMALLEST_GROUP, CollectedTerms, shared_with
-from models.chat.topics.names import NO_TOPIC, key_of
+from models.chat.topics.names import NO_TOPIC
 from models.json import Json
 from models.reader import INT_MAX, Db
 

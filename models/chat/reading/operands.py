@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from models.chat.access.channels import ChannelView, filter_visible, find_channels
 from models.chat.access.naming import find_named
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.terms import Operand
@@ -29,13 +30,13 @@ class NamedChannels:
             channels = find_channels(db, actor, channel_ids=ids, names=names)
             for channel in filter_visible(db, actor, channels):
                 self._by_id[channel.id] = channel
-                self._by_name[channel.name.casefold()] = channel
+                self._by_name[key_of(channel.name)] = channel
 
     def access(self, operand: int | str) -> ChannelView:
         """Return the channel. Raise `BadNarrow` for one that is not visible to the actor."""
         channel = None
         if isinstance(operand, str):
-            channel = self._by_name.get(operand.strip().casefold())
+            channel = self._by_name.get(key_of(operand.strip()))
             if channel is None and _ID.fullmatch(operand):
                 operand = int(operand)
         if isinstance(operand, int):

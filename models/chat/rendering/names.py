@@ -23,6 +23,7 @@ from sqlalchemy import (
 from models.chat.access.channels import readable_channel_ids
 from models.chat.access.membership import belongs
 from models.chat.access.people import sees_everybody, visible_to
+from models.chat.common.name_keys import composed, key_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.links import Linkifier, Linkifiers
 from models.chat.rendering.previews import Preview, find_previews, handles_in
@@ -43,7 +44,7 @@ WILDCARDS = frozenset(("all", "everyone", "channel", "stream"))
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Everything a text may refer to. Keys are casefolded names."""
+    """Everything a text may refer to. Keys are those of `key_of`."""
 
     users: dict[int, str] = field(default_factory=dict)
     users_by_name: dict[str, list[int]] = field(default_factory=dict)
@@ -68,10 +69,10 @@ class Names:
         if match is not None:
             user_id = int(match[2])
             name = self.users.get(user_id)
-            if name is not None and (not match[1] or name.casefold() == match[1].casefold()):
+            if name is not None and (not match[1] or key_of(name) == key_of(match[1])):
                 return user_id
             return None
-        named = self.users_by_name.get(text.casefold(), ())
+        named = self.users_by_name.get(key_of(text), ())
         return named[0] if len(named) == 1 else None
 
 
@@ -134,13 +135,13 @@ class _Lowered(TypeDecorator[str]):
 def _find_users(
     db: Db, author: Actor, mentions: Iterable[str]
 ) -> tuple[dict[int, str], dict[str, list[int]]]:
-    """Return the users visible to the author: id -> name, and casefolded name -> ids."""
+    """Return the users visible to the author: id -> name, and key of a name -> ids."""
     names: list[str] = []
     ids: list[int] = []
     for mention in mentions:
         match = _USER_ID.fullmatch(mention)
         if match is None:
-            names.append(mention)
+            names.append(composed(mention))
         else:
             ids.append(int(match[2]))
     users: dict[int, str] = {}
@@ -161,7 +162,7 @@ def _find_users(
     key = {"realm_id": author.realm_id}
     for user_id, full_name in db.execute(wanted.order_by(User.id), key):
         users[user_id] = full_name
-        by_name[full_name.casefold()].append(user_id)
+        by_name[key_of(full_name)].append(user_id)
     return users, by_name
 
 
@@ -171,12 +172,12 @@ def _find_groups(db: Db, author: Actor, names: Sequence[str]) -> dict[str, tuple
     rows = db.execute(
         select(UserGroup.id, UserGroup.name, UserGroup.kind, UserGroup.can_mention_group).where(
             UserGroup.realm_id == author.realm_id,
-            UserGroup.name_key.in_([name.casefold() for name in names]),
+            UserGroup.name_key.in_([key_of(name) for name in names]),
             ~UserGroup.is_deactivated,
         )
     )
     return {
-        str(name).casefold(): (
+        key_of(str(name)): (
             group_id,
             str(name),
             kind == "named" and belongs(db, author, can_mention),
@@ -189,8 +190,8 @@ def _find_channels(db: Db, author: Actor, texts: Sequence[str]) -> dict[str, tup
     """Return the channels that the author may read."""
     if not texts:
         return {}
-    keys = {text.casefold() for text in texts}
-    keys |= {text.partition(">")[0].strip().casefold() for text in texts}
+    keys = {key_of(text) for text in texts}
+    keys |= {key_of(text.partition(">")[0].strip()) for text in texts}
     rows = db.execute(
         select(Channel.id, Channel.name).where(
             Channel.realm_id == author.realm_id,
@@ -198,7 +199,7 @@ def _find_channels(db: Db, author: Actor, texts: Sequence[str]) -> dict[str, tup
             Channel.id.in_(readable_channel_ids(db, author)),
         )
     )
-    return {name.casefold(): (channel_id, name) for channel_id, name in rows}
+    return {key_of(name): (channel_id, name) for channel_id, name in rows}
 
 
 def find_realm_emoji(

@@ -8,6 +8,7 @@ channels that it is given: no name in it is looked up.
 import re
 
 from models.chat.access.channels import ChannelView
+from models.chat.common.name_keys import key_of
 from models.chat.rendering import Names
 from models.chat.rendering.syntax import channel_slug, encode_fragment
 from models.chat.rendering.texts import TRUNCATED
@@ -113,21 +114,21 @@ class Quotes:
         """Return a silent mention of a user group."""
         if _BREAKS_A_LINK.search(name):
             return inert_line(name)
-        self._groups[name.casefold()] = (group_id, name, False)
+        self._groups[key_of(name)] = (group_id, name, False)
         return f"@_*{name}*"
 
     def channel(self, channel: ChannelView) -> str:
         """Return a link to a channel."""
         if _BREAKS_A_LINK.search(channel.name):
             return link(f"#{channel.name}", channel_address(channel))
-        self._channels[channel.name.casefold()] = (channel.id, channel.name)
+        self._channels[key_of(channel.name)] = (channel.id, channel.name)
         return f"#**{channel.name}**"
 
     def thread(self, channel: ChannelView, topic: str) -> str:
         """Return a link to a topic of a channel."""
         if _BREAKS_A_LINK.search(f"{channel.name} {topic}"):
             return link(f"#{channel.name} > {topic}", topic_address(channel, topic))
-        self._channels[channel.name.casefold()] = (channel.id, channel.name)
+        self._channels[key_of(channel.name)] = (channel.id, channel.name)
         return f"#**{channel.name}>{topic}**"
 
 

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
+from models.chat.common.name_keys import key_of
 from models.chat.rendering.links import Link, find_links, is_safe
 from models.chat.rendering.math import render_math
 from models.chat.rendering.names import WILDCARDS, Names
@@ -165,7 +166,7 @@ def _mention(match: re.Match[str], state: StateInline) -> Piece | None:
 
 def _group_mention(match: re.Match[str], state: StateInline) -> Piece | None:
     names: Names = state.env["names"]
-    known = names.groups.get(match[2].casefold())
+    known = names.groups.get(key_of(match[2]))
     if known is None:
         return None
     group_id, name, may_notify = known
@@ -197,9 +198,9 @@ def _channel(match: re.Match[str], state: StateInline) -> Piece | None:
     if state.linkLevel:
         return None
     names: Names = state.env["names"]
-    whole = names.channels.get(match[1].casefold())
+    whole = names.channels.get(key_of(match[1]))
     name, arrow, topic = match[1].partition(">")
-    known = whole or names.channels.get(name.strip().casefold())
+    known = whole or names.channels.get(key_of(name.strip()))
     if known is None:
         return None
     channel_id, name = known

@@ -10,6 +10,7 @@ from sqlalchemy import Select, func, select
 
 from models.chat.access.channels import ChannelView
 from models.chat.access.membership import belongs
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering import Rendered, topic_links
 from models.chat.rendering.texts import PreparedText
@@ -31,7 +32,7 @@ from models.chat.sending.recipients import (
     access_recipients,
 )
 from models.chat.tables import Message, Subscription, UserGroup
-from models.chat.topics.names import key_of, normalise_topic
+from models.chat.topics.names import normalise_topic
 from models.chat.topics.summary import has_topic
 from models.reader import Db
 

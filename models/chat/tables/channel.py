@@ -22,7 +22,7 @@ TOPIC_KEY = String(200)  # casefolding can lengthen a text threefold
 
 
 class ChannelFolder(ChatBase):
-    """A heading under which people find channels. `name_key` is the name casefolded, unique in the
+    """A heading under which people find channels. `name_key` is the key of the name, unique in the
     realm among archived folders too.
     """
 
@@ -42,7 +42,7 @@ class ChannelFolder(ChatBase):
 
 
 class Channel(ChatBase):
-    """A place for messages under topics. `name_key` is the name casefolded, unique in the realm.
+    """A place for messages under topics. `name_key` is the key of the name, unique in the realm.
 
     Public: not `invite_only`; its history is always public. Private: with shared history
     (`history_public_to_subscribers`) or protected history.

@@ -11,10 +11,10 @@ from sqlalchemy import bindparam, case, literal, select
 from sqlalchemy.orm import Session, aliased
 
 from models.base import table_of
+from models.chat.common.name_keys import key_of
 from models.chat.events import log
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
-from models.chat.topics.names import key_of
 from models.chat.topics.visibility import VisibilityPolicy, policy_event
 from models.dialects import id_in, upsert
 from models.prepared import Query

@@ -1,20 +1,12 @@
 """Names of topics: normalised, checked, cut to length. The empty one has several."""
 
-from unicodedata import normalize
-
+from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.topics.errors import InvalidCharacterInTopic
 
 TOPIC_MAX = 60
 NO_TOPIC = "(no topic)"
 RESOLVED = "✔ "
-
-
-def key_of(topic: str) -> str:
-    """Return the key of a topic: the same for each casing, and for composed and decomposed letters
-    (the Unicode Standard, section 3.13, D145, without compatibility).
-    """
-    return normalize("NFC", normalize("NFC", topic).casefold())
 
 
 def normalise_topic(topic: str, *, empty_name: str) -> str:

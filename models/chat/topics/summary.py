@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from models.base import table_of
 from models.chat.access.channels import ChannelView
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Topic, UserMessage
-from models.chat.topics.names import key_of
 from models.dialects import upsert
 from models.prepared import Change, Query
 from models.reader import Db

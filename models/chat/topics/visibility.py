@@ -16,12 +16,13 @@ from models.chat.access.channels import (
 )
 from models.chat.access.errors import InvalidChannelId
 from models.chat.common.errors import MissingParameter
+from models.chat.common.name_keys import key_of
 from models.chat.events import log
 from models.chat.events.account import MutedTopicsEvent, UserTopicEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import UserTopic
 from models.chat.topics.errors import IncompatibleParameters
-from models.chat.topics.names import key_of, normalise_topic
+from models.chat.topics.names import normalise_topic
 from models.reader import Db
 from models.rows import columns_of, read_rows
 

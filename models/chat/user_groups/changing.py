@@ -15,6 +15,7 @@ from models.chat.access.group_settings import (
 )
 from models.chat.access.groups import check_group_name, find_groups
 from models.chat.common import audit
+from models.chat.common.name_keys import key_of
 from models.chat.events import log
 from models.chat.events.log import or_absent
 from models.chat.events.people import UserGroupUpdateEvent
@@ -111,7 +112,7 @@ def _change(
     for name, column in columns.items():
         setattr(group, column, new[name])
     if "name" in new:
-        group.name_key = new["name"].casefold()
+        group.name_key = key_of(new["name"])
     return old, new
 
 

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping
 
 from models.chat.access.group_settings import CHANNEL_GROUPS
-from models.chat.topics.names import key_of as topic_key_of
+from models.chat.common.name_keys import key_of as topic_key_of
 from models.chat.topics.names import normalise_topic
 from models.chat.zulip_form.fitting import Changes, UniqueNames
 from models.chat.zulip_form.groups import Groups

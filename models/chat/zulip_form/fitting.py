@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import FORBIDDEN
 
 
@@ -40,7 +41,7 @@ class UniqueNames:
         """Return the name, or if it is taken the name with a number."""
         name = self._changes.line(self._table, name, self._most).strip()
         for fit in self._forms(name):
-            key = fit.casefold()
+            key = key_of(fit)
             if key not in self._taken:
                 self._taken.add(key)
                 if fit != name:

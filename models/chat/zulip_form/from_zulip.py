@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from models.chat.common.name_keys import key_of
 from models.chat.exports.tables import Part
 from models.chat.rendering import Names
 from models.chat.rendering.links import Linkifiers
@@ -119,7 +120,7 @@ class Conversion:
         by_name: dict[str, list[int]] = defaultdict(list)
         for user_id, person in self._people.by_id.items():
             if person.is_active:
-                by_name[person.name.casefold()].append(user_id)
+                by_name[key_of(person.name)].append(user_id)
         emoji = {
             row.text("name"): (
                 row.integer("id"),
@@ -132,11 +133,11 @@ class Conversion:
             users=users,
             users_by_name=by_name,
             groups={
-                name.casefold(): (group_id, name, True)
+                key_of(name): (group_id, name, True)
                 for group_id, name in self._groups.names().items()
             },
             channels={
-                name.casefold(): (channel_id, name)
+                key_of(name): (channel_id, name)
                 for channel_id, name in self._channels.names.items()
             },
             emoji=emoji,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from models.chat.alert_words import key_of as alert_key_of
+from models.chat.common.name_keys import key_of
 from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.tables.bots import KEY_MAX
 from models.chat.zulip_form.fitting import Changes
@@ -38,7 +38,7 @@ class Personal:
         for row in rows_of(self._source, "zerver_alertword"):
             user_id = self._people.find(row, "user_profile")
             word = self._changes.line(row.table, row.text("word"), ALERT_WORD_MAX)
-            key = (user_id, alert_key_of(word))
+            key = (user_id, key_of(word))
             if not key[1] or key in taken:
                 self._changes.note(row.table, "a word is empty or there in another spelling")
                 continue

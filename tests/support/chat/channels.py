@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from models.chat.access.group_settings import CHANNEL_GROUPS, CREATOR, store_group_value
+from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import find_realm
 from models.chat.tables import Channel, Subscription, User
 from tests.support.chat.app import ChatClient
@@ -43,7 +44,7 @@ def make_channel(
     channel = Channel(
         realm_id=cast.realm_id,
         name=name,
-        name_key=name.casefold(),
+        name_key=key_of(name),
         creator_id=creator.id,
         date_created=now,
         **groups,
