@@ -10,7 +10,7 @@ import re
 import select
 import socket
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -156,7 +156,7 @@ def members(**changes: object) -> bytes:
     return json.dumps({**INVOICE, **changes}).encode()
 
 
-BODIES: dict[str, tuple[bytes, int]] = {
+BODIES: dict[str, tuple[bytes | Callable[[], bytes], int]] = {
     "empty": (b"", 422),
     "blank": (b"   ", 422),
     "truncated": (VALID[:-5], 422),
@@ -197,7 +197,7 @@ BODIES: dict[str, tuple[bytes, int]] = {
     "order of 60,000 characters": (members(external_order_id="x" * 60_000), 422),
     "order of escapes": (b'{"external_order_id":"' + b"\\u0041" * 10_000 + b'"}', 422),
     "one byte over the limit": (VALID + b" " * (65_537 - len(VALID)), 413),
-    "10 MiB": (VALID + b" " * (10 * MIB), 413),
+    "10 MiB": (lambda: VALID + b" " * (10 * MIB), 413),
 }
 
 
@@ -210,9 +210,14 @@ def assert_refused(answer: Answer, *statuses: int) -> None:
     assert record["message"]
 
 
-@pytest.mark.parametrize(("body", "status"), BODIES.values(), ids=BODIES)
-def test_bodies(target: Target, body: bytes, status: int) -> None:
-    assert_refused(target.send(target.create(body)), status)
+def body_of(name: str) -> bytes:
+    body = BODIES[name][0]
+    return body() if callable(body) else body
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_bodies(target: Target, name: str) -> None:
+    assert_refused(target.send(target.create(body_of(name))), BODIES[name][1])
     assert target.is_well()
 
 
@@ -385,8 +390,8 @@ def test_processor_and_memory_stay_bounded(target: Target) -> None:
     target.is_well()
     memory, cpu = target.memory(), target.cpu()
     size = 0
-    for body, status in BODIES.values():
-        raw = target.create(body)
+    for name, (_, status) in BODIES.items():
+        raw = target.create(body_of(name))
         size += len(raw)
         assert target.send(raw).status == status
     assert target.cpu() - cpu < 0.25 * size / MIB + 0.02 * len(BODIES)
