@@ -428,6 +428,16 @@ class TestRevokeInvitationLink:
         assert chat.acting_as(None).get(f"/accounts/join/{token}") == NO_TOKEN
         assert audited(chat_database)[-1] == "invitation_revoked"
 
+    def test_invites_only_addresses_of_the_organization(
+        self, chat: ChatClient, as_iago: ChatClient, as_cordelia: ChatClient,
+        chat_database: Database,
+    ) -> None:  # fmt: skip
+        path = f"/accounts/join/{make_link(as_iago)}"
+        as_cordelia.patch("/realm", emails_restricted_to_domains=True)
+        refused = chat.acting_as(None).post(path, email=FRIEND)
+        assert refused == bad(f"Email '{FRIEND}' not allowed in this organization")
+        assert mails(chat_database) == []
+
 
 class TestResendInvitation:
     def test_another_link(
