@@ -69,9 +69,12 @@ def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) 
     script = script.replace("/etc/specd.env", str(settings))
     script = script.replace("/opt/specd/bin/specd", str(program))
     script = script.replace("--reuid=specd --regid=specd --init-groups", "--clear-groups")
-    script = script.replace("-o specd -g specd -m 700 /var/lib", f"-m 700 {tmp_path}/lib")
+    script = script.replace("-o specd -g specd ", "")
+    script = script.replace("/var/lib/specd", f"{tmp_path}/lib/specd")
     script = script.replace("/run/specd", str(tmp_path / "run"))
-    env = {"PATH": os.environ["PATH"], "SPECD_OTHER": "mine"}
+    kept = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "KEY": "of a merchant"}
+    others = {"SPECD_OTHER": "mine", "HOME": "/root", "PGHOST": "other", "PYTHONPATH": "/x"}
+    env = {**kept, **others}
     command = ["sh", "-c", script, "specd", "chat", "a b"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     words, umask, *lines = done.stdout.splitlines()
@@ -80,6 +83,11 @@ def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) 
         "SPECD_URL=postgresql://a:$HOME`id`@b/c?d=e&f=g",
         "SPECD_QUOTED=two words",
         "SPECD_LAST=x",
+    }
+    homes = {"HOME": f"{tmp_path}/lib/specd", "USER": "specd", "LOGNAME": "specd"}
+    wanted = {f"{name}={value}" for name, value in {**kept, **homes}.items()}
+    assert wanted == {
+        line for line in lines if not line.startswith(("SPECD_", "PWD=", "OLDPWD=", "_=", "SHLVL="))
     }
     if os.geteuid() == 0:
         folders = [tmp_path / "lib" / "specd", tmp_path / "run"]
