@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -61,10 +61,10 @@ def diagnose_database(
     service: str,
     url: str,
     settings: Settings,
-    diagnose_secret: Callable[[str, Database, Settings], Iterator[Finding]],
+    others: Iterable[Callable[[str, Database, Settings], Iterator[Finding]]],
 ) -> Iterator[Finding]:
     """Check that a database is reachable, migrated and configured for durability, that it takes the
-    connections of this machine, and what `diagnose_secret` checks.
+    connections of this machine, and what `others` check.
     """
     name = f"{service} database"
     if is_missing(url):
@@ -87,7 +87,8 @@ def diagnose_database(
                 yield looks(name, connection)
                 if database.dialect == "postgresql":
                     yield from _connections(name, connection, settings)
-            yield from diagnose_secret(service, database, settings)
+            for diagnose in others:
+                yield from diagnose(service, database, settings)
     except DatabaseUnavailable as error:
         reason = database_message(error) or "does not answer"
         advice = f"check SPECD_{service.upper()}_DATABASE_URL"

@@ -133,7 +133,7 @@ def diagnose_server(settings: Settings) -> Finding:
     """Listen at the address. If it is taken, ask whether specd answers there."""
     host, _, port = settings.bind.rpartition(":")
     try:
-        with closing(_listen(host.strip("[]"), int(port))):
+        with closing(listen_at(settings.bind)):
             detail = f"{settings.bind} is free; `specd serve` can listen there"
             return Finding("server", "ok", detail)
     except PermissionError:
@@ -159,10 +159,11 @@ def _here(host: str) -> str:
     return "127.0.0.1" if host == ANY[0] else "[::1]" if host == ANY[1] else host
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Raise OSError."""
+def listen_at(bind: str) -> socket.socket:
+    """Return a socket that listens at HOST:PORT. Raise OSError."""
+    host, _, port = bind.rpartition(":")
     family, kind, protocol, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     listening = socket.socket(family, kind, protocol)
     try:

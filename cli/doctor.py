@@ -19,6 +19,7 @@ from cli.diagnosis_machine import (
     diagnose_store,
 )
 from cli.diagnosis_methods import diagnose_methods
+from cli.diagnosis_workers import diagnose_workers
 from cli.output import answer_table, json_option, one_sentence
 from cli.privacy import diagnose_files, diagnose_transport
 from settings import Settings
@@ -31,7 +32,7 @@ EARLIEST_S = 1_790_000_000
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Check databases, files, port, limits, chains, payment methods, clock. Exit 1 for a fault."""
+    """Check databases, workers, files, port, limits, chains, methods, clock. Exit 1 for a fault."""
     findings = list(diagnose(Settings.from_env()))
     ok = all(finding.state != "broken" for finding in findings)
     answer_table(
@@ -54,7 +55,7 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     yield _interpreter()
     yield _clock()
     for service, url in settings.database_urls.items():
-        yield from diagnose_database(service, url, settings, diagnose_secret)
+        yield from diagnose_database(service, url, settings, (diagnose_secret, diagnose_workers))
         yield from diagnose_transport(service, url)
     yield diagnose_files(settings)
     yield from diagnose_folders(settings)

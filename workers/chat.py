@@ -23,6 +23,8 @@ from workers.uploads import Uploads
 DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
 EXPORTS_EVERY_S = 1.0
+LONGEST_EXPORT_S = 12 * 3600.0
+"""An archive is one step."""
 UPLOADS_EVERY_S = 1.0
 SEARCH_EVERY_S = 0.5
 REMOVAL_EVERY_S = 0.5
@@ -62,7 +64,13 @@ def bot_webhooks(context: WorkerContext) -> Worker:
     posting = Posting(WebhookSender(opened, answer_kept=ANSWER_READ), context.clock)
     worker = BotWebhooks(context.database, context.clock, _open_vault(settings), posting)
     # A step waits for something to do by itself.
-    return Worker("bot_webhooks", worker.try_step, poll_s=0.0, close=worker.close)
+    return Worker(
+        "bot_webhooks",
+        worker.try_step,
+        poll_s=0.0,
+        close=worker.close,
+        silent_s=posting.silent_s,
+    )
 
 
 def _open_vault(settings: Settings) -> Vault:
@@ -96,7 +104,13 @@ def exports(context: WorkerContext) -> Worker:
         retention=timedelta(seconds=settings.retention_s["chat_export"]),
         stopping=context.pool.stopping,
     )
-    return Worker("exports", worker.try_work_one, poll_s=EXPORTS_EVERY_S, niceness=NICENESS)
+    return Worker(
+        "exports",
+        worker.try_work_one,
+        poll_s=EXPORTS_EVERY_S,
+        niceness=NICENESS,
+        longest_s=LONGEST_EXPORT_S,
+    )
 
 
 def uploads(context: WorkerContext) -> Worker:

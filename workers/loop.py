@@ -6,10 +6,13 @@ instant. SIGTERM and SIGINT let every step finish; a second signal ends the proc
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
 import threading
+import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,6 +37,10 @@ LONGEST_OUTAGE_PAUSE_S = 2.0
 """The longest pause without a database: a step then fails at once and costs nothing."""
 MAX_PLACES = 20
 """How many places in which a step fails have a traceback in the log until it succeeds."""
+STUCK_S = 300.0
+"""A longer step is stuck: all that a step waits for has a shorter time limit."""
+STUCK_FRAMES = 20
+"""How many frames of a step that is stuck are logged."""
 NICENESS = 10
 """Of workers whose work is less urgent than answers."""
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
@@ -45,7 +52,9 @@ class Worker:
 
     A step that raises is logged and tried again after a growing, jittered pause; it never ends the
     worker. `close` runs once after the last step, e.g. to release a lease. `niceness` (0 to 19) is
-    that of its thread, where threads have priorities (Linux).
+    that of its thread, where threads have priorities (Linux). A step that is longer than
+    `longest_s` is stuck, and so is a worker whose other threads have not answered for that time,
+    which `silent_s` returns.
     """
 
     name: str
@@ -53,6 +62,8 @@ class Worker:
     poll_s: float
     close: Callable[[], None] = lambda: None
     niceness: int = 0
+    longest_s: float = STUCK_S
+    silent_s: Callable[[], float] = lambda: 0.0
 
 
 class PeriodicStep:
@@ -83,6 +94,9 @@ class WorkerPool:
         self.failing: set[str] = set()
         """Names of workers whose last step failed."""
         self._threads: list[threading.Thread] = []
+        self._steps: dict[int, tuple[Worker, float]] = {}
+        """Thread of a worker -> the worker, and when its present step began, or infinity."""
+        self._told: set[int] = set()
         self._log = structlog.get_logger("workers")
 
     def start(self, worker: Worker) -> None:
@@ -96,6 +110,27 @@ class WorkerPool:
         with self._returned:
             self._returns += 1
             self._returned.notify_all()
+
+    def notice_stuck(self) -> set[str]:
+        """Return the names of workers that are stuck, and log each once, with the place where it
+        is. A worker that another one has started counts for that one: its name begins with that
+        name and a colon.
+        """
+        now, stuck = time.monotonic(), set()
+        for thread, (worker, began) in list(self._steps.items()):
+            for_s = max(now - began, worker.silent_s())
+            if for_s <= worker.longest_s:
+                self._told.discard(thread)
+                continue
+            stuck.add(worker.name.partition(":")[0])
+            if thread not in self._told:
+                self._told.add(thread)
+                frame = sys._current_frames().get(thread)
+                where = traceback.format_stack(frame)[-STUCK_FRAMES:] if frame else []
+                self._log.error(
+                    "worker_stuck", worker=worker.name, for_s=round(for_s), stack="".join(where)
+                )
+        return stuck
 
     def stop(self) -> None:
         """Let every worker finish its step, and wait until all have."""
@@ -141,6 +176,7 @@ class WorkerPool:
         try:
             self._loop(worker)
             worker.close()
+            self._steps.pop(threading.get_ident(), None)
         except BaseException:
             # A failing step does not get here: this is a bug, and half a pool must not go on.
             self._log.exception("worker_died", worker=worker.name)
@@ -156,7 +192,17 @@ class WorkerPool:
             sleep=self._pause,
             before_sleep=partial(self._note_failure, worker, failures),
         )
-        step = tracing.traced(worker.name, worker.try_one)
+        thread = threading.get_ident()
+        self._steps[thread] = worker, math.inf
+
+        def try_one() -> bool:
+            self._steps[thread] = worker, time.monotonic()
+            try:
+                return worker.try_one()
+            finally:
+                self._steps[thread] = worker, math.inf
+
+        step = tracing.traced(worker.name, try_one)
         while not self.stopping.is_set():
             try:
                 more = retrying(step)

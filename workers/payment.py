@@ -157,7 +157,9 @@ def webhooks(context: WorkerContext) -> Worker:
     )
     worker = WebhookWorker(context.database, context.clock, posting)
     # A step waits for notifications by itself.
-    return Worker("webhooks", worker.try_round, poll_s=0.0, close=worker.close)
+    return Worker(
+        "webhooks", worker.try_round, poll_s=0.0, close=worker.close, silent_s=posting.silent_s
+    )
 
 
 def find_posting_fault(database: Database, message: Message) -> Fault | None:

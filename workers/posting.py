@@ -3,6 +3,7 @@
 import asyncio
 import queue
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -26,6 +27,8 @@ class Posting(ABC, Generic[Job, Ended]):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._asked_at: float | None = None
+        """When the loop's thread was asked for a sign of life that it has not given yet."""
 
     @abstractmethod
     async def post(self, job: Job) -> Ended:
@@ -47,6 +50,20 @@ class Posting(ABC, Generic[Job, Ended]):
             self._thread.start()
         self._count += len(jobs)
         self._loop.call_soon_threadsafe(self._start, jobs, on_end)
+
+    def silent_s(self) -> float:
+        """Return how long the loop's thread has not answered, in seconds. Each call asks it."""
+        if self._loop is None or self._loop.is_closed():
+            return 0.0
+        asked_at = self._asked_at
+        if asked_at is None:
+            self._asked_at = time.monotonic()
+            self._loop.call_soon_threadsafe(self._answer)
+            return 0.0
+        return time.monotonic() - asked_at
+
+    def _answer(self) -> None:
+        self._asked_at = None
 
     @property
     def count(self) -> int:

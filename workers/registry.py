@@ -1,6 +1,6 @@
 """All workers by name; runs some of them in one process."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from importlib import import_module
@@ -61,7 +61,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
             running.setdefault(service, []).append(name)
         for service, theirs in running.items():
             if service in TABLES:
-                find_running = partial(_without, theirs, pool.failing)
+                find_running = partial(_find_running, theirs, pool)
                 database = contexts[service].database
                 workers.append(
                     heartbeats_of(TABLES[service], database, clock, service, find_running)
@@ -77,5 +77,7 @@ def expect_all(service: str, database: Database) -> None:
         expect_workers(service, database, SystemClock(), tuple(SERVICES[service]))
 
 
-def _without(names: Sequence[str], failing: Collection[str]) -> list[str]:
-    return [name for name in names if name not in failing]
+def _find_running(names: Sequence[str], pool: WorkerPool) -> list[str]:
+    """Return the names of workers that neither fail nor are stuck."""
+    stuck = pool.notice_stuck()
+    return [name for name in names if name not in pool.failing and name not in stuck]

@@ -14,16 +14,18 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from cli import diagnosis
+from cli import diagnosis, diagnosis_workers
 from cli.diagnosis import connections_of
 from cli.folders import require_folders
 from models import folders
+from models.database import Database
 from services import NAMES
 from settings import Settings
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, free_port
 from tests.support.databases import place_migrated
 from tests.support.postgres import PostgresServer
+from workers.registry import SERVICES, expect_all
 
 FIRST_HOUR = ROOT / "docs" / "deploy" / "first-hour.md"
 
@@ -140,7 +142,7 @@ def test_a_port_that_only_root_may_use(ready: Specd, monkeypatch: pytest.MonkeyP
     def bind(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("cli.diagnosis_machine._listen", bind)
+    monkeypatch.setattr("cli.diagnosis_machine.listen_at", bind)
     assert "use a port from 1024" in broken(ready)["server"]
 
 
@@ -196,6 +198,23 @@ def test_a_database_of_another_release_has_one_message(ready: Specd, tmp_path: P
     told.add(f"The chat database is {broken(ready)['chat database']}")
     assert len(told) == 1, told
     assert "not of this release or an earlier one" in told.pop()
+
+
+@pytest.mark.parametrize(("serves", "state"), [(True, "broken"), (False, "warning")])
+def test_workers_that_run_nowhere(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch, serves: bool, state: str
+) -> None:
+    for service in SERVICES:
+        with closing(Database.for_service(service, Settings.from_env())) as database:
+            expect_all(service, database)
+    gone = ["chat workers", "payment workers"]
+    assert not set(gone) & {*broken(ready), *broken(ready, "warning")}
+    monkeypatch.setattr(diagnosis_workers, "GONE_S", -1.0)
+    monkeypatch.setattr(diagnosis_workers, "_is_served", lambda _: serves)
+    told = broken(ready, state)
+    assert "uploads" in told["chat workers"]
+    assert "chain_watcher" in told["payment workers"]
+    assert "start specd worker" in told["payment workers"]
 
 
 def test_removed_setting_is_reported_and_ignored(

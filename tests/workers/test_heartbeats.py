@@ -1,9 +1,11 @@
 """Heartbeats of workers: who runs is seen, and who is gone, fails or never started is missed."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
+import structlog
 from sqlalchemy import Table
 
 from models.database import Database
@@ -12,7 +14,8 @@ from settings import Settings
 from tests.support.frozen_clock import FrozenClock
 from workers import registry
 from workers.heartbeats import TABLES, expect_workers, heartbeats_of
-from workers.loop import Worker, WorkerPool
+from workers.loop import STUCK_S, Worker, WorkerPool
+from workers.posting import Posting
 
 TIMEOUT_S = 10.0
 
@@ -94,6 +97,62 @@ def test_worker_is_failing_until_a_step_succeeds(pool: WorkerPool) -> None:
     pool.start(Worker("one", step, poll_s=60))
     pool.start(Worker("look", look, poll_s=0.001))
     assert ended.wait(TIMEOUT_S)
+
+
+def test_worker_that_hangs_is_missed_and_its_place_is_logged(pool: WorkerPool) -> None:
+    """One thread hangs: of a worker, of one that it has started, or of its requests."""
+    hang, entered, silent = threading.Event(), threading.Barrier(3), [0.0]
+
+    def wait_for_nothing() -> bool:
+        entered.wait(TIMEOUT_S)
+        hang.wait(TIMEOUT_S)
+        return False
+
+    workers = [
+        Worker("one", wait_for_nothing, poll_s=60, longest_s=-1.0),
+        Worker("watcher:31337", wait_for_nothing, poll_s=60, longest_s=-1.0),
+        Worker("posts", lambda: False, poll_s=60, silent_s=lambda: silent[0]),
+        Worker("well", lambda: False, poll_s=60),
+    ]
+    try:
+        with structlog.testing.capture_logs() as logged:
+            pool = WorkerPool()
+            for worker in workers:
+                pool.start(worker)
+            entered.wait(TIMEOUT_S)
+            assert pool.notice_stuck() == {"one", "watcher"}
+            silent[0] = STUCK_S + 1
+            assert pool.notice_stuck() == {"one", "watcher", "posts"}
+            names = ["one", "watcher", "posts", "well"]
+            assert registry._find_running(names, pool) == ["well"]
+        stuck = [line for line in logged if line["event"] == "worker_stuck"]
+        assert [line["worker"] for line in stuck] == ["one", "watcher:31337", "posts"]
+        assert "in wait_for_nothing" in stuck[0]["stack"]
+    finally:
+        hang.set()
+        pool.stop()
+    assert pool.notice_stuck() == set(), "a worker that has ended is not stuck"
+
+
+def test_thread_of_requests_that_answers_is_not_silent() -> None:
+    class Requests(Posting[threading.Event, None]):
+        async def post(self, job: threading.Event) -> None:
+            job.wait(TIMEOUT_S)  # blocks the loop
+
+        async def close_connections(self) -> None:
+            pass
+
+    posting, free = Requests("requests"), threading.Event()
+    assert posting.silent_s() == 0
+    posting.begin([free], lambda: None)
+    assert posting.silent_s() == 0
+    assert posting.silent_s() > 0
+    free.set()
+    posting.finish()
+    ends_at = time.monotonic() + TIMEOUT_S
+    while posting.silent_s():
+        assert time.monotonic() < ends_at
+    posting.close()
 
 
 def test_migration_expects_each_worker(

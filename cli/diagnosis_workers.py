@@ -1,0 +1,50 @@
+"""The check of `specd doctor` that each worker runs somewhere."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+from cli.diagnosis import Finding
+from cli.diagnosis_machine import listen_at
+from models.clock import SystemClock
+from models.database import Database
+from models.worker_heartbeats import find_heartbeats
+from settings import Settings
+from workers.heartbeats import TABLES
+
+GONE_S = 300.0
+"""As in the rule SpecdWorkerGone."""
+
+
+def diagnose_workers(service: str, database: Database, settings: Settings) -> Iterator[Finding]:
+    """Name workers that have run nowhere for a while. Beside a server this is a fault: what it
+    accepts is not worked on.
+    """
+    if service not in TABLES:
+        return
+    now = SystemClock().now()
+    with database.reading() as reader:
+        ages = {
+            name: (now - seen_at).total_seconds()
+            for name, seen_at in find_heartbeats(reader, TABLES[service])
+        }
+    gone = {name: age for name, age in ages.items() if age > GONE_S}
+    if gone:
+        longest = max(gone.values()) / 60
+        yield Finding(
+            f"{service} workers",
+            "broken" if _is_served(settings) else "warning",
+            f"{', '.join(gone)} last ran {longest:.0f} minutes ago; start specd worker, or find"
+            " worker_step_failed and worker_stuck in its log",
+        )
+    elif ages:
+        yield Finding(
+            f"{service} workers", "ok", f"all {len(ages)} run, or have only to be started"
+        )
+
+
+def _is_served(settings: Settings) -> bool:
+    try:
+        with closing(listen_at(settings.bind)):
+            return False
+    except OSError:
+        return True
