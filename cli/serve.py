@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from importlib import import_module
 
 import click
 from gunicorn.app import wsgiapp
@@ -31,6 +32,14 @@ def gunicorn_argv(application: str) -> list[str]:
     ]
 
 
+def _build(application: str) -> None:
+    """Build the application that gunicorn finds then, so that it serves soon after the return of a
+    database. Building opens nothing.
+    """
+    import_module("cli.gunicorn_conf")  # before anything imports prometheus_client
+    getattr(import_module("wsgi"), application)
+
+
 @click.command()
 @click.option(
     "--only",
@@ -54,12 +63,18 @@ def serve(only: str | None, reloads: bool, wait_s: float) -> None:
             f" machine can reach, such as 127.0.0.1:8080, not {settings.bind}."
         )
     require_folders(settings, serves=True)
-    once_available(settings, wait_s, lambda: require_databases(settings, only))
+    application = only or EVERYTHING
+    once_available(
+        settings,
+        wait_s,
+        lambda: require_databases(settings, only),
+        lambda: None if reloads else _build(application),
+    )
     if reloads:
-        words = ["-m", "cli.reloading", settings.bind, only or EVERYTHING]
+        words = ["-m", "cli.reloading", settings.bind, application]
         os.execv(sys.executable, [sys.executable, *words])
     # On SIGUSR2 gunicorn starts Python with these arguments again.
-    sys.argv = ["-mgunicorn", *gunicorn_argv(only or EVERYTHING)[3:]]
+    sys.argv = ["-mgunicorn", *gunicorn_argv(application)[3:]]
     try:
         wsgiapp.run(prog="gunicorn")
     except Exception:

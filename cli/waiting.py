@@ -30,10 +30,16 @@ def wait_option(default_s: float) -> Callable[[Callable[..., None]], Callable[..
     )
 
 
-def once_available(settings: Settings, wait_s: float, work: Callable[[], T]) -> T:
+def once_available(
+    settings: Settings,
+    wait_s: float,
+    work: Callable[[], T],
+    meanwhile: Callable[[], object] = lambda: None,
+) -> T:
     """Return the result of `work`, which is repeated while a database of PostgreSQL is not
-    available, for `wait_s` seconds. Say so on standard error, once for each reason. Raise
-    DatabaseUnavailable after that. A file of SQLite does not come up later.
+    available, for `wait_s` seconds. Say so on standard error, once for each reason, and do once
+    what can be done `meanwhile`. Raise DatabaseUnavailable after that. A file of SQLite does not
+    come up later.
     """
     ends_at = time.monotonic() + wait_s
     waits = not all(url.startswith(SQLITE) for url in settings.database_urls.values())
@@ -47,5 +53,7 @@ def once_available(settings: Settings, wait_s: float, work: Callable[[], T]) -> 
             reason = database_message(error) or "it does not answer"
             if reason != told:
                 click.echo(f"Waiting for the database: {reason}", err=True)
+                if not told:
+                    meanwhile()
                 told = reason
             time.sleep(PAUSE_S)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from cli import waiting
+from cli import serve, waiting
 from cli.waiting import once_available
 from models.errors import DatabaseUnavailable
 from settings import Settings
@@ -36,8 +36,10 @@ def test_work_is_repeated_until_the_database_is_there(
             raise DatabaseUnavailable
         return "done"
 
-    assert once_available(LATE, 600, work) == "done"
+    prepared: list[float] = []
+    assert once_available(LATE, 600, work, lambda: prepared.append(clock.now)) == "done"
     assert 60 <= clock.now < 65
+    assert prepared == [0.0], "prepared once, before the first pause"
     assert capsys.readouterr().err.count("Waiting for the database") == 1
 
 
@@ -75,6 +77,8 @@ def test_each_command_of_a_unit_waits_and_says_why(
     for service in ("PAYMENT", "CHAT"):
         url = f"postgresql+psycopg://specd@127.0.0.1:{free_port()}/specd"
         monkeypatch.setenv(f"SPECD_{service}_DATABASE_URL", url)
+    built: list[str] = []
+    monkeypatch.setattr(serve, "_build", built.append)  # in another process (tests.live)
     began = time.monotonic()
     status, out, err = specd(command, "--wait", "0.8")
     assert (status, out) == (1, "")
@@ -84,3 +88,4 @@ def test_each_command_of_a_unit_waits_and_says_why(
     assert last.startswith("Error: The database cannot be used: ")
     assert "refused" in first
     assert "refused" in last
+    assert built == (["app"] if command == "serve" else [])

@@ -346,6 +346,7 @@ def test_a_server_that_starts_before_its_database(
                 back = time.monotonic()
                 until(lambda: is_ready(port))
                 print(f"ready {time.monotonic() - back:.1f} s after the return")
+                assert list((tmp_path / "metrics").glob("*.db")), "counters are shared"
             finally:
                 process.terminate()
                 process.wait(20)
