@@ -455,21 +455,219 @@ def test_a_channel_is_made_and_joined(hamlet: Person, othello: Person) -> None:
     hamlet.see(".message .content", "Is it a custom?")
 
 
-def test_older_messages_come_on_demand(hamlet: Person, base: str, keys: dict[str, str]) -> None:
-    with httpx.Client(base_url=f"{base}/api/v1", auth=(OTHELLO, keys[OTHELLO])) as client:
-        for number in range(60):
-            form = {"type": "channel", "to": "stage", "topic": "play", "content": f"Line {number}."}
-            assert client.post("/messages", data=form).status_code == 200
+SHOWN = """
+const view = document.querySelector("#timeline").getBoundingClientRect();
+return [...document.querySelectorAll("#messages .message")].filter((item) => {
+  const { bottom } = item.getBoundingClientRect();
+  return bottom > view.top && bottom <= view.bottom + 1;
+}).map((item) => Number(item.id.slice("message-".length)));
+"""
+RECORD = f"""
+window.everShown = new Set();
+const look = () => {{
+  for (const id of (() => {{ {SHOWN} }})()) window.everShown.add(id);
+  requestAnimationFrame(look);
+}};
+look();
+"""
+
+
+class Account:
+    """What the server has of an account, as any device of it would be told."""
+
+    def __init__(self, base: str, email: str, key: str) -> None:
+        self._client = httpx.Client(base_url=f"{base}/api/v1", auth=(email, key))
+
+    def say(self, topic: str, *contents: str) -> list[int]:
+        """Send messages to a topic of #stage. Return their ids."""
+        ids = []
+        for content in contents:
+            form = {"type": "channel", "to": "stage", "topic": topic, "content": content}
+            ids.append(self._client.post("/messages", data=form).json()["id"])
+        return ids
+
+    def channel_id(self, name: str) -> int:
+        answer = self._client.get("/get_stream_id", params={"stream": name})
+        return int(answer.json()["stream_id"])
+
+    def move(self, message_id: int, topic: str) -> None:
+        form = {"topic": topic, "propagate_mode": "change_one"}
+        assert self._client.patch(f"/messages/{message_id}", data=form).status_code == 200
+
+    def unread(self) -> list[int]:
+        asked = {"anchor": "oldest", "num_before": 0, "num_after": 5000}
+        narrow = '[{"operator": "is", "operand": "unread"}]'
+        answer = self._client.get("/messages", params={**asked, "narrow": narrow})
+        return [message["id"] for message in answer.json()["messages"]]
+
+    def mark(self, op: str, *ids: int) -> None:
+        form = {"messages": json.dumps(ids), "op": op, "flag": "read"}
+        assert self._client.post("/messages/flags", data=form).status_code == 200
+
+
+def test_what_was_shown_is_read_on_every_device_and_nothing_else(
+    hamlet: Person,
+    other_chromium: Browser,
+    base: str,
+    keys: dict[str, str],
+) -> None:
+    """Opening, scrolling, no network and a reload, with a second browser of the same account."""
+    at_server, speaker = (Account(base, email, keys[email]) for email in (HAMLET, OTHELLO))
+    said = speaker.say("play", *(f"Line {number}." for number in range(160)))
+    others = Account(base, OWNER, keys[OWNER])
+    untouched = others.unread()
+    other_chromium.reset()
+    second = Person(other_chromium, base, HAMLET)
+    second.enter()
     hamlet.enter()
-    hamlet.has_counts(**{"#stage": "60", "play": "60"})
+    hamlet.has_counts(**{"#stage": "160", "play": "160"})
+    recorded = set()
+
+    def agree(what: str) -> None:
+        """What is in view is read, what never was is not, and all three say the same."""
+
+        def is_settled() -> bool:
+            shown, ever = hamlet.browser.run(f"return [(() => {{ {SHOWN} }})(), [...everShown]]")
+            recorded.update(ever)
+            unread = set(at_server.unread())
+            assert unread >= set(said) - recorded, what
+            count = {"#stage": str(len(unread)), "play": str(len(unread))}
+            return not unread & set(shown) and hamlet.counts() == second.counts() == count
+
+        hamlet.browser.wait(is_settled, what)
+
+    hamlet.browser.run(RECORD)
     hamlet.go_to("play")
-    hamlet.has_counts()
-    shown = [item.text for item in hamlet.browser.find_all(".message .content")]
-    assert shown == [f"Line {number}." for number in range(10, 60)]
-    hamlet.browser.run("document.getElementById('older').click()")
+    hamlet.see(".mark.new", "New")
     hamlet.see(".message .content", "Line 0.")
-    assert len(hamlet.browser.find_all(".message")) == 60
-    assert not hamlet.browser.find("#older").is_displayed()
+    agree("the messages in view after opening")
+    assert len(at_server.unread()) > 120
+    hamlet.browser.run("document.querySelector('#timeline').scrollTop += 300")
+    agree("the messages in view after scrolling")
+    assert len(at_server.unread()) > 100
+    hamlet.browser.connect(is_connected=False)
+    hamlet.see("#offline", "The connection is lost.")
+    before = at_server.unread()
+    hamlet.browser.run("document.querySelector('#timeline').scrollTop += 300")
+    seen = "return [...document.querySelectorAll('#messages .message')].length"
+    assert hamlet.browser.run(seen) > 50
+    hamlet.browser.connect(is_connected=True)
+    agree("the messages seen without a network")
+    assert len(at_server.unread()) < len(before)
+    hamlet.browser.find("#below").click()
+    hamlet.see(".message .content", "Line 159.")
+    agree("the newest messages")
+    assert set(at_server.unread()) & set(said[90:120])
+    first = str(said.index(at_server.unread()[0]))
+    hamlet.browser.driver.refresh()
+    hamlet.see("#sign-in-title", "Sign in to Elsinore")
+    hamlet.browser.run(RECORD)
+    hamlet.sign_in()
+    hamlet.see(".message .content", f"Line {first}.")
+    agree("the messages in view after a reload")
+    hamlet.browser.find("#read-all").click()
+    hamlet.has_counts()
+    second.has_counts()
+    assert at_server.unread() == []
+    assert others.unread() == untouched
+    other_chromium.open("about:blank")
+
+
+def test_what_nobody_looks_at_stays_unread(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    """Behind a dialog and without the focus; and what was marked as unread in view stays so."""
+    at_server, speaker = (Account(base, email, keys[email]) for email in (HAMLET, OTHELLO))
+    hamlet.enter()
+    [first] = speaker.say("play", "Speak.")
+    hamlet.has_counts(**{"#stage": "1", "play": "1"})
+    hamlet.browser.find("#show-scheduled").click()
+    channel = at_server.channel_id("stage")
+    hamlet.browser.run("location.hash = `#narrow/channel/${arguments[0]}`", channel)
+    hamlet.see(".message .content", "Speak.")
+    [second] = speaker.say("play", *["Speak again."])
+    hamlet.has_counts(**{"#stage": "2", "play": "2"})
+    assert at_server.unread() == [first, second]
+    hamlet.browser.find("#scheduled-close").click()
+    hamlet.has_counts()
+    at_server.mark("remove", second)
+    hamlet.has_counts(**{"#stage": "1", "play": "1"})
+    speaker.say("play", "Answer me.")
+    hamlet.see(".message .content", "Answer me.")
+    hamlet.browser.wait(lambda: at_server.unread() == [second], "what was seen since")
+
+
+def test_messages_come_both_ways(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    """A link leads into the middle, and a list of any length stays short."""
+    speaker = Account(base, OTHELLO, keys[OTHELLO])
+    said = speaker.say("play", *(f"Line {number}." for number in range(170)))
+    Account(base, HAMLET, keys[HAMLET]).mark("add", *said)
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.go_to("play")
+    hamlet.see(".message .content", "Line 169.")
+    place = hamlet.browser.run("return location.hash")
+    hamlet.browser.run("location.hash = arguments[0]", f"{place}/near/{said[80]}")
+    hamlet.see(".message.near .content", "Line 80.")
+    assert said[80] in hamlet.browser.run(SHOWN)
+    items = "return [...document.querySelectorAll('.message .content')].map((e) => e.innerText)"
+    loaded = hamlet.browser.run(items)
+    assert "Line 20." not in loaded
+    assert "Line 150." not in loaded
+    for end, text in (("older", "Line 0."), ("newer", "Line 169.")):
+        while hamlet.browser.run(f"return !document.getElementById('{end}').hidden"):
+            hamlet.browser.run(f"document.getElementById('{end}').click()")
+        hamlet.see(".message .content", text)
+    assert hamlet.browser.run(items) == [f"Line {number}." for number in range(170)]
+    assert said[80] in hamlet.browser.run(SHOWN)
+    assert hamlet.browser.console() == []
+
+
+def test_every_link_that_the_page_makes_is_opened_by_it(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    """Of the list, headings, hits, quotes, copies, the server's own links and those of Zulip."""
+    speaker = Account(base, OTHELLO, keys[OTHELLO])
+    [early] = speaker.say("play", "An early walrus")
+    [moved] = speaker.say("play", "This one moves")
+    speaker.say("play", *(f"Line {number}." for number in range(70)))
+    channel = speaker.channel_id("stage")
+    there = f"narrow/channel/{channel}-stage/topic/play"
+    speaker.say(
+        "links",
+        f"#**stage** #**stage>play** #**stage>play@{early}**",
+        f"[a](/#{there}/near/{early}) [b](#{there}/with/{early}) [c]({base}/#narrow/id/{early})",
+        f"[d]({base}/chat#narrow/stream/{channel}/subject/play/near/{moved})",
+        f"{base}/#narrow/is/starred",
+    )
+    speaker.move(moved, "elsewhere")
+    hamlet.enter()
+    hamlet.go_to("links")
+    hamlet.see(".message .content a", "d")
+    hamlet.choose_late("#stage", ".quote")
+    field = hamlet.browser.find("#content")
+    hamlet.browser.wait(lambda: "[said](" in str(field.get_property("value")), "the quote")
+    copied = hamlet.browser.run("return /\\[said\\]\\(([^)]*)/.exec(content.value)[1]")
+    field.clear()
+    links = set(hamlet.browser.run(LINKS)) | {copied}
+    hamlet.browser.find("#search").send_keys("walrus", Keys.ENTER)
+    hamlet.see(".mark.topic a", "#stage > play")
+    links |= set(hamlet.browser.run(LINKS))
+    assert len(links) > 12
+    for link in sorted(links):
+        assert link.startswith(f"{base}/chat#narrow/"), link
+        hamlet.browser.run("location.hash = ''")
+        hamlet.gone("#conversation")
+        hamlet.browser.run("location.hash = new URL(arguments[0]).hash", link)
+        hamlet.see("#place", "")
+        message = link.partition("/near/")[2]
+        if message:
+            hamlet.see(f"#message-{message}.near", "")
+            assert int(message) in hamlet.browser.run(SHOWN), link
+    assert hamlet.browser.console() == []
+
+
+LINKS = """
+return [...document.querySelectorAll("#sidebar a, #messages a")].map((link) => link.href);
+"""
 
 
 def test_what_the_server_refuses_is_told_and_kept(

@@ -48,11 +48,12 @@ return addresses.filter((address) => !URL.canParse(address, location.href));
 TIMELINE = """
 const [messages, events, done] = arguments;
 import("/static/chat/timeline.js").then(async ({ Timeline, announceMessage }) => {
-  const nothing = { within: () => [], count: () => 0 };
+  const nothing = { within: () => [], count: () => 0, has: () => false };
   const realm = { canEdit: true, editSeconds: null, maxMessage: 10000, emptyTopic: "general chat" };
   const names = { nameOf: String, titleOf: String };
-  const state = { me: 4, users: new Map(), realm, unread: nothing, ...names };
-  const api = { get: async () => ({ messages, found_oldest: true }), post: async () => ({}) };
+  const state = { me: 4, users: new Map(), realm, unread: nothing, settings: {}, ...names };
+  const whole = { messages, found_oldest: true, found_newest: true };
+  const api = { get: async () => whole, post: async () => ({}) };
   const failures = [];
   const timeline = new Timeline({ api, state, complain: (error) => failures.push(String(error)) });
   try {
@@ -204,6 +205,11 @@ def test_what_cannot_be_drawn_is_text_and_hides_nothing(page: Browser) -> None:
         {"userIds": [4, 5]},
         {"channelId": 9},
         {"search": "50% of #1/2 > a.b?"},
+        {"is": "starred"},
+        {"near": 7},
+        {"userIds": [4, 5], "near": 7},
+        {"channelId": 9, "near": 7},
+        {"channelId": 9, "topic": "", "near": 7},
         *({"channelId": 9, "topic": t} for t in ("", "a b", "50% of #1/2 > a.b?", "ü 🏰", ".2E")),
     ],
     ids=str,
@@ -222,6 +228,9 @@ def test_an_address_leads_to_its_place(page: Browser, place: dict[str, object]) 
         "#narrow/search/",
         "#narrow/search/.ZZ",
         "#narrow/dm/x",
+        "#narrow/is/nothing",
+        "#narrow/channel/x/near/1",
+        "#narrow/channel/9/sender/4",
         "#a/b/c",
     ],
 )
@@ -231,6 +240,28 @@ def test_another_address_leads_nowhere(page: Browser, address: str) -> None:
     import("/static/chat/places.js").then(({ placeAt }) => done(placeAt(address)));
     """
     assert page.driver.execute_async_script(script, address) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("#narrow/stream/9-the-stage/subject/a.20b", {"channelId": 9, "topic": "a b"}),
+        ("#narrow/channel/9-x/topic/a/with/7", {"channelId": 9, "topic": "a", "near": 7}),
+        ("#narrow/channel/9-x/topic/a/", {"channelId": 9, "topic": "a"}),
+        ("#narrow/pm-with/5,4-group/near/7", {"userIds": [4, 5], "near": 7}),
+        ("#narrow/dm/4-Othello", {"userIds": [4]}),
+        ("#narrow/id/7", {"near": 7}),
+        ("#narrow/channel/9-x/near/x", {"channelId": 9}),
+    ],
+)
+def test_every_spelling_of_zulip_leads_to_its_place(
+    page: Browser, address: str, place: dict[str, object]
+) -> None:
+    script = """
+    const [address, done] = arguments;
+    import("/static/chat/places.js").then(({ placeAt }) => done(placeAt(address)));
+    """
+    assert page.driver.execute_async_script(script, address) == place
 
 
 MOVED = """
@@ -268,6 +299,9 @@ import("/static/chat/state.js").then(({ placeAfterMove }) => {
         ({"userIds": [3, 4]}, None),
         ({"userIds": [5]}, None),
         ({"search": "castle"}, {"search": "castle"}),
+        ({"is": "starred"}, {"is": "starred"}),
+        ({"channelId": 9, "near": 7}, {"channelId": 19}),
+        ({"near": 7}, None),
     ],
     ids=str,
 )
@@ -276,3 +310,36 @@ def test_a_place_has_other_ids_after_a_move(
 ) -> None:
     """Nobody writes to the wrong person where two have the same name."""
     assert page.driver.execute_async_script(MOVED, place) == moved
+
+
+IN_VIEW = """
+const [items, policies, done] = arguments;
+import("/static/chat/reading.js").then(({ idsInView, marksAsRead }) => {
+  const seen = idsInView(items, { top: 100, bottom: 500 });
+  done([seen, policies.map(([place, policy]) => marksAsRead(place, policy))]);
+});
+"""
+
+
+def test_a_message_is_seen_when_its_end_is_in_view(page: Browser) -> None:
+    items = [
+        [1, {"top": 20, "bottom": 90}],
+        [2, {"top": 90, "bottom": 130}],
+        [3, {"top": 130, "bottom": 500}],
+        [4, {"top": 480, "bottom": 520}],
+        [5, {"top": 0, "bottom": 400}],
+        [6, {"top": 0, "bottom": 900}],
+    ]
+    channel, topic, people = {"channelId": 9}, {"channelId": 9, "topic": ""}, {"userIds": [4]}
+    policies = [
+        *((place, policy, True) for place in (topic, people) for policy in (1, 2)),
+        *((place, 3, False) for place in (channel, topic, people)),
+        (channel, 1, True),
+        (channel, 2, False),
+        ({"search": "x"}, 1, False),
+        ({"is": "starred"}, 1, False),
+    ]
+    asked = [[place, policy] for place, policy, _ in policies]
+    seen, marks = page.driver.execute_async_script(IN_VIEW, items, asked)
+    assert seen == [2, 3, 5]
+    assert marks == [expected for _, _, expected in policies]

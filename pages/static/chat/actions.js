@@ -1,16 +1,16 @@
 // What the menu of a message offers beside emoji, edit and delete: quote, star, link, resolve.
 
 import { announce } from "../client/element.js";
-import { addressOf, placeOf } from "./places.js";
+import { addressOf, isView, placeOf } from "./places.js";
 
 const RESOLVED = "✔ ";
 
 const isStarred = (message) => message.flags?.includes("starred") ?? false;
 
-/** The address of a message, which leads to its topic or conversation. */
+/** The address of a message, in its topic or conversation. */
 function linkTo(app, message) {
-  const address = addressOf(placeOf(message, app.state.me));
-  return `${location.origin}${location.pathname}${address}/near/${message.id}`;
+  const address = addressOf({ ...placeOf(message, app.state.me), near: message.id });
+  return `${location.origin}${location.pathname}${address}`;
 }
 
 /** Put the message into the field as a quote. */
@@ -20,7 +20,7 @@ async function quote(app, message) {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
   const who = `@_**${message.sender_full_name}|${message.sender_id}**`;
-  const place = app.place.search === undefined ? app.place : placeOf(message, app.state.me);
+  const place = isView(app.place) ? placeOf(message, app.state.me) : app.place;
   app.insert(`${who} [said](${linkTo(app, message)}):\n${fence}quote\n${content}\n${fence}\n`, place);
   app.show(place);
 }

@@ -4,7 +4,7 @@ import { open } from "../client/dialogs.js";
 import { announce, find } from "../client/element.js";
 import { idempotencyKey } from "../client/requests.js";
 import { writeShort } from "../client/times.js";
-import { keyOf, recipientsOf } from "./places.js";
+import { isView, keyOf, recipientsOf } from "./places.js";
 import { fieldValueOf } from "./times.js";
 import { Typist } from "./typing.js";
 
@@ -41,7 +41,7 @@ export class Compose {
   open(place) {
     if (this.#place !== null) this.#keep(this.#place, this.#content.value);
     this.#typist.stop();
-    this.#form.hidden = place.search !== undefined;
+    this.#form.hidden = isView(place);
     this.#place = this.#form.hidden ? null : place;
     if (this.#form.hidden) return;
     const { maxMessage, maxTopic, emptyTopic } = this.#app.state.realm;
@@ -107,19 +107,20 @@ export class Compose {
     return this.#place.userIds ? this.#place : { ...this.#place, topic: this.#topic.value.trim() };
   }
 
-  /** Whether the server took it and the user is still there. The same text is the same request
-   *  until then. */
+  /** The answer, once the server took it and the user is still there, else null. The same text is the
+   *  same request until then. */
   async #post(path, target, parameters) {
     const body = { ...recipientsOf(target), content: this.#content.value, read_by_sender: true, ...parameters };
     const place = this.#place;
     const text = JSON.stringify([path, body]);
     if (this.#tried.text !== text) this.#tried = { text, key: idempotencyKey() };
     this.#form.setAttribute("aria-busy", "true");
+    let answer;
     try {
-      await this.#app.api.post(path, body, { headers: { "Idempotency-Key": this.#tried.key } });
+      answer = await this.#app.api.post(path, body, { headers: { "Idempotency-Key": this.#tried.key } });
     } catch (error) {
       this.#refusal.textContent = error.message;
-      return false;
+      return null;
     } finally {
       this.#form.setAttribute("aria-busy", "false");
     }
@@ -127,13 +128,14 @@ export class Compose {
     this.#drafts.delete(keyOf(place));
     if (this.#place === place) this.#content.value = "";
     this.#typist.stop();
-    return this.#place === place;
+    return this.#place === place ? answer : null;
   }
 
   async #send() {
     if (this.#form.getAttribute("aria-busy") === "true" || this.#content.value.trim() === "") return;
     const target = this.#target;
-    if (await this.#post("/messages", target, {})) this.#app.show(target);
+    const sent = await this.#post("/messages", target, {});
+    if (sent !== null) this.#app.showSent(target, sent.id);
     this.focus();
   }
 
@@ -148,7 +150,8 @@ export class Compose {
     field.value = fieldValueOf(inAnHour);
     if ((await open(find("scheduling"))) !== "schedule") return this.focus();
     const at = new Date(field.value).getTime();
-    if (await this.#post("/scheduled_messages", this.#target, { scheduled_delivery_timestamp: Math.floor(at / 1000) }))
+    const parameters = { scheduled_delivery_timestamp: Math.floor(at / 1000) };
+    if ((await this.#post("/scheduled_messages", this.#target, parameters)) !== null)
       announce(`Scheduled for ${writeShort(at)}`);
     this.focus();
   }

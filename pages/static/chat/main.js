@@ -7,7 +7,7 @@ import { Attaching } from "./attaching.js";
 import { Channels } from "./channels.js";
 import { Completion } from "./completion.js";
 import { Compose } from "./compose.js";
-import { addressOf, keyOf, placeAt } from "./places.js";
+import { addressOf, isView, keyOf, placeAt, placeOf } from "./places.js";
 import { Presence } from "./presence.js";
 import { Queue } from "./queue.js";
 import { Scheduled } from "./scheduled.js";
@@ -24,6 +24,7 @@ class App {
   place = null;
   presence = new Presence(this);
   #queue = null;
+  #failures = 0; // in a row, of the queue
   #sessionId = null;
   #sidebar = new Sidebar(this);
   #timeline = new Timeline(this);
@@ -38,6 +39,7 @@ class App {
     // The key goes with the page: a page that the browser kept for its back button begins anew.
     addEventListener("pagehide", () => this.#queue?.stop());
     addEventListener("pageshow", (event) => event.persisted && location.reload());
+    for (const name of ["offline", "online"]) addEventListener(name, () => this.#tellTrouble(this.#failures));
     find("sign-out").addEventListener("click", () => this.#signOut());
     new Attaching(this);
     new Channels(this);
@@ -54,7 +56,13 @@ class App {
 
   /** Go to a place. */
   show(place) {
-    if (this.place === null || keyOf(place) !== keyOf(this.place)) location.hash = addressOf(place);
+    if (addressOf(place) !== location.hash) location.hash = addressOf(place);
+  }
+
+  /** Go to the message that was just sent to a place. */
+  showSent(place, id) {
+    if (keyOf(place) === keyOf(this.place)) this.#timeline.showNewest();
+    else this.show({ ...place, near: id });
   }
 
   /** Show what went wrong, until the next step. */
@@ -78,10 +86,17 @@ class App {
     this.#queue = new Queue(this.api, {
       snapshot: (snapshot) => this.#begin(snapshot),
       events: (events) => this.#apply(events),
-      trouble: (failures) => (find("offline").hidden = failures < 2),
+      trouble: (failures) => this.#tellTrouble(failures),
       refused: (error) => this.#leave(error.message),
     });
     this.#queue.run();
+  }
+
+  /** The browser knows of a network that is gone before a request fails. */
+  #tellTrouble(failures) {
+    this.#failures = failures;
+    find("offline").hidden = this.#queue === null || (navigator.onLine && failures < 2);
+    if (failures === 0 && navigator.onLine) this.#timeline.recover();
   }
 
   #signOut() {
@@ -92,13 +107,14 @@ class App {
   }
 
   #leave(text = "") {
+    find("offline").hidden = true;
     this.#completion.close();
     this.#compose.forget();
     this.#typing.clear();
     this.presence.end();
     this.#queue?.stop();
     this.api = this.state = this.place = this.#queue = this.#sessionId = null;
-    this.#timeline.close();
+    this.#timeline.forget();
     for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
     find("chat").hidden = true;
     this.#sidebar.forget();
@@ -118,7 +134,7 @@ class App {
     find("me").textContent = this.state.nameOf(this.state.me);
     find("chat").hidden = false;
     this.#scheduled.draw();
-    this.#follow();
+    this.#follow({ stays: before !== null && before.me === this.state.me });
     this.presence.begin();
     if (before === null && this.place === null) find("filter").focus();
   }
@@ -154,27 +170,53 @@ class App {
     if (this.place !== null) find("place").textContent = this.state.titleOf(this.place);
   }
 
-  /** Show the place that the address names. */
-  #follow() {
+  /** Where a message is, or null: told why. */
+  async placeOfMessage(id) {
+    const { api, state } = this;
+    try {
+      const { message } = await api.get(`/messages/${id}`, { allow_empty_topic_name: true });
+      return placeOf(message, state.me);
+    } catch (error) {
+      const isGone = error.status === 400;
+      const text = "This message was deleted, or you cannot read it.";
+      if (this.state === state) this.complain(isGone ? new Error(text) : error);
+      return null;
+    }
+  }
+
+  /** Go to the place of a message of which the address has no more than the id. */
+  async #seek(place) {
+    const { hash } = location;
+    const there = await this.placeOfMessage(place.near);
+    if (there === null || location.hash !== hash) return;
+    location.replace(addressOf({ ...there, near: place.near }));
+  }
+
+  /** Show the place that the address names. With `stays`, it is open already. */
+  #follow({ stays = false } = {}) {
     if (this.state === null) return;
-    const place = placeAt(location.hash);
+    const address = placeAt(location.hash);
+    const isSought = address !== null && keyOf(address).startsWith("message ");
+    const place = isSought ? null : address;
+    if (isSought) this.#seek(address);
     this.place = place;
     find("chat").toggleAttribute("data-open", place !== null);
     find("conversation").hidden = place === null;
     find("welcome").hidden = place !== null;
     find("trouble").hidden = true;
     if (place === null) this.#timeline.close();
-    else this.#open(place);
+    else this.#open(place, stays);
     this.#typing.draw();
     this.#sidebar.draw();
   }
 
-  #open(place) {
+  #open(place, stays) {
     find("place").textContent = this.state.titleOf(place);
     this.#compose.open(place);
-    this.#timeline.open(place);
+    this.#timeline.open(place, { stays });
+    if (stays) return;
     // A field with the focus would bring up the keyboard of a phone.
-    if (place.search !== undefined || matchMedia("(pointer: coarse)").matches) find("place").focus();
+    if (isView(place) || matchMedia("(pointer: coarse)").matches) find("place").focus();
     else this.#compose.focus();
     if (place.channelId !== undefined) this.#loadTopics(place.channelId);
   }

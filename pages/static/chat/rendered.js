@@ -68,10 +68,12 @@ function parse(address) {
 }
 
 function lead(link) {
-  const address = link.getAttribute("href");
-  const place = placeAt(address.replace(/^\//, ""));
+  const address = parse(link.getAttribute("href"));
+  // Zulip's page is at the root; a link that was copied here names this page.
+  const isHere = address?.origin === location.origin && ["/", location.pathname].includes(address.pathname);
+  const place = isHere ? placeAt(address.hash) : null;
   if (place !== null) return link.setAttribute("href", addressOf(place));
-  if (!SCHEMES.has(parse(address)?.protocol)) link.removeAttribute("href");
+  if (!SCHEMES.has(address?.protocol)) link.removeAttribute("href");
   link.setAttribute("rel", "noopener noreferrer nofollow");
   link.setAttribute("target", "_blank");
 }

@@ -1,6 +1,6 @@
 // What the page knows: the snapshot of `POST /register`, kept true by the events after it.
 
-import { conversation, keyOf, placeOf } from "./places.js";
+import { conversation, isView, keyOf, placeOf, VIEWS } from "./places.js";
 import { Unread } from "./unread.js";
 
 const byId = (rows, id) => new Map(rows.map((row) => [row[id], row]));
@@ -44,8 +44,10 @@ export class State {
   /** The name of a place: `#general > castle`, `Othello`, `Search: castle`. */
   titleOf(place) {
     if (place.search !== undefined) return `Search: ${place.search}`;
+    if (place.is !== undefined) return VIEWS.get(place.is);
     if (place.userIds)
       return place.userIds.map((id) => (id === this.me ? `${this.nameOf(id)} (you)` : this.nameOf(id))).join(", ");
+    if (place.channelId === undefined) return "Message";
     const channel = `#${this.channels.get(place.channelId)?.name ?? "unknown channel"}`;
     return place.topic === undefined ? channel : `${channel} > ${this.topicName(place.topic)}`;
   }
@@ -151,14 +153,15 @@ export class State {
 /** The place `place` of the state `before` as `after` has it, when the organization has moved and all
  *  ids are new. Null where there is no such place any more, or more than one could be meant. */
 export function placeAfterMove(place, before, after) {
-  if (place.search !== undefined) return place;
+  if (isView(place)) return place;
   if (place.userIds) {
     const ids = place.userIds.map((id) => counterpart(nameOfUser(before.users.get(id)), after.users, nameOfUser));
     return ids.includes(null) ? null : conversation([...ids, after.me], after.me);
   }
   const name = before.channels.get(place.channelId)?.name;
   const channelId = counterpart(name, after.channels, (channel) => channel.name);
-  return channelId === null ? null : { ...place, channelId };
+  if (channelId === null) return null;
+  return place.topic === undefined ? { channelId } : { channelId, topic: place.topic };
 }
 
 const nameOfUser = (user) => user && (user.delivery_email ?? user.full_name);

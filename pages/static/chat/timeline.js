@@ -1,17 +1,22 @@
-// The messages of the place that is open: the newest first of all, older ones on demand, and live.
+// The messages of the place that is open: a window onto them that begins at the first unread one, or
+// at the one that a link names. It is loaded both ways and is live at its end.
 
 import { announce, find, h, reconcile } from "../client/element.js";
 import { openFile } from "./attaching.js";
 import { draw, follows, redrawReactions } from "./message.js";
-import { addressOf, contains, keyOf, narrowOf, placeOf } from "./places.js";
+import { addressOf, contains, isView, keyOf, narrowOf, placeAt, placeOf } from "./places.js";
 import { applySubmessage, redrawPoll } from "./polls.js";
 import { applyReaction } from "./reactions.js";
+import { idsInView, marksAsRead, Reader } from "./reading.js";
 import { wordsOf } from "./rendered.js";
 import { placeMovedTo } from "./state.js";
 import { dayOf, writeDay } from "./times.js";
 
 const PAGE = 50;
+const MOST = 400; // messages in the list: each costs memory and time, so the far end goes
 const NEAR_PX = 80;
+const AHEAD_PX = 600; // how near to an end more is loaded
+const CONTEXT_PX = 90; // of what is read already, above the first unread message
 const MOMENT_MS = 150;
 
 export class Timeline {
@@ -19,83 +24,169 @@ export class Timeline {
   #list = find("messages");
   #scroller = find("timeline");
   #older = find("older");
+  #newer = find("newer");
   #below = find("below");
+  #readAll = find("read-all");
+  #reader;
   #place = null;
   #messages = new Map(); // id -> message, of the place
   #items = new Map(); // id -> element
   #marks = new Map(); // text and place of a heading -> element
+  #hasOldest = false;
+  #hasNewest = false; // so that what is sent now comes right after what is in the list
+  #isStuck = false; // to the end of the list
   #firstUnread = null;
   #loading = null; // what has to wait for the messages under way: events
-  #marking = new Set();
+  #hasFailed = false;
   #timer = 0;
 
   constructor(app) {
     this.#app = app;
-    this.#older.addEventListener("click", () => this.#loadOlder());
-    this.#below.addEventListener("click", () => this.#toBottom());
-    this.#list.addEventListener("click", (event) => openFile(app, event));
-    this.#scroller.addEventListener("scroll", () => this.#isAtBottom() && this.#arrive());
-    document.addEventListener("visibilitychange", () => this.markRead());
+    this.#reader = new Reader(app);
+    this.#older.addEventListener("click", () => this.#extend("older"));
+    this.#newer.addEventListener("click", () => this.#extend("newer"));
+    this.#below.addEventListener("click", () => this.showNewest());
+    this.#readAll.addEventListener("click", () => this.#markAll());
+    this.#list.addEventListener("click", (event) => this.#click(event));
+    this.#scroller.addEventListener("scroll", () => this.#scrolled());
+    document.addEventListener("visibilitychange", () => this.#lookSoon());
+    document.addEventListener("close", () => this.#lookSoon(), true); // a dialog that was in front
+    addEventListener("focus", () => this.#lookSoon());
+    // What is at the end stays in view when the field below grows or a picture comes.
+    const resized = new ResizeObserver(() => {
+      if (this.#isStuck && this.#place !== null) this.#stick();
+      this.#lookSoon();
+    });
+    for (const element of [this.#scroller, this.#list]) resized.observe(element);
   }
 
-  /** Show a place from its newest messages on. */
-  async open(place) {
+  /** Show a place: from the message that it names on, else from the first unread one. With `stays`,
+   *  the place is open already and stays where it is. */
+  async open(place, { stays = false } = {}) {
+    if (!stays && this.#place !== null && keyOf(place) === keyOf(this.#place) && this.#messages.has(place.near)) {
+      this.#place = place;
+      return this.#goTo(place.near);
+    }
+    const kept = stays && !this.#isStuck ? this.#topItem() : null;
+    const isAtEnd = isView(place) || (stays && this.#isStuck);
     this.#place = place;
-    for (const kept of [this.#messages, this.#items, this.#marks]) kept.clear();
-    this.#list.replaceChildren();
-    this.#older.hidden = this.#below.hidden = true;
+    if (!stays) this.#reader.turn();
+    this.#empty();
     this.#firstUnread = this.#app.state.unread.within(place)[0] ?? null;
-    this.#scroller.setAttribute("aria-busy", "true");
-    const isLoaded = await this.#load(place, { anchor: "newest" });
-    if (this.#place === place) this.#scroller.setAttribute("aria-busy", "false");
-    if (isLoaded) this.#toBottom();
+    const anchor = kept?.id ?? (stays ? undefined : place.near) ?? (isAtEnd ? "newest" : "first_unread");
+    if (!(await this.#load(place, { anchor: String(anchor), num_before: PAGE, num_after: PAGE }))) return;
+    if (kept !== null && this.#items.has(kept.id)) this.#restore(kept);
+    else if (!stays && place.near !== undefined) await this.#find(place);
+    else this.#begin();
+    this.#settle();
   }
 
   close() {
     this.#place = null;
-    this.#list.replaceChildren();
+    this.#empty();
   }
 
-  async #loadOlder() {
-    const height = this.#scroller.scrollHeight - this.#scroller.scrollTop;
-    const first = Math.min(...this.#messages.keys());
-    this.#older.disabled = true;
-    await this.#load(this.#place, { anchor: String(first), include_anchor: false });
-    this.#older.disabled = false;
-    this.#scroller.scrollTop = this.#scroller.scrollHeight - height;
-    if (this.#older.hidden) this.#scroller.focus();
+  /** Forget what the user has seen and is not told yet. */
+  forget() {
+    this.close();
+    this.#reader.forget();
+  }
+
+  /** Load what could not be loaded while the server was away. */
+  recover() {
+    if (!this.#hasFailed || this.#place === null) return;
+    this.#hasFailed = false;
+    if (this.#messages.size === 0) this.open(this.#place);
+    else this.#scrolled();
+  }
+
+  /** Go to the end of the place. */
+  async showNewest() {
+    const place = this.#place;
+    if (!this.#hasNewest) {
+      this.#empty();
+      if (!(await this.#load(place, { anchor: "newest", num_before: PAGE, num_after: 0 }))) return;
+    }
+    this.#toBottom();
+    this.#settle();
+  }
+
+  #empty() {
+    for (const kept of [this.#messages, this.#items, this.#marks]) kept.clear();
+    this.#list.replaceChildren();
+    this.#hasOldest = this.#hasNewest = this.#isStuck = this.#hasFailed = false;
+    for (const part of [this.#older, this.#newer, this.#below, find("none")]) part.hidden = true;
+  }
+
+  /** Go on loading at one end, "older" or "newer". */
+  async #extend(end) {
+    const place = this.#place;
+    if (place === null || this.#loading !== null) return;
+    const button = end === "older" ? this.#older : this.#newer;
+    const isReached = document.activeElement === button;
+    const ids = [...this.#messages.keys()];
+    const anchor = String(end === "older" ? Math.min(...ids) : Math.max(...ids));
+    const counts = end === "older" ? { num_before: PAGE, num_after: 0 } : { num_before: 0, num_after: PAGE };
+    button.disabled = true;
+    await this.#load(place, { anchor, include_anchor: false, ...counts });
+    button.disabled = false;
+    if (isReached && button.hidden) this.#scroller.focus();
+    this.#settle();
   }
 
   /** False when another place was opened meanwhile, or the server refused. */
   async #load(place, range) {
     const { api, state } = this.#app;
     const waiting = (this.#loading = []);
+    const isWhole = range.include_anchor !== false; // not an extension
+    if (isWhole) this.#scroller.setAttribute("aria-busy", "true");
+    const isStuck = !isWhole && this.#isStuck && this.#hasNewest;
     try {
-      const answer = await api.get("/messages", {
-        narrow: narrowOf(place),
-        num_before: PAGE,
-        num_after: 0,
-        allow_empty_topic_name: true,
-        ...range,
-      });
+      const answer = await api.get("/messages", { narrow: narrowOf(place), allow_empty_topic_name: true, ...range });
       if (this.#place !== place || this.#app.state !== state) return false;
       for (const message of answer.messages) this.#messages.set(message.id, message);
-      this.#older.hidden = answer.found_oldest;
+      if (isWhole || range.num_before > 0) this.#hasOldest = answer.found_oldest;
+      if (isWhole || range.num_after > 0) this.#hasNewest = answer.found_newest;
+      this.#hasFailed = false;
     } catch (error) {
-      if (this.#place === place) this.#app.complain(error);
+      if (this.#place === place) {
+        this.#hasFailed = true;
+        this.#app.complain(error);
+      }
       return false;
     } finally {
-      if (this.#loading === waiting) this.#loading = null;
+      if (this.#loading === waiting) {
+        this.#loading = null;
+        this.#scroller.setAttribute("aria-busy", "false");
+      }
     }
     for (const event of waiting) this.#apply(event);
-    this.#lay();
+    if (!isWhole) this.#trim(range.num_after > 0 ? "older" : "newer");
+    this.#lay(isStuck);
     return true;
   }
 
+  /** Keep the list short: take messages off one end. */
+  #trim(end) {
+    const surplus = this.#messages.size - MOST;
+    if (surplus <= 0) return;
+    const ids = [...this.#messages.keys()].sort((one, other) => one - other);
+    for (const id of end === "older" ? ids.slice(0, surplus) : ids.slice(-surplus)) this.#forget(id);
+    if (end === "older") this.#hasOldest = false;
+    else this.#hasNewest = false;
+    this.#marks.clear(); // drawn again where they are needed
+  }
+
   apply(event) {
+    this.#reader.apply(event);
     if (this.#place === null) return;
-    if (this.#loading !== null) this.#loading.push(event);
-    else if (this.#apply(event)) this.#lay();
+    if (event.type === "update_message_flags") this.#showState();
+    if (this.#loading !== null) return void this.#loading.push(event);
+    const isStuck = this.#isStuck && this.#hasNewest;
+    if (!this.#apply(event)) return;
+    if (isStuck) this.#trim("older");
+    this.#lay(isStuck);
+    this.#lookSoon();
   }
 
   /** Whether the event changed what is shown. */
@@ -111,6 +202,7 @@ export class Timeline {
 
   #receive({ message }) {
     if (!contains(this.#place, placeOf(message, this.#app.state.me))) return false;
+    if (!this.#hasNewest) return true; // comes with those before it
     this.#messages.set(message.id, message);
     return true;
   }
@@ -163,10 +255,10 @@ export class Timeline {
     this.#items.delete(id);
   }
 
-  /** Bring the list in line with the messages. */
-  #lay() {
+  /** Bring the list in line with the messages; what is in view stays there. */
+  #lay(isStuck) {
     const { state } = this.#app;
-    const wasAtBottom = this.#isAtBottom();
+    const kept = isStuck ? null : this.#topItem();
     const wanted = [];
     let before;
     for (const message of [...this.#messages.values()].sort((one, other) => one.id - other.id)) {
@@ -177,7 +269,7 @@ export class Timeline {
       if (message.id === this.#firstUnread) wanted.push(this.#mark("new", "New"));
       if (this.#place.topic === undefined && !this.#place.userIds) {
         const isOther = before === undefined || keyOf(placeOf(before, state.me)) !== keyOf(place);
-        if (isOther || wanted.length > marks) wanted.push(this.#heading(place, message.id));
+        if (isOther || wanted.length > marks || isView(this.#place)) wanted.push(this.#heading(place, message.id));
       }
       if (!this.#items.has(message.id)) this.#items.set(message.id, draw(this.#app, message));
       const item = this.#items.get(message.id);
@@ -186,10 +278,13 @@ export class Timeline {
       before = message;
     }
     reconcile(this.#list, wanted);
+    this.#older.hidden = this.#hasOldest || wanted.length === 0;
+    this.#newer.hidden = this.#hasNewest || wanted.length === 0;
     find("none").hidden = wanted.length > 0;
     find("none").textContent = this.#place.search === undefined ? "No messages yet." : "No message has these words.";
-    if (wasAtBottom) this.#toBottom();
-    else this.#below.hidden = this.#app.state.unread.count(this.#place) === 0;
+    if (isStuck) this.#stick();
+    else if (kept !== null) this.#restore(kept);
+    this.#showState();
   }
 
   #mark(kind, text, key = "") {
@@ -202,11 +297,67 @@ export class Timeline {
     const name = `heading ${keyOf(place)} ${messageId}`;
     if (!this.#marks.has(name)) {
       const { state } = this.#app;
-      const title = this.#place.search === undefined ? state.topicName(place.topic) : state.titleOf(place);
-      const link = h("a", { href: addressOf(place) }, title);
-      this.#marks.set(name, h("li", { class: "mark topic" }, link));
+      const isHit = isView(this.#place);
+      const title = isHit ? state.titleOf(place) : state.topicName(place.topic);
+      const address = addressOf(isHit ? { ...place, near: messageId } : place);
+      this.#marks.set(name, h("li", { class: "mark topic" }, h("a", { href: address, dir: "auto" }, title)));
     }
     return this.#marks.get(name);
+  }
+
+  #click(event) {
+    const link = event.target.closest("a[href]");
+    // The address stays the same, so the browser tells of no change.
+    const place = link?.hash && link.hash === location.hash ? placeAt(link.hash) : null;
+    if (place?.near !== undefined) this.open(place);
+    else openFile(this.#app, event);
+  }
+
+  /** Where to begin in what was loaded: at the first unread message, else at the end. */
+  #begin() {
+    const mark = this.#marks.get("new ");
+    this.#toBottom();
+    if (mark === undefined) return;
+    const above = this.#scroller.getBoundingClientRect().top + CONTEXT_PX - mark.getBoundingClientRect().top;
+    if (above > 0) this.#scroller.scrollTop -= above;
+    this.#isStuck = this.#hasNewest && this.#isAtBottom();
+  }
+
+  /** Show the message that an address names, also where it has moved since. */
+  async #find(place) {
+    if (this.#messages.has(place.near)) return this.#goTo(place.near);
+    this.#begin();
+    const there = await this.#app.placeOfMessage(place.near);
+    if (this.#place !== place || there === null) return;
+    if (!contains(place, there)) this.#app.show({ ...there, near: place.near });
+  }
+
+  #goTo(id) {
+    const item = this.#items.get(id);
+    for (const other of this.#list.querySelectorAll(".near")) other.classList.remove("near");
+    item.classList.add("near");
+    const [view, box] = [this.#scroller, item].map((each) => each.getBoundingClientRect());
+    this.#scroller.scrollTop += box.top - view.top - Math.max(0, (view.height - box.height) / 2);
+    this.#isStuck = this.#hasNewest && this.#isAtBottom();
+    this.#settle();
+  }
+
+  /** The first message in view and how far down it is; null when there is none. */
+  #topItem() {
+    const view = this.#scroller.getBoundingClientRect();
+    for (const child of this.#list.children) {
+      const { top, bottom } = child.getBoundingClientRect();
+      if (bottom > view.top && child.matches(".message"))
+        return { id: Number(child.id.slice("message-".length)), offset: top - view.top };
+    }
+    return null;
+  }
+
+  #restore({ id, offset }) {
+    const item = this.#items.get(id);
+    if (item?.isConnected !== true) return;
+    const moved = item.getBoundingClientRect().top - this.#scroller.getBoundingClientRect().top - offset;
+    if (moved !== 0) this.#scroller.scrollTop += moved;
   }
 
   #isAtBottom() {
@@ -216,31 +367,75 @@ export class Timeline {
 
   #toBottom() {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
-    this.#arrive();
+    this.#isStuck = this.#hasNewest;
   }
 
-  #arrive() {
-    this.#below.hidden = true;
-    this.markRead();
+  /** Stay at the end. What comes while nobody looks stays in view until somebody does. */
+  #stick() {
+    this.#toBottom();
+    if (this.#isWatched()) return;
+    const { unread } = this.#app.state;
+    const [first] = [...this.#items.keys()].filter((id) => unread.has(id)).sort((one, other) => one - other);
+    if (first === undefined) return;
+    const above = this.#scroller.getBoundingClientRect().top - this.#items.get(first).getBoundingClientRect().top;
+    if (above > 0) this.#scroller.scrollTop -= above;
   }
 
-  /** Tell the server that what is unread here has been seen: one request for all of a moment. */
-  markRead() {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#markRead(), MOMENT_MS);
+  #scrolled() {
+    if (this.#place === null) return;
+    this.#isStuck = this.#hasNewest && this.#isAtBottom();
+    this.#settle();
   }
 
-  async #markRead() {
-    if (this.#place === null || this.#loading !== null || document.hidden || !this.#isAtBottom()) return;
-    const ids = this.#app.state.unread.within(this.#place).filter((id) => !this.#marking.has(id));
-    if (ids.length === 0) return;
-    for (const id of ids) this.#marking.add(id);
+  /** What follows from where the list is scrolled to. */
+  #settle() {
+    if (this.#place === null) return;
+    this.#showState();
+    this.#lookSoon();
+    if (this.#loading !== null || this.#hasFailed || this.#messages.size === 0) return;
+    const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+    if (!this.#hasNewest && scrollHeight - scrollTop - clientHeight < AHEAD_PX) this.#extend("newer");
+    else if (!this.#hasOldest && scrollTop < AHEAD_PX) this.#extend("older");
+  }
+
+  #showState() {
+    const isUnread = this.#app.state.unread.count(this.#place) > 0;
+    this.#readAll.hidden = !isUnread;
+    this.#below.hidden = this.#loading !== null || (this.#hasNewest && this.#isAtBottom()) || this.#messages.size === 0;
+    this.#below.textContent = isUnread ? "New messages below" : "Newest messages";
+  }
+
+  #isWatched() {
+    return !document.hidden && document.hasFocus() && document.querySelector("dialog[open]") === null;
+  }
+
+  #lookSoon() {
+    if (this.#timer !== 0) return; // one look for all of a moment
+    this.#timer = setTimeout(() => {
+      this.#timer = 0;
+      this.#look();
+    }, MOMENT_MS);
+  }
+
+  /** Count as read what is in view. */
+  #look() {
+    const { state } = this.#app;
+    if (this.#place === null || state === null || this.#loading !== null || !this.#isWatched()) return;
+    if (!marksAsRead(this.#place, state.settings.web_mark_read_on_scroll_policy)) return;
+    const unread = [...this.#items].filter(([id]) => state.unread.has(id));
+    if (unread.length === 0) return;
+    const boxes = unread.map(([id, item]) => [id, item.getBoundingClientRect()]);
+    this.#reader.see(idsInView(boxes, this.#scroller.getBoundingClientRect()));
+  }
+
+  async #markAll() {
+    this.#readAll.disabled = true;
     try {
-      await this.#app.api.post("/messages/flags", { messages: ids, op: "add", flag: "read" });
-    } catch {
-      // They stay unread, and the next look tries again.
+      await this.#reader.seeAll(this.#place);
+    } catch (error) {
+      this.#app.complain(error);
     }
-    for (const id of ids) this.#marking.delete(id);
+    this.#readAll.disabled = false;
   }
 }
 

@@ -4,6 +4,8 @@ import { contains, conversation, keyOf } from "./places.js";
 
 export class Unread {
   #places = new Map(); // key -> {place, ids}
+  #keys = new Map(); // id -> key of its place
+  #channels = new Map(); // channel id -> count
 
   /** From `unread_msgs` of the snapshot. */
   constructor(unread, me) {
@@ -16,16 +18,29 @@ export class Unread {
   }
 
   add(ids, place) {
+    this.remove(ids);
+    if (ids.length === 0) return;
     const key = keyOf(place);
     if (!this.#places.has(key)) this.#places.set(key, { place, ids: new Set() });
-    for (const id of ids) this.#places.get(key).ids.add(id);
+    const unread = this.#places.get(key).ids;
+    const before = unread.size;
+    for (const id of ids) {
+      unread.add(id);
+      this.#keys.set(id, key);
+    }
+    this.#count(place, unread.size - before);
   }
 
   /** Take messages out; returns those that were unread. */
   remove(ids) {
-    const removed = [];
-    for (const [key, { ids: unread }] of this.#places) {
-      for (const id of ids) if (unread.delete(id)) removed.push(id);
+    const removed = ids.filter((id) => this.#keys.has(id));
+    for (const id of removed) {
+      const key = this.#keys.get(id);
+      if (key === undefined) continue; // named twice
+      const { place, ids: unread } = this.#places.get(key);
+      unread.delete(id);
+      this.#keys.delete(id);
+      this.#count(place, -1);
       if (unread.size === 0) this.#places.delete(key);
     }
     return removed;
@@ -37,7 +52,11 @@ export class Unread {
   }
 
   clear() {
-    this.#places.clear();
+    for (const kept of [this.#places, this.#keys, this.#channels]) kept.clear();
+  }
+
+  has(id) {
+    return this.#keys.has(id);
   }
 
   /** The ids in a place and in the topics of a channel, in ascending order. */
@@ -47,7 +66,8 @@ export class Unread {
   }
 
   count(place) {
-    return this.within(place).length;
+    if (place.channelId !== undefined && place.topic === undefined) return this.#channels.get(place.channelId) ?? 0;
+    return this.#places.get(keyOf(place))?.ids.size ?? 0;
   }
 
   places() {
@@ -55,6 +75,10 @@ export class Unread {
   }
 
   get total() {
-    return [...this.#places.values()].reduce((sum, { ids }) => sum + ids.size, 0);
+    return this.#keys.size;
+  }
+
+  #count({ channelId }, change) {
+    if (channelId !== undefined) this.#channels.set(channelId, (this.#channels.get(channelId) ?? 0) + change);
   }
 }
