@@ -19,7 +19,7 @@ from models.chat.sending import bot_calls
 from models.chat.tables import OutgoingDelivery, Realm
 from models.database import Database
 from tests.support.chat.app import ChatClient
-from tests.support.chat.channels import make_channel
+from tests.support.chat.channels import make_channel, open_channel
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from tests.support.receivers import Posted, ScriptedReceivers
@@ -244,6 +244,104 @@ def test_the_form_of_slack(stage: Stage) -> None:
     assert (form["text"], form["user_name"]) == ("*When?*", "Hamlet")
     verify(stage, posted, service["signing_secret"])
     assert stage.newest()[0]["content"] == "Beware."
+
+
+@pytest.fixture
+def slack(stage: Stage) -> Stage:
+    """The Oracle speaks Slack's form, and reads a channel."""
+    path = f"/bots/{stage.oracle['user_id']}"
+    assert stage.chat.patch(path, service_interface=2)["service_interface"] == 2
+    open_channel(stage.chat, "stage")
+    return stage
+
+
+def form_of(posted: Posted) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(posted.body.decode()).items()}
+
+
+@pytest.mark.parametrize(
+    ("content", "command", "text"),
+    [
+        ("/deploy prod now", "/deploy", "prod now"),
+        ("/Deploy-It\nprod\n\nnow", "/deploy-it", "prod\n\nnow"),
+        ("@**Oracle** /deploy prod", "/deploy", "prod"),
+        ("@**Iago** @**Oracle**: /deploy", "/deploy", None),
+        ("@**Oracle** /poll Lunch?", "/poll", "Lunch?"),
+        ("/me waves", None, "/me waves"),
+        ("/usr/bin/env", None, "/usr/bin/env"),
+        ("please /deploy", None, "please /deploy"),
+        ("// deploy", None, "// deploy"),
+    ],
+)
+def test_slash_command_is_apart_from_its_text(
+    slack: Stage, content: str, command: str | None, text: str | None
+) -> None:
+    slack.ask(content=content)
+    slack.settle()
+    form = form_of(slack.posted[0])
+    assert (form.get("command"), form.get("text")) == (command, text)
+    assert ("trigger_word" in form) is (command is None)
+
+
+@pytest.mark.parametrize(
+    ("said", "content", "is_private"),
+    [
+        ({"text": "*Done*, <@U1>"}, "**Done**, @U1", True),
+        ({"response_type": "ephemeral", "text": "Done"}, "Done", True),
+        ({"response_type": "in_channel", "text": "*Done*"}, "**Done**", False),
+        ("Done & *dusted*\n", "Done & **dusted**", True),
+        (
+            {
+                "response_type": "in_channel",
+                "text": "fallback",
+                "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "_It is_"}}],
+            },
+            "*It is*",
+            False,
+        ),
+    ],
+)
+def test_answer_to_a_slash_command_is_in_slacks_markup(
+    slack: Stage, said: Any, content: str, is_private: bool
+) -> None:
+    """Slack shows an answer to the caller alone unless it is `in_channel`."""
+    slack.receivers.answer = answer(said)
+    asked = slack.ask(type="channel", to="stage", topic="t", content="@**Oracle** /deploy prod")
+    slack.settle()
+    newest = slack.newest(count=2)
+    assert (newest[-2]["id"], newest[-1]["content"]) == (asked, content)
+    assert newest[-1]["sender_full_name"] == "Oracle"
+    assert newest[-1]["type"] == ("private" if is_private else "stream")
+    assert slack.waiting() == 0
+
+
+def test_answer_with_attachments_is_in_slacks_markup(slack: Stage) -> None:
+    slack.receivers.answer = answer({"text": "See", "attachments": [{"text": "*here*"}]})
+    slack.ask()
+    slack.settle()
+    assert slack.newest()[0]["content"] == "See\n\n**here**"
+
+
+@pytest.mark.parametrize("said", ["", "  ", '""', {}, {"response_type": "in_channel", "text": ""}])
+def test_slash_command_may_have_no_answer(slack: Stage, said: Any) -> None:
+    slack.receivers.answer = answer(said)
+    asked = slack.ask(content="/deploy")
+    slack.settle()
+    assert slack.newest()[0]["id"] == asked
+    assert slack.waiting() == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [[1], {"text": 1}, {"blocks": 1}, {"blocks": [{}]}, '{"blocks":' + "[" * 900 + "]" * 900 + "}"],
+)
+def test_answer_that_slack_would_not_read_is_told_to_the_owner(slack: Stage, said: Any) -> None:
+    slack.receivers.answer = answer(said)
+    slack.ask(content="/deploy")
+    slack.settle()
+    [newest] = slack.newest()
+    assert newest["sender_full_name"] == "Notification Bot"
+    assert slack.waiting() == 0
 
 
 @pytest.mark.parametrize(

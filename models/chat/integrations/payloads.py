@@ -19,6 +19,8 @@ NAMES: Names = Quotes().names
 """What the texts of products may refer to: nothing."""
 MOST_POSTS = 20
 """Messages of one request; what comes after them is left out."""
+DEEPEST = 64
+"""Levels of objects and lists that are read in each other."""
 LONGEST_QUOTE = 4_000
 _WEB = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 
@@ -29,6 +31,7 @@ class Payload:
 
     value: Json
     at: str = "payload"
+    level: int = 0
 
     def __getitem__(self, name: str) -> "Payload":
         """Return the member, which must be there."""
@@ -42,7 +45,7 @@ class Payload:
         if not isinstance(self.value, dict):
             raise MalformedPayload(at=f"{self.at} is not an object")
         value = self.value.get(name)
-        return None if value is None else Payload(value, f"{self.at}.{name}")
+        return None if value is None else self._inner(value, f".{name}")
 
     def text(self, name: str) -> str:
         """Return a text that must be there."""
@@ -89,7 +92,12 @@ class Payload:
         if not isinstance(self.value, list):
             raise MalformedPayload(at=f"{self.at} is not a list")
         for at, item in enumerate(self.value):
-            yield Payload(item, f"{self.at}[{at}]")
+            yield self._inner(item, f"[{at}]")
+
+    def _inner(self, value: Json, step: str) -> "Payload":
+        if self.level >= DEEPEST:
+            raise MalformedPayload(at=f"objects and lists are nested deeper than {DEEPEST} levels")
+        return Payload(value, f"{self.at}{step}", self.level + 1)
 
     def as_text(self) -> str:
         if not isinstance(self.value, str):

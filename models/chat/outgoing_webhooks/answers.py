@@ -9,9 +9,11 @@ from sqlalchemy.orm import Session
 
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor, find_actor, find_writer
+from models.chat.integrations.payloads import NAMES
 from models.chat.outgoing_webhooks import queue
+from models.chat.outgoing_webhooks.content import NoAnswer
 from models.chat.outgoing_webhooks.queue import Claim
-from models.chat.outgoing_webhooks.requests import NoAnswer, read_answer
+from models.chat.outgoing_webhooks.requests import read_answer
 from models.chat.rendering.quotes import inert_line
 from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_message
@@ -49,24 +51,28 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A bot's rendered reply; `problem` if the answer cannot be read."""
+    """A bot's rendered reply, to all or to the user who called it; `problem` if the answer cannot
+    be read.
+    """
 
     text: PreparedText | None = None
+    is_private: bool = False
     problem: str | None = None
 
 
 def prepare(db: Db, outcome: Outcome) -> Reply:
     """Render the reply, which takes long, before anything is locked."""
-    if not outcome.is_success:
+    if not outcome.is_success or outcome.message is None:
         return Reply()
     try:
-        content = read_answer(outcome.claim.interface, outcome.answer)
+        answer = read_answer(outcome.claim.interface, outcome.message, outcome.answer)
     except NoAnswer as error:
         return Reply(problem=str(error))
     bot = find_actor(db, outcome.claim.bot_id)
-    if content is None or bot is None:
+    if answer is None or bot is None:
         return Reply()
-    return Reply(prepare_text(db, bot, content))
+    names = NAMES if answer.is_inert else None
+    return Reply(prepare_text(db, bot, answer.content, names), answer.is_private)
 
 
 def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -> None:
@@ -90,19 +96,30 @@ def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -
         problem = _describe(outcome)
     queue.finish(session, claim)
     if reply.text is not None:
-        problem = _send(session, bot, outcome.message, reply.text, now)
+        destination = _destination(outcome.message, is_private=reply.is_private)
+        problem = _send(session, bot, destination, outcome.message, reply.text, now)
     if problem is not None:
         _notify_owner(session, bot, outcome.message, problem, now)
 
 
+def _destination(message: Mapping[str, Any], *, is_private: bool) -> Destination:
+    """Return the place of the message, or its sender alone."""
+    if is_private:
+        return ToUsers([message["sender_id"]])
+    if message["type"] == "private":
+        return ToUsers([user["id"] for user in message["display_recipient"]])
+    return ToChannel(message["stream_id"])
+
+
 def _send(
-    session: Session, bot: Actor, message: Mapping[str, Any], text: PreparedText, now: datetime
+    session: Session,
+    bot: Actor,
+    destination: Destination,
+    message: Mapping[str, Any],
+    text: PreparedText,
+    now: datetime,
 ) -> str | None:
     """Send the reply. Return the problem if it cannot be sent."""
-    if message["type"] == "private":
-        destination: Destination = ToUsers([user["id"] for user in message["display_recipient"]])
-    else:
-        destination = ToChannel(message["stream_id"])
     try:
         draft = check_message(
             session, bot, destination, topic=message["subject"], text=text, client=CLIENT

@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 import orjson
 
 from models.chat.common.webhook_secrets import token_of
-from models.chat.identity.actors import Actor, find_actor
+from models.chat.identity.actors import find_actor
 from models.chat.messages.access import find_readable
 from models.chat.messages.view import ViewOptions, find_messages
+from models.chat.outgoing_webhooks import slack
+from models.chat.outgoing_webhooks.content import Answer, NoAnswer, read_content
 from models.chat.outgoing_webhooks.queue import Claim
 from models.json import Json
 from models.reader import Db
@@ -52,7 +54,7 @@ def find_request(db: Db, secret: str, claim: Claim) -> Request | None:
     [message], [shown] = raw, find_messages(db, bot, readable, _HTML)
     token = token_of(secret)
     if claim.interface == SLACK:
-        body = urlencode(_slack(bot, message, token)).encode()
+        body = urlencode(slack.form_of(bot, message, token)).encode()
         return Request(claim, "application/x-www-form-urlencoded", body, secret, message)
     own = {name: value for name, value in message.items() if name not in ("flags", "edit_history")}
     payload = {
@@ -66,33 +68,12 @@ def find_request(db: Db, secret: str, claim: Claim) -> Request | None:
     return Request(claim, "application/json", orjson.dumps(payload), secret, message)
 
 
-def _slack(bot: Actor, message: Mapping[str, Any], token: str) -> Mapping[str, Any]:
-    """Return the fields of a Slack-compatible outgoing webhook."""
-    is_direct = message["type"] == "private"
-    return {
-        "token": token,
-        "team_id": f"T{bot.realm_id}",
-        "team_domain": bot.realm.host,
-        "channel_id": "D" if is_direct else f"C{message['stream_id']}",
-        "channel_name": "directmessage" if is_direct else message["display_recipient"],
-        "thread_ts": message["timestamp"],
-        "timestamp": message["timestamp"],
-        "user_id": f"U{message['sender_id']}",
-        "user_name": message["sender_full_name"],
-        "text": message["content"],
-        "trigger_word": "mention",
-        "service_id": bot.id,
-    }
-
-
-class NoAnswer(Exception):
-    """The answer does not match its format; the message is the reason."""
-
-
-def read_answer(interface: int, text: str) -> str | None:
-    """Return the content of the bot's message; None if it sends none. Raise `NoAnswer`."""
+def read_answer(interface: int, message: Mapping[str, Any], text: str) -> Answer | None:
+    """Return the bot's answer to the message; None if it sends none. Raise `NoAnswer`."""
     if not text.strip():
         return None
+    if interface == SLACK:
+        return slack.read_answer(message, text)
     try:
         answer: Json = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -101,16 +82,6 @@ def read_answer(interface: int, text: str) -> str | None:
         return None
     if not isinstance(answer, dict):
         raise NoAnswer("The answer is no JSON object.")
-    if interface == SLACK:
-        return _content(answer.get("text"))
     if answer.get("response_not_required"):
         return None
-    return _content(answer.get("response_string", answer.get("content")))
-
-
-def _content(value: Json) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise NoAnswer("The content of the answer is no text.")
-    return value.replace("\0", "\ufffd") if value.strip() else None
+    return read_content(answer.get("response_string", answer.get("content")))

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
+from models.chat.integrations import slack_incoming
 from models.chat.integrations.catalogue import INTEGRATIONS, find_posts
+from models.chat.integrations.errors import MalformedPayload
 from models.chat.integrations.mrkdwn import to_markdown
-from models.chat.integrations.payloads import Asked
+from models.chat.integrations.payloads import Asked, Payload
+from models.json import Json
 
 CORPUS: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parent / "payloads" / "slack.yaml").read_text(encoding="utf-8")
@@ -47,3 +50,11 @@ def test_payload_shows_what_its_product_means(product: str) -> None:
 )
 def test_signs_have_an_effect_where_slack_gives_them_one(written: str, shown: str) -> None:
     assert to_markdown(written) == shown
+
+
+def test_payload_that_is_nested_too_deeply_is_refused() -> None:
+    payload: dict[str, Json] = {"type": "unknown", "text": {"type": "mrkdwn", "text": "deep"}}
+    for _ in range(900):
+        payload = {"type": "unknown", "inner": [payload]}
+    with pytest.raises(MalformedPayload, match="deeper than 64 levels"):
+        list(slack_incoming.read(Payload({"blocks": [payload]}), Asked()))
