@@ -70,6 +70,13 @@ class ChainBooks:
         with self._database.reading() as reader:
             return watching.find_paid_above(reader, self._chain_id, number)
 
+    def known(self, seen: Sequence[Observation]) -> dict[tuple[str, str, int], int]:
+        """Return the atoms of those of the transfers that are stored, by key."""
+        if not seen:
+            return {}
+        with self._database.reading() as reader:
+            return watching.find_known(reader, self._chain_id, seen)
+
     # Writing, a transaction each.
 
     def begin(self, *, genesis: BlockMark | None, start: BlockMark, head: BlockMark) -> None:
@@ -122,6 +129,7 @@ class ChainBooks:
         dropped: Collection[str],
         reorganised: bool,
         is_deep: bool,
+        waiting: Mapping[str, int],
         given_up: bool = False,
     ) -> int:
         """Write the transfers from `base` to `tip`, the new checkpoint; return how many invoices
@@ -130,7 +138,8 @@ class ChainBooks:
         This also drops the payments of the blocks with the hashes `dropped`, in the same
         transaction, so that a payment that is mined again never looks lost in between.
         `is_deep`: the blocks are old enough that one reading is as good as a second one.
-        `given_up`: no endpoint shows their logs.
+        `waiting`: the invoices with transfers that no other endpoint shows yet, and the blocks from
+        which they are read again. `given_up`: no endpoint shows the blocks' logs.
         """
         now = self._clock.now()
         read_twice = is_deep and checkpoint.reread_number >= base.number
@@ -149,6 +158,7 @@ class ChainBooks:
             touched: set[str] = set()
             if reorganised:
                 receivers.go_back(session, self._chain_id, to=base, since=base.timestamp)
+            receivers.send_back(session, waiting)
             if dropped:
                 touched |= watching.orphan(
                     session,
@@ -173,14 +183,19 @@ class ChainBooks:
         *,
         head: BlockMark,
         next_block: int | None,
+        waiting: Mapping[str, int],
     ) -> None:
-        """Write the transfers to newcomers before `next_block`; None: they join the others."""
+        """Write the transfers to newcomers before `next_block`; None: they join the others.
+
+        `waiting` as in `extend`.
+        """
         now = self._clock.now()
 
         def write(session: Session) -> None:
             checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
             watching.record(session, self._chain_id, seen, now=now)
             receivers.note_caught_up(session, invoice_ids, next_block=next_block)
+            receivers.send_back(session, waiting)
             if next_block is None:
                 paid = watching.find_with_payments(session, invoice_ids)
                 watching.settle_touched(
@@ -249,10 +264,11 @@ class ChainBooks:
         *,
         head: BlockMark,
         reread_number: int,
+        waiting: Mapping[str, int],
         given_up: bool = False,
     ) -> int:
         """Write the transfers of a second reading up to `reread_number`; return how many invoices
-        it changed. `given_up`: no endpoint shows the logs of these blocks.
+        it changed. `waiting` as in `extend`. `given_up`: no endpoint shows these blocks' logs.
         """
         now = self._clock.now()
 
@@ -266,6 +282,7 @@ class ChainBooks:
                 reread_number=reread_number,
             )
             checkpoints.count_given_up(session, checkpoint, int(given_up))
+            receivers.send_back(session, waiting)
             touched = watching.record(session, self._chain_id, seen, now=now)
             return watching.settle_touched(
                 session,

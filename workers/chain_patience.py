@@ -21,8 +21,9 @@ class _Failures:
 class Patience:
     """The failed readings of one watcher, by name."""
 
-    def __init__(self, now: Callable[[], datetime]) -> None:
+    def __init__(self, now: Callable[[], datetime], retry_after: timedelta = RETRY_AFTER) -> None:
         self._now = now
+        self._retry_after = retry_after
         self._failures: dict[str, _Failures] = {}
 
     def is_due(self, name: str) -> bool:
@@ -34,7 +35,7 @@ class Patience:
         """Count a failure of each of the readings, and pause them."""
         for name in names:
             count = self.failures(name) + 1
-            pause = min(RETRY_AFTER * count, MOST_RETRY_AFTER)
+            pause = min(self._retry_after * count, MOST_RETRY_AFTER)
             self._failures[name] = _Failures(count, self._now() + pause)
 
     def failures(self, name: str) -> int:

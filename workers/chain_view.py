@@ -172,11 +172,11 @@ class ChainView:
         transfers = []
         for block in blocks:
             self._note_bloom(block)
-            its = self._read_one(tokens, receivers, block)
+            its = self.read_block(tokens, receivers, block)
             if _may_hide(block, tokens, receivers, its):
                 for _ in self._reader.others():
                     with suppress(BlockUnreadable, EndpointsUnavailable, RangeTooLarge):
-                        its += self._read_one(tokens, receivers, block)
+                        its += self.read_block(tokens, receivers, block)
                 if _may_hide(block, tokens, receivers, its) and self._doubts(
                     block.hash, block.number
                 ):
@@ -184,9 +184,10 @@ class ChainView:
             transfers += its
         return list(dict.fromkeys(transfers))
 
-    def _read_one(
+    def read_block(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
     ) -> list[Transfer]:
+        """Return the same of one block, read by its hash. May raise `BlockUnreadable`."""
         return [
             transfer
             for some in _chunks(tokens, TOKENS_AT_ONCE)

@@ -35,7 +35,9 @@ Why nothing is taken back wrongly: a payment is dropped only if the chain has an
 number, or its transaction in another block. Null for a block below the head means that a node lacks
 it. What is confirmed stays while an endpoint that may have it is silent, up to some minutes.
 
-Why nothing else is counted: the bloom in the header of a log's block must not exclude the log. And
+Why nothing else is counted: the bloom in the header of a log's block must not exclude the log, and
+a second endpoint must show the same log, if one can answer (`chain_witnesses`). Until then the
+invoice's blocks are read again, and others do not wait. And
 an invoice stores the checkpoint of the moment when its address was handed out, in a transaction
 that no watcher's overtakes, and the chain's newest block if that is above it. No transfer in these
 blocks or below is its payment. If a reorganisation takes the checkpoint away, the last block that
@@ -49,7 +51,7 @@ With more than `many` open invoices the tokens' logs are read whole and matched 
 that a block costs what it contains and not what is open.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -73,6 +75,7 @@ from models.payment.watching import Observation
 from workers.chain_books import ChainBooks
 from workers.chain_patience import MOST_TRIES, TRIES, Patience
 from workers.chain_view import ChainView, tokens_of
+from workers.chain_witnesses import Verdict, Witnesses
 
 MANY_RECEIVERS = 500
 """With more open invoices than this, whole blocks are read and matched in the database."""
@@ -88,6 +91,13 @@ a payment, and while somebody does.
 """
 
 _SECOND_READING = "second reading"
+
+WITNESS_AFTER = timedelta(seconds=2)
+WITNESS_TRIES = 10
+"""How long, and how often, the other endpoints are asked about a transfer: in all 90 seconds."""
+COMPARED_EVERY = timedelta(seconds=30)
+COMPARED_EVERY_IDLE = timedelta(minutes=10)
+"""How often the checkpoint's block is compared with the other endpoints' ones."""
 
 ASIDE_FOR = timedelta(minutes=5)
 """How often a token that was set aside is tried again."""
@@ -145,7 +155,12 @@ class ChainWatcher:
         self._books = ChainBooks(database, clock, chain_id)
         self._view = ChainView(reader, clock.now)
         self._patience = Patience(clock.now)
+        self._witnesses = Witnesses(reader, self._view)
+        self._witness_patience = Patience(clock.now, WITNESS_AFTER)
+        self._compared_at = clock.now()
         self._aside: dict[str, _Aside] = {}
+        self._unsure: set[str] = set()
+        """The invoices with transfers that wait for another endpoint."""
         self._checked_hash = ""
         self._has_paid_above = False
         self._served: set[bool] = set()
@@ -244,6 +259,8 @@ class ChainWatcher:
         if tip is None or tip.number < base.number:  # or another watcher has read beyond this head
             return self._moved_under_us()
         has_new_blocks = tip.number > base.number
+        if has_new_blocks:
+            self._compare_endpoints(base)
         if self._aside and self._try_bring_back(head, checkpoint):
             return True
         if self._is_second_reading_due(head, checkpoint):
@@ -321,22 +338,24 @@ class ChainWatcher:
                 return self._moved_under_us()
             if tip is not head and not self._view.is_canonical(head):
                 return self._moved_under_us()
+        counted, waiting = self._attest(seen)
         settled = self._books.extend(
             checkpoint,
             base,
             self._view.mark(tip),
-            seen,
+            counted,
             head=self._view.mark(head),
             dropped=dropped,
             reorganised=reorganised,
             is_deep=head.number - tip.number >= DEEP and not given_up,
+            waiting=_starts(waiting),
             given_up=given_up,
         )
         if settled:
             self._log.info(
                 "invoices_settled", checkpoint=tip.number, head=head.number, invoices=settled
             )
-        return tip.number < head.number
+        return tip.number < head.number or bool(waiting)
 
     def _try_set_aside(
         self,
@@ -523,12 +542,14 @@ class ChainWatcher:
                 return self._moved_under_us()
         arrived = last >= base.number or first > last
         ids = [each.invoice_id for each in receivers]
+        counted, waiting = self._attest(seen or ())
         self._books.catch_up(
             checkpoint,
             ids,
-            seen or (),
+            counted,
             head=self._view.mark(head),
             next_block=None if arrived else last + 1,
+            waiting=_starts(waiting),
         )
         self._log.debug("newcomers_read", invoices=len(ids), first=first, last=last)
         return True
@@ -540,7 +561,7 @@ class ChainWatcher:
     ) -> bool:
         """Read invoices' own blocks again, through all endpoints, up to the checkpoint."""
         base = checkpoint.block
-        due = [each for each in rereadings if self._patience.is_due(each.receiver.invoice_id)]
+        due = [each for each in rereadings if self._is_due(each.receiver.invoice_id)]
         if not due:
             return False
         due = [each for each in due if each.receiver.token not in self._aside] or due
@@ -561,15 +582,24 @@ class ChainWatcher:
             if seen is None or not self._view.is_canonical(base):
                 return self._moved_under_us()
         self._patience.forget(ids)
+        counted, waiting = self._attest(seen or (), is_last=self._is_last_try)
+        unsure = {each.receiver.invoice_id for each in waiting}
+        late = {each.receiver.invoice_id for each in counted} - self._unsure
+        self._witness_patience.note_failure(unsure)
+        done = [each for each in ids if each not in unsure]
+        self._witness_patience.forget(done)
+        self._unsure.difference_update(done)
+        if not done and not counted:
+            return False
         changed = self._books.read_again(
             checkpoint,
-            ids,
-            seen or (),
+            done,
+            counted,
             head=self._view.mark(head),
             first=first,
             next_block=None if last >= base.number or first > last else last + 1,
         )
-        if changed:
+        if changed and late:
             self._log.warning("payments_found_late", alert=True, last=last, invoices=changed)
         return True
 
@@ -673,17 +703,75 @@ class ChainWatcher:
             if seen is None or not self._view.is_canonical(base):
                 return self._moved_under_us()
         self._patience.forget([_SECOND_READING])
+        counted, waiting = self._attest(seen or ())
         changed = self._books.reread(
             checkpoint,
-            seen or (),
+            counted,
             head=self._view.mark(head),
             reread_number=last,
+            waiting=_starts(waiting),
             given_up=given_up,
         )
         if changed:
             self._log.warning("payments_found_late", alert=True, last=last, invoices=changed)
         self._second_reading_at = self._clock.now()
         return True
+
+    # What other endpoints say.
+
+    def _attest(
+        self, seen: Sequence[Observation], is_last: Callable[[str], bool] = lambda _: False
+    ) -> tuple[list[Observation], list[Observation]]:
+        """Return the transfers that count, and those that wait for another endpoint to show them.
+
+        What is stored was compared before. `is_last` returns whether an invoice has waited long
+        enough: then a disputed transfer is left out, and one without a witness counts.
+        """
+        known = self._books.known(seen)
+        verdicts = self._witnesses.judge([each for each in seen if each.key not in known])
+        counted: list[Observation] = []
+        waiting: list[Observation] = []
+        for each in seen:
+            verdict = verdicts.get(each, Verdict.COUNTS)
+            if known.get(each.key, each.amount) != each.amount:
+                self._refuse(each)
+            elif verdict is Verdict.COUNTS:
+                counted.append(each)
+            elif not is_last(each.receiver.invoice_id):
+                self._unsure.add(each.receiver.invoice_id)
+                waiting.append(each)
+            elif verdict is Verdict.LAGS:
+                counted.append(each)
+            else:
+                self._refuse(each)
+        if waiting:
+            self._log.info("transfers_wait_for_witness", transfers=len(waiting))
+        return counted, waiting
+
+    def _refuse(self, disputed: Observation) -> None:
+        self._log.error(
+            "chain_log_disputed",
+            alert=True,
+            invoice=disputed.receiver.invoice_id,
+            block=disputed.block.number,
+            tx_hash=disputed.tx_hash,
+            amount=disputed.amount,
+        )
+
+    def _is_due(self, invoice_id: str) -> bool:
+        return self._patience.is_due(invoice_id) and self._witness_patience.is_due(invoice_id)
+
+    def _is_last_try(self, invoice_id: str) -> bool:
+        return self._witness_patience.failures(invoice_id) >= WITNESS_TRIES - 1
+
+    def _compare_endpoints(self, base: BlockMark) -> None:
+        """Compare the checkpoint's block with the other endpoints' one now and then."""
+        now = self._clock.now()
+        if now < self._compared_at:
+            return
+        self._compared_at = now + (COMPARED_EVERY if self.is_awaited() else COMPARED_EVERY_IDLE)
+        if self._reader.is_disputed(base.number, base.hash):
+            self._log.error("chain_endpoints_disagree", alert=True, checkpoint=base.number)
 
     def _send_back(self, checkpoint: Checkpoint) -> bool:
         """Have invoices whose time is over read a second time; return whether there were any."""
@@ -765,3 +853,12 @@ class ChainWatcher:
         """Write nothing, because the chain changed while it was read; the next poll reads again."""
         self._log.info("chain_moved_while_reading")
         return False
+
+
+def _starts(waiting: Iterable[Observation]) -> dict[str, int]:
+    """Return the first block to read again for each invoice with transfers that wait."""
+    starts: dict[str, int] = {}
+    for each in waiting:
+        number = each.block.number
+        starts[each.receiver.invoice_id] = min(number, starts.get(each.receiver.invoice_id, number))
+    return starts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -94,8 +94,9 @@ class ChainReader(Protocol):
         """Return the newest block of the first usable endpoint."""
         ...
 
-    def others(self) -> Iterator[Block]:
-        """Yield the newest block of each of the other usable endpoints.
+    def others(self, at_least: int | None = None) -> Generator[Block]:
+        """Yield the newest block of each of the other usable endpoints that have block `at_least`,
+        the checkpoint by default.
 
         Until the next one, requests go to that endpoint, and at the end to the step's one again,
         even if that has failed before.
@@ -133,10 +134,27 @@ class ChainReader(Protocol):
         """
         ...
 
-    def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
-        """Return whether another endpoint, as far as the step's one, has this block on its chain.
+    def transfers_of(
+        self, tx_hash: str, tokens: Sequence[str], block: Block
+    ) -> list[Transfer] | None:
+        """Return the Transfer logs of `tokens` in a transaction's receipt, or None if the endpoint
+        has no receipt of this transaction in this block.
+        """
+        ...
 
-        If so, the next `head()` prefers that endpoint.
+    def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
+        """Return whether at least half of the endpoints that are as far as the step's one have this
+        block on their chain.
+
+        If so, the next `head()` prefers one of them.
+        """
+        ...
+
+    def is_disputed(self, number: int, block_hash: str) -> bool:
+        """Return whether another endpoint, as far as the step's one, has another block with this
+        number.
+
+        If most of the endpoints have the same other block, the next `head()` prefers one of them.
         """
         ...
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -33,8 +34,10 @@ from models.payment.methods import MAIN_NETS
 
 if TYPE_CHECKING:
     from web3 import Web3
+    from web3.types import RPCEndpoint
 
 
+_RECEIPT: RPCEndpoint = "eth_getTransactionReceipt"  # type: ignore[assignment]
 LEVEL = 8
 """Endpoints whose heads are at most this many blocks apart count as equally far."""
 
@@ -129,8 +132,9 @@ class RpcChainReader:
         failure = EndpointsBehind if behind == len(self._nodes) else EndpointsUnavailable
         raise failure("; ".join(reasons))
 
-    def others(self) -> Iterator[Block]:
-        first, least, genesis = self._first, self._not_behind(), self._genesis()
+    def others(self, at_least: int | None = None) -> Generator[Block]:
+        first, genesis = self._first, self._genesis()
+        least = self._not_behind() if at_least is None else at_least
         try:
             for node in self._nodes:
                 if node is first or node.is_silent:
@@ -206,8 +210,51 @@ class RpcChainReader:
         node.limits.note_hash(answered=True)
         return _sorted(transfers, receivers)
 
+    def transfers_of(
+        self, tx_hash: str, tokens: Sequence[str], block: Block
+    ) -> list[Transfer] | None:
+        node, number = self._current, block.number
+        addresses = {token.lower() for token in tokens}
+
+        def read(web3: Web3) -> list[Transfer] | None:
+            receipt: Any = web3.provider.make_request(_RECEIPT, [tx_hash])["result"]
+            if receipt is None or receipt["blockHash"].lower() != block.hash:
+                return None
+            logs = [each for each in receipt["logs"] if each["address"].lower() in addresses]
+            return list(parse_transfers(logs, tokens, number, number, block_hash=block.hash))
+
+        try:
+            return node.ask(read)
+        except (RpcError, EndpointFailed) as error:
+            raise self._end_step(node, error) from None
+
     def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
+        blocks = self._find_elsewhere(number)
+        keeping = [node for node, found in blocks.items() if found == block_hash]
+        if len(keeping) > 1 or (keeping and len(blocks) == 1):
+            self._preferred = keeping[0]
+            return True
+        if not keeping:
+            return False
+        own = self.block(number) if number <= self._current.head_number else None
+        rivals = [found for found in blocks.values() if own is not None and found == own.hash]
+        if rivals:
+            return False
+        self._preferred = keeping[0]
+        return True
+
+    def is_disputed(self, number: int, block_hash: str) -> bool:
+        blocks = self._find_elsewhere(number)
+        others = Counter(found for found in blocks.values() if found != block_hash)
+        for found, times in others.most_common(1):
+            if 2 * times > len(blocks) + 1:
+                self._preferred = next(each for each in blocks if blocks[each] == found)
+        return bool(others)
+
+    def _find_elsewhere(self, number: int) -> dict[Node, str]:
+        """Return the hash of a block at each of the other endpoints that are as far."""
         genesis = self._genesis()
+        found: dict[Node, str] = {}
         for node in self._nodes:
             if node is self._chosen or node.is_silent:
                 continue
@@ -219,10 +266,9 @@ class RpcChainReader:
             except (EndpointFailed, RpcError) as error:
                 node.rest(error)
                 continue
-            if block is not None and block.hash == block_hash:
-                self._preferred = node
-                return True
-        return False
+            if block is not None:
+                found[node] = block.hash
+        return found
 
     def may_be_kept_elsewhere(self) -> bool:
         for node in self._nodes:

@@ -216,6 +216,13 @@ def put_off(session: Session, invoice_ids: Sequence[str]) -> None:
     _update(session, id_in(Invoice.id, invoice_ids), reread_block=lower, catch_up_block=None)
 
 
+def send_back(session: Session, starts: Mapping[str, int]) -> None:
+    """Schedule another reading of each invoice's blocks from a number on."""
+    for invoice_id, start in starts.items():
+        lower = case((Invoice.reread_block < start, Invoice.reread_block), else_=start)
+        _update(session, Invoice.id == invoice_id, reread_block=lower)
+
+
 def note_reread(
     session: Session, invoice_ids: Sequence[str], *, first: int, next_block: int | None
 ) -> None:

@@ -135,6 +135,19 @@ def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
     return set(back.scalars())
 
 
+def find_known(
+    reader: Connection, chain_id: int, observations: Iterable[Observation]
+) -> dict[tuple[str, str, int], int]:
+    """Return the atoms of those of the transfers that are stored, by key."""
+    rows = reader.execute(
+        select(Payment.block_hash, Payment.tx_hash, Payment.log_index, Payment.amount).where(
+            Payment.chain_id == chain_id,
+            id_in(Payment.block_hash, sorted({each.block.hash for each in observations})),
+        )
+    )
+    return {(row.block_hash, row.tx_hash, row.log_index): row.amount for row in rows}
+
+
 @dataclass(frozen=True, slots=True)
 class PaidAbove:
     """A payment that counts, with its block."""

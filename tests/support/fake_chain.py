@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -83,8 +83,8 @@ class FakeChain:
     def narrowest(self) -> int:
         return self.limits.width
 
-    def others(self) -> Iterator[Block]:
-        return iter(())
+    def others(self, at_least: int | None = None) -> Generator[Block]:
+        yield from ()
 
     def genesis(self) -> Block | None:
         return self._blocks[0].block
@@ -95,6 +95,15 @@ class FakeChain:
 
     def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
         return False
+
+    def is_disputed(self, number: int, block_hash: str) -> bool:
+        return False
+
+    def transfers_of(
+        self, tx_hash: str, tokens: Sequence[str], block: Block
+    ) -> list[Transfer] | None:
+        found = self.transfers(tokens, None, block.number, block.number)
+        return [each for each in found if each.tx_hash == tx_hash]
 
     def may_be_kept_elsewhere(self) -> bool:
         return False

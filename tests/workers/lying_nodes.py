@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -100,6 +100,8 @@ class Conduct:
     """The newest blocks whose logs it still has."""
     above: int = 0
     """How many blocks above its newest one the head is that it claims."""
+    inflated: Mapping[str, int] = field(default_factory=dict)
+    """By what it multiplies the amounts of transactions."""
     refused_token: str = ""
     """The contract whose logs it never shows."""
 
@@ -141,6 +143,8 @@ class Endpoint:
                 return self._block(number) if number <= top else None
             case "eth_getLogs":
                 return self._logs(params[0])
+            case "eth_getTransactionReceipt":
+                return self._receipt(params[0])
         raise RpcError(-32601, "method not found")
 
     def _claimed(self, number: int) -> dict[str, Any]:
@@ -170,6 +174,18 @@ class Endpoint:
             "transactions": [each.hash for each in mined.transactions],
         }
 
+    def _receipt(self, tx_hash: str) -> dict[str, Any] | None:
+        top = self.chain.height - self.rng.randint(0, self.conduct.lag)
+        for mined in self.chain._blocks[: top + 1]:
+            logs = [self._shown(each) for each in mined.transfers if each.tx_hash == tx_hash]
+            if logs:
+                return {"blockHash": mined.block.hash, "logs": logs}
+        return None
+
+    def _shown(self, transfer: Transfer) -> dict[str, Any]:
+        factor = self.conduct.inflated.get(transfer.tx_hash, 1)
+        return _log(replace(transfer, amount=transfer.amount * factor))
+
     def _logs(self, asked: dict[str, Any]) -> list[dict[str, Any]]:
         top = self.chain.height - self.rng.randint(0, self.conduct.lag)
         if "blockHash" in asked:
@@ -196,7 +212,7 @@ class Endpoint:
         topics = asked["topics"]
         wanted = set(topics[2]) if len(topics) > 2 else None
         logs = [
-            _log(transfer) | {"removed": transfer.tx_hash in self.conduct.removed}
+            self._shown(transfer) | {"removed": transfer.tx_hash in self.conduct.removed}
             for mined in self.chain._blocks[first : min(last, top) + 1]
             for transfer in mined.transfers
             if transfer.token.lower() in tokens

@@ -6,7 +6,7 @@ Every case ends the same way: the books must equal a recount of the chain as it 
 import random
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from copy import copy, deepcopy
 from datetime import datetime, timedelta
@@ -60,8 +60,16 @@ class Meddled:
     def narrowest(self) -> int:
         return self._chain.narrowest
 
-    def others(self) -> Iterator[Block]:
-        return self._chain.others()
+    def others(self, at_least: int | None = None) -> Generator[Block]:
+        return self._chain.others(at_least)
+
+    def is_disputed(self, number: int, block_hash: str) -> bool:
+        return self._chain.is_disputed(number, block_hash)
+
+    def transfers_of(
+        self, tx_hash: str, tokens: Sequence[str], block: Block
+    ) -> list[Transfer] | None:
+        return self._chain.transfers_of(tx_hash, tokens, block)
 
     def genesis(self) -> Block | None:
         return self._chain.genesis()
