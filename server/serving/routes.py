@@ -10,7 +10,7 @@ from server.document.routing import Route
 from server.errors import MethodNotAllowed, NotFound
 from server.response import JSON, Response
 from server.serving.exchange import Exchange
-from server.wire.browsers import SAFE_METHODS
+from server.wire.browsers import SAFE_METHODS, is_preflight
 from server.wire.guard import check_answer_headers, check_headers, check_target
 
 
@@ -29,6 +29,8 @@ def find_route(exchange: Exchange) -> Route[Operation] | Response:
     if found is None:
         document = api.documents.get(path)
         if document is None:
+            if exchange.method == "OPTIONS" and is_preflight(headers):
+                return Response(204, b"")  # or no page could read the 404 that follows
             raise NotFound
         return document.respond(exchange.method, headers)
     if exchange.method not in SAFE_METHODS:

@@ -27,6 +27,7 @@ _ALWAYS_READABLE = frozenset(
 )  # fmt: skip
 """The headers of an answer that each page can read (Fetch, section 2.2.2)."""
 _NEVER_READABLE = frozenset((b"set-cookie", b"set-cookie2"))
+_TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_NAMES = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?: *, *[!#$%&'*+.^_`|~0-9A-Za-z-]+)*")
 _PREFLIGHT_LASTS_S = 7200
 """As long as browsers keep the answer to a preflight request at most."""
@@ -66,7 +67,8 @@ class Origins:
         """Add the headers to an answer with which pages of the allowed origins can read it.
 
         `asked` are the headers of the request. The answer to a preflight request, which is the one
-        to OPTIONS, names the methods of its `Allow`.
+        to OPTIONS, names the methods of its `Allow`, and the one that is asked for, so that pages
+        can read the errors of wrong methods and paths.
         """
         if not self._allowed:
             return
@@ -79,9 +81,12 @@ class Origins:
             return
         answer.append((b"access-control-allow-origin", origin))
         answer.append((b"access-control-allow-credentials", b"true"))
-        allow = dict(answer).get(b"allow")
-        if b"access-control-request-method" in asked and allow is not None:
-            answer.append((b"access-control-allow-methods", allow))
+        if is_preflight(asked):
+            allowed = dict(answer).get(b"allow", b"").split(b", ")
+            method = asked[b"access-control-request-method"]
+            if _TOKEN.fullmatch(method) and method not in allowed:
+                allowed.append(method)
+            answer.append((b"access-control-allow-methods", b", ".join(filter(None, allowed))))
             wanted = asked.get(b"access-control-request-headers", b"")
             if _HEADER_NAMES.fullmatch(wanted):
                 answer.append((b"access-control-allow-headers", wanted))
@@ -95,6 +100,11 @@ class Origins:
         scheme, separator, authority = origin.partition(b"://")
         is_scheme = site == b"same-origin" or scheme + separator == self._scheme
         return is_scheme and authority != b"" and authority == headers.get(b"host", b"").lower()
+
+
+def is_preflight(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether a browser asks by OPTIONS whether a page may send a request."""
+    return b"origin" in headers and b"access-control-request-method" in headers
 
 
 def origin_of(address: str) -> str:

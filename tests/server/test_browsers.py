@@ -172,6 +172,24 @@ class TestSharing:
         assert foreign.status == 204
         assert foreign.header("Access-Control-Allow-Methods") is None
 
+    @pytest.mark.parametrize(
+        ("path", "method", "allowed"),
+        [
+            ("/items", "PUT", "GET, HEAD, OPTIONS, POST, PUT"),
+            ("/nothing", "GET", "GET"),
+            ("/nothing", "a b", ""),
+        ],
+    )
+    def test_preflight_lets_pages_read_errors_of_wrong_methods_and_paths(
+        self, open_shop: Client, path: str, method: str, allowed: str
+    ) -> None:
+        asked = [self.ALLOWED, ("Access-Control-Request-Method", method)]
+        answer = open_shop.send("OPTIONS", path, headers=asked)
+        assert answer.status == 204
+        named = (answer.header("Access-Control-Allow-Methods") or "").split(", ")
+        assert sorted(named) == allowed.split(", ")
+        assert open_shop.send("OPTIONS", "/nothing").status == 404
+
     @pytest.mark.parametrize("names", ["", "a\tb", "a b", "a:b", ",", "a,,b"])
     def test_preflight_with_wrong_names_allows_none(self, open_shop: Client, names: str) -> None:
         asked = [
