@@ -86,13 +86,7 @@ class Nginx:
         self.port, self.plain_port = free_port(), free_port()
         self._folder = folder
         folder.mkdir()
-        certificate, key = folder / "certificate.pem", folder / "key.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-             "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", f"/CN={NAME}",
-             "-addext", f"subjectAltName=DNS:{NAME},DNS:pay.example"],
-            check=True, capture_output=True,
-        )  # fmt: skip
+        certificate, key = _write_certificate(folder)
         self.certificate = certificate
         # Without IPv6 on this machine another address of the loopback stands for it.
         six = self.six = "[::1]" if has_ipv6() else "127.0.0.66"
@@ -142,6 +136,73 @@ class Nginx:
             headers={"Host": name},
             timeout=60,
         )
+
+
+class Caddy:
+    """Caddy with our configuration in front of two servers; a context manager."""
+
+    def __init__(self, folder: Path, servers: tuple[str, str]) -> None:
+        program = shutil.which("caddy")
+        if program is None:
+            pytest.skip("caddy: not installed")
+        self.port, self.plain_port = free_port(), free_port()
+        self._folder = folder
+        folder.mkdir()
+        self.certificate, key = _write_certificate(folder)
+        six = self.six = "[::1]" if has_ipv6() else "127.0.0.66"
+        bind = f"bind 127.0.0.1 {six}"
+        text = (DEPLOY / "Caddyfile").read_text()
+        for there, here in (
+            ("10.0.0.11:8080", servers[0]),
+            ("10.0.0.12:8080", servers[1]),
+            (
+                "\n{\n",
+                f"\n{{\nadmin off\nhttp_port {self.plain_port}\nhttps_port {self.port}\n",
+            ),
+            ("\t@api ", f"\t{bind}\n\t@api "),
+            ("\t@clients ", f"\t{bind}\n\ttls {self.certificate} {key}\n\t@clients "),
+        ):
+            assert text.count(there) == 1, there
+            text = text.replace(there, here)
+        (folder / "Caddyfile").write_text(text)
+        self._command = [program, "run", "--adapter", "caddyfile", "--config",
+                         str(folder / "Caddyfile")]  # fmt: skip
+
+    def __enter__(self) -> Caddy:
+        homes = {name: str(self._folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+        with (self._folder / "out.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                self._command, env={**os.environ, **homes}, stdout=log, stderr=log
+            )
+        until_it_answers(f"http://127.0.0.1:{self.plain_port}/", self._process, self.log)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    @property
+    def log(self) -> Path:
+        return self._folder / "out.log"
+
+    def client(self) -> httpx.Client:
+        """Somebody who trusts our certificate alone."""
+        trusted = httpx.create_ssl_context(str(self.certificate))
+        base_url = f"https://127.0.0.1:{self.port}"
+        options = {"verify": trusted, "base_url": base_url, "headers": {"Host": NAME}}
+        return _Client(NAME, timeout=60, **options)
+
+
+def _write_certificate(folder: Path) -> tuple[Path, Path]:
+    """Write a certificate of both names and its key, and return their paths."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", f"/CN={NAME}",
+         "-addext", f"subjectAltName=DNS:{NAME},DNS:pay.example"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return certificate, key
 
 
 class _Client(httpx.Client):

@@ -15,12 +15,13 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from tests.live.deployment import DEPLOY, Nginx
+from tests.live.deployment import DEPLOY, Caddy, Nginx
 from tests.live.running_server import free_port
 
 INSIDE = ("/metrics", "/healthz", "/readyz")
 LEFT_OUT = {"stats socket", "option httpchk", "http-check expect"}
-PICTURE = "/user_avatars/1/0123456789abcdef.png"
+SHOWN = ("/user_avatars/1/0123456789abcdef.png", "/user_uploads/1/2/a.png")
+"""Pictures of people, and files."""
 
 
 class Upstream(BaseHTTPRequestHandler):
@@ -85,22 +86,27 @@ def test_haproxy_shows_no_inside_page(sample: str, upstream: str, tmp_path: Path
     if program is None:
         pytest.skip("haproxy: not installed")
     port = free_port()
-    path = haproxy_of(sample, tmp_path, upstream, port)
-    process = subprocess.Popen([program, "-db", "-f", str(path)])
+    file = haproxy_of(sample, tmp_path, upstream, port)
+    process = subprocess.Popen([program, "-db", "-f", str(file)])
     try:
         until_it_listens(port)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
             require_outside(client)
-            assert client.get(PICTURE).text == "outside"
+            for path in SHOWN:
+                assert client.get(path).text == "outside", path
     finally:
         process.terminate()
         process.wait(20)
 
 
-def test_nginx_shows_no_inside_page_and_pictures(upstream: str, tmp_path: Path) -> None:
-    with Nginx(tmp_path / "nginx", (upstream, upstream)) as nginx, nginx.client() as client:
+@pytest.mark.parametrize("proxy", [Nginx, Caddy])
+def test_proxy_shows_no_inside_page_and_pictures(
+    proxy: type[Nginx] | type[Caddy], upstream: str, tmp_path: Path
+) -> None:
+    with proxy(tmp_path / "proxy", (upstream, upstream)) as running, running.client() as client:
         require_outside(client)
-        assert client.get(PICTURE).text == "outside"
+        for path in SHOWN:
+            assert client.get(path).text == "outside", path
 
 
 def require_outside(client: httpx.Client) -> None:

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from tests.live.cluster import haproxy
-from tests.live.deployment import DEPLOY, NAME, Nginx, has_ipv6
+from tests.live.deployment import DEPLOY, NAME, Caddy, Nginx, has_ipv6
 from tests.live.running_server import ROOT, free_port, until_it_answers
 from tests.pages.stage import Stage
 
@@ -50,6 +50,13 @@ def running_nginx(folder: Path) -> Iterator[Proxy]:
     away = (f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
     with Nginx(folder, away) as nginx:
         yield Proxy(nginx.port, nginx.plain_port, nginx.six, folder)
+
+
+@contextmanager
+def running_caddy(folder: Path) -> Iterator[Proxy]:
+    away = (f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
+    with Caddy(folder, away) as caddy:
+        yield Proxy(caddy.port, caddy.plain_port, caddy.six, folder)
 
 
 @contextmanager
@@ -85,7 +92,7 @@ def running_haproxy(folder: Path) -> Iterator[Proxy]:
         process.wait(20)
 
 
-@pytest.fixture(scope="module", params=[running_nginx, running_haproxy])
+@pytest.fixture(scope="module", params=[running_nginx, running_haproxy, running_caddy])
 def proxy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     with request.param(tmp_path_factory.mktemp("away") / "proxy") as running:
         yield running

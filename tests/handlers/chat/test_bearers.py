@@ -246,7 +246,8 @@ def test_actor_is_limited_wherever_requests_come_from(
     limited = limit(scale)
     statuses = [limited.send(right, at % scale.addresses) for at in range(scale.requests)]
     assert 429 not in statuses[: scale.per_user // 2], statuses
-    assert set(statuses[scale.per_user :]) == {429}, statuses
+    assert sum(status != 429 for status in statuses) <= scale.per_user, statuses
+    assert set(statuses[-scale.per_address // 2 :]) == {429}, statuses
 
 
 @pytest.mark.parametrize("scale", SCALES)
