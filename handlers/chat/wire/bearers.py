@@ -4,6 +4,7 @@ link or cookie that it brings.
 A right one must not share the allowance of an address with wrong ones, because many users, or a
 product that is hosted elsewhere, have one address. Each is a random text or signed, so finding out
 takes one look into an index. A password is not: it counts for its address until it is verified.
+Where the name's owner has signed in before, it counts for that name and address.
 """
 
 import hmac
@@ -16,13 +17,15 @@ from handlers.chat.wire.context import Context
 from handlers.chat.wire.cookies import SESSION, find_cookie
 from models.chat import calls
 from models.chat.errors import ChatError
-from models.chat.identity import actors, browser_sessions, jwt_sign_in, sign_in
+from models.chat.identity import actors, attempts, browser_sessions, jwt_sign_in, sign_in
 from models.chat.identity.actors import Actor, access_realm
+from models.chat.identity.attempts import SignInAttempt
 from models.chat.identity.links import find_link
 from models.chat.invitations import joining
 from models.chat.people.emails import as_stored
 from models.chat.settings import email_changes
 from server.errors import InvalidRequest
+from server.wire.proxies import network_of, place_of
 from server.wire.queries import parse_pairs
 
 Bearer = Actor | tuple[str, object]
@@ -40,6 +43,11 @@ class _WithBody(Protocol):
 
     @property
     def body(self) -> _Body: ...
+
+
+def attempt_of(ctx: Context, realm_id: int, name: str) -> SignInAttempt:
+    """Return the attempt to sign in that the client makes under a name."""
+    return SignInAttempt(realm_id, name, place_of(ctx.client), network_of(ctx.client))
 
 
 def find_bearer(ctx: Context) -> Bearer | None:
@@ -99,9 +107,16 @@ def _owner_of_cookie(ctx: Context) -> Bearer | None:
     return None if user_id is None else ("user", user_id)
 
 
+def _known_place(ctx: Context) -> Bearer | None:
+    """Not the owner, whose allowance wrong passwords would use up."""
+    realm = access_realm(ctx.session, host_of(ctx))
+    attempt = attempt_of(ctx, realm.id, as_stored(_form(ctx)["username"]))
+    key = attempts.find_known_place(ctx.session, ctx.adapters.keys.seal, attempt)
+    return None if key is None else ("known place", key)
+
+
 def _owner_of_jwt(ctx: Context) -> Bearer | None:
-    body = cast("_WithBody", ctx.operation).body
-    values, _ = body.decode(ctx.content, ctx.headers, {})
+    values = _form(ctx)
     realm = access_realm(ctx.session, host_of(ctx))
     rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
     email = as_stored(jwt_sign_in.read_email(values["token"], rules, now=ctx.now))
@@ -121,7 +136,13 @@ _FINDERS: Mapping[str, Callable[[Context], Bearer | None]] = {
     "receive_vendor_notice": _vendor,
     "session_fetch_api_key": _owner_of_cookie,
     "jwt_fetch_api_key": _owner_of_jwt,
+    "fetch_api_key": _known_place,
 }
+
+
+def _form(ctx: Context) -> Mapping[str, str]:
+    values, _ = cast("_WithBody", ctx.operation).body.decode(ctx.content, ctx.headers, {})
+    return values
 
 
 def _queried(ctx: Context, name: str) -> str:

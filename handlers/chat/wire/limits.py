@@ -13,16 +13,16 @@ from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
-from handlers.chat.wire.bearers import find_bearer
+from handlers.chat.wire.bearers import attempt_of, find_bearer
 from handlers.chat.wire.context import Context
 from models.chat.identity import attempts
 from models.chat.identity.actors import Actor
 from models.chat.identity.attempts import Allowance as Attempts
-from models.chat.identity.attempts import AttemptsUsedUp, SignInAttempt
+from models.chat.identity.attempts import AttemptsUsedUp
 from models.chat.settings.errors import TooManyAttempts
 from server.errors import RateLimited
 from server.rate_limit import Allowance, Headers, Limit, LimitStore, RateLimiter, SharedTable
-from server.wire.proxies import network_of, place_of
+from server.wire.proxies import place_of
 
 T = TypeVar("T")
 MINUTE = 60.0
@@ -41,7 +41,8 @@ def request_limits(
 
     Polls for events have a limit of their own, because a client polls again after every event. All
     bots of one owner have a second one together. Those who bring a token of an invitation have one
-    for each invitation, and the vendor of video calls has one.
+    for each invitation, those who sign in where the name's owner did before have one for each name
+    and place, and the vendor of video calls has one.
     """
     limits = {
         "user": Limit(per_user, MINUTE),
@@ -49,6 +50,7 @@ def request_limits(
         "bots": Limit(BOTS_OF_ONE * per_user, MINUTE),
         "polls of bots": Limit(BOTS_OF_ONE * POLLS_PER_REQUEST * per_user, MINUTE),
         "invitation": Limit(per_user, MINUTE),
+        "known place": Limit(per_user, MINUTE),
         "notices": Limit(per_user, MINUTE),
         "address": Limit(per_address, MINUTE),
     }
@@ -120,7 +122,7 @@ async def write_attempt(ctx: Context, work: Callable[[Session], T], *, limit: in
 async def count_attempt(ctx: Context, realm_id: int, name: str) -> None:
     """Count one password tried under a name. Raise `RateLimited`."""
     if ctx.settings.rate_limits:
-        seal, attempt = ctx.adapters.keys.seal, _attempt(ctx, realm_id, name)
+        seal, attempt = ctx.adapters.keys.seal, attempt_of(ctx, realm_id, name)
         await write_attempt(
             ctx,
             lambda session: attempts.count_attempt(session, seal, attempt, now=ctx.now),
@@ -139,12 +141,8 @@ async def count_own_attempt(ctx: Context) -> None:
 def clear_attempts(ctx: Context, session: Session, realm_id: int, name: str) -> None:
     """Clear the attempts of this address under a name, because its password was right."""
     if ctx.settings.rate_limits:
-        attempt = _attempt(ctx, realm_id, name)
+        attempt = attempt_of(ctx, realm_id, name)
         attempts.clear_attempts(session, ctx.adapters.keys.seal, attempt, now=ctx.now)
-
-
-def _attempt(ctx: Context, realm_id: int, name: str) -> SignInAttempt:
-    return SignInAttempt(realm_id, name, place_of(ctx.client), network_of(ctx.client))
 
 
 async def count_cookie(

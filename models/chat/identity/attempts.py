@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from models.base import table_of
 from models.chat.tables import AttemptCount, KnownPlace
 from models.dialects import upsert
+from models.reader import Db
 from models.types import MILLISECOND, to_ms
 
 PERIOD = timedelta(minutes=30)
@@ -74,10 +75,16 @@ class SignInAttempt:
 
 def count_attempt(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
     """Count one attempt before the password is verified. Raise `AttemptsUsedUp`."""
-    known = select(_places.c.key).where(_places.c.key == attempt.known_place_key(seal))
-    is_known = session.connection().execute(known).first() is not None
     allowances = attempt.allowances(seal)
+    is_known = find_known_place(session, seal, attempt) is not None
     take(session, allowances[:1] if is_known else allowances, now=now)
+
+
+def find_known_place(db: Db, seal: Seal, attempt: SignInAttempt) -> str | None:
+    """Return the key of the place if the name's owner has signed in there before, or None."""
+    key = attempt.known_place_key(seal)
+    known = select(_places.c.key).where(_places.c.key == key)
+    return None if db.execute(known).first() is None else key
 
 
 def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
