@@ -11,8 +11,11 @@ import click
 
 import services
 import specs
+from cli.documents import read_documents
 from cli.output import printable
 from server.document.checking import check_file
+from server.errors import DocumentError
+from server.mocking.service import build_mock
 from server.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report, shortened
 from server.serving.app import build_app
 from settings import Settings
@@ -36,7 +39,9 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
     Exit 1 if one has a mistake. The report names each mistake by file and line.
     """
     documents = files or tuple(specs.HERE / f"{name}.yaml" for name in services.DOCUMENTS)
-    found = [mistake for file in documents for mistake in check_file(file)]
+    found: list[Mistake] = []
+    for file in documents:
+        found += check_file(file) or (_find_uncompiled(file) if files else ())
     if not files:
         found += _check_handlers()
     mistakes = in_order(found)
@@ -45,6 +50,17 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
     )
     click.echo(FORMATS[form](mistakes, checked))
     context.exit(1 if mistakes else 0)
+
+
+def _find_uncompiled(file: Path) -> Sequence[Mistake]:
+    """Return what stops the start of a service of a document that breaks no other rule."""
+    try:
+        build_mock(read_documents([file]), is_checked=False)
+    except Mistakes as error:
+        return error.found
+    except DocumentError:  # of a document that has nothing to serve
+        return ()
+    return ()
 
 
 def _check_handlers() -> Sequence[Mistake]:

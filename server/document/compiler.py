@@ -139,6 +139,8 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self.requests = Schemas(self.document, drop="readOnly")
         self.answers = Schemas(self.document, drop="writeOnly")
         self._errors: list[DocumentError] = []
+        self._places: dict[str, tuple[str, str, str]] = {}
+        """The steps to operations, by what errors call them."""
         self._named: set[Callable[..., Any]] = set()
         """The functions that operations name, also those that do not fit."""
         resolver = _Handlers(service.find_handler)
@@ -150,9 +152,15 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             try:
                 schemas.finish()
             except DocumentError as error:
-                self._errors.append(error)
+                several = error.errors if isinstance(error, DocumentErrors) else (error,)
+                self._errors += [DocumentError(str(one), self._holder(one)) for one in several]
         if self._errors:
             raise DocumentErrors(self._errors)
+
+    def _holder(self, error: DocumentError) -> tuple[str | int, ...]:
+        """Return the steps to where an error of a schema lies, at least to its operation."""
+        held = (at for place, at in self._places.items() if str(error).startswith(place))
+        return error.at or next(held, ())
 
     def make_operation(self, operation: AbstractOperation) -> Operation:
         """Compile one operation. Raise `DocumentError`."""
@@ -161,6 +169,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         raw = self.document["paths"][path][method]
         operation_id = str(raw["operationId"])
         place = f"{self.service.name}: {operation_id} ({method.upper()} {path})"
+        self._places[place] = ("paths", path, method)
         if operation_id in self.operations:
             raise DocumentError(f"{place}: this operationId is used twice")
         if "x-required-role" in raw and self.service.require_role is None:

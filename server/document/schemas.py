@@ -20,7 +20,7 @@ import jsonschema_rs
 
 from server.document import choices, cuts
 from server.document.marks import IN_PLACE, LISTS_IN_PLACE, NONE, Marks
-from server.errors import DocumentError, Violation
+from server.errors import DocumentError, DocumentErrors, Violation
 from server.openapi.dialects import LATEST, dialect_named, not_served
 from server.openapi.patterns import OPTIONS, in_unicode_mode
 from server.openapi.structure import OBJECTS, children, lookup, steps_of, walk
@@ -261,7 +261,7 @@ class Schemas:
     def finish(self) -> None:
         """Build one validator for all schemas that were compiled since the last time, because a
         validator of its own for each would hold all that it refers to: for 1,500 schemas that refer
-        to each other, gigabytes. Raise `DocumentError` naming the place of the first wrong one.
+        to each other, gigabytes. Raise `DocumentError` naming the place of each wrong one.
         """
         unfinished, self._unfinished = self._unfinished, []
         try:
@@ -283,7 +283,7 @@ class Schemas:
                     except DocumentError as error:
                         errors.append(error)
         if errors:
-            raise errors[0]
+            raise errors[0] if len(errors) == 1 else DocumentErrors(errors)
 
     def _build(self, several: Sequence[_Compiled]) -> None:
         for compiled in several:  # which a build that failed has changed
@@ -366,6 +366,7 @@ class Schemas:
             parts["$defs"] = self._shared
         waiting = [compiled.schema for compiled in several]
         seen = set()
+        holders: set[tuple[str, ...]] = set()
         while waiting:
             for reference in _references(waiting.pop()):
                 if reference in seen or reference.startswith(DEFS):
@@ -377,21 +378,35 @@ class Schemas:
                 if name and name not in shared:
                     shared[name] = self._shared[name]
                     waiting.append(shared[name])
-                if not _has(parts, reference):  # such as below what `translate` refuses
-                    waiting.append(self._add_elsewhere(parts, reference))
+                if steps_of(reference) in holders or not _has(parts, reference):
+                    waiting.append(self._add_elsewhere(parts, reference, holders))
         return parts
 
-    def _add_elsewhere(self, root: dict[str, Any], reference: str) -> Any:
-        """Put a schema that stands outside of the shared ones at its place, and return it."""
+    def _add_elsewhere(
+        self, root: dict[str, Any], reference: str, holders: set[tuple[str, ...]]
+    ) -> Any:
+        """Put a schema that stands outside of the shared ones, or below what `translate` refuses,
+        at its place, and return it. `holders`: the places of what only holds schemas put before.
+        """
         try:
             found = self._translate(lookup(self._document, reference))
         except (LookupError, TypeError):
             raise DocumentError(f"{reference} points nowhere") from None
         node = root
-        *way, last = steps_of(reference)
-        for step in way:  # a list is one of a schema that was put there before
-            node = node[int(step)] if isinstance(node, list) else node.setdefault(step, {})
-        node[int(last) if isinstance(node, list) else last] = found
+        steps = steps_of(reference)
+        for number, step in enumerate(steps[:-1], 1):
+            if isinstance(node, list):  # of a schema that was put there before
+                node = node[int(step)]
+                continue
+            if step not in node:
+                node[step] = {}
+                holders.add(steps[:number])
+            node = node[step]
+        last = int(steps[-1]) if isinstance(node, list) else steps[-1]
+        if steps in holders:
+            found = _merged(node[last], found)
+            holders -= {each for each in holders if each[: len(steps)] == steps}
+        node[last] = found
         return found
 
 
@@ -456,6 +471,14 @@ def _as_properties(several: Sequence[_Compiled], way: tuple[str, ...]) -> dict[s
             part[0].keys = (key, *way)
             properties[key] = part[0].schema
     return {"properties": properties}
+
+
+def _merged(held: Any, found: Any) -> Any:
+    """Return a schema with what was put below its place before and is not in it."""
+    if isinstance(held, Mapping) and isinstance(found, Mapping):
+        only_held = {key: held[key] for key in held.keys() - found.keys()}
+        return {key: _merged(held.get(key), it) for key, it in found.items()} | only_held
+    return found
 
 
 def _has(parts: Mapping[str, Any], reference: str) -> bool:

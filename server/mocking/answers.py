@@ -41,6 +41,7 @@ from server.mocking.values import Impossible, Values
 from server.openapi.structure import resolved
 from server.openapi.wording import NOTHING
 from server.response import JSON, Response, encode
+from server.wire.guard import check_answer_headers
 
 log = structlog.get_logger("specd.mock")
 
@@ -52,6 +53,11 @@ _BODILESS = (204, 205, 304)
 Resolve = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """From an object of the document to what it refers to."""
 MOST_IN_HEADER = 2000
+_OF_THE_SERVER = frozenset(
+    ("connection", "content-encoding", "content-length", "content-type", "date",
+     "keep-alive", "proxy-connection", "trailer", "transfer-encoding", "upgrade")
+)  # fmt: skip
+"""Headers that say how an answer is sent, whatever a document has of them."""
 _EVENT_FIELDS = {"event", "id", "retry", "data"}
 
 
@@ -278,13 +284,20 @@ class _Operation:
     def _headers(self, key: str, *, is_random: bool, place: str) -> Iterator[tuple[str, str]]:
         for name, node in (self._declared[key].get("headers") or {}).items():
             header = self._answers.resolved(node)
-            if name.lower() in ("content-type", "content-length"):
+            if name.lower() in _OF_THE_SERVER:
                 continue
             media = next(iter(header["content"].values()), {}) if "content" in header else header
             where = f"{place} {name}"
             value = self._value(media, is_random=is_random, is_json=False, place=where)
-            if value is not None and value is not NOTHING:
-                yield name, _in_header(value, explodes=bool(header.get("explode")))
+            if value is None or value is NOTHING:
+                continue
+            found = name, _in_header(value, explodes=bool(header.get("explode")))
+            try:
+                check_answer_headers([found])
+            except ValueError as error:
+                log.warning("header cannot go out", place=where, reason=str(error))
+            else:
+                yield found
 
 
 def _status_of(key: str) -> int:

@@ -6,6 +6,7 @@ Nobody can repair the document of somebody else, so a mock serves what is right 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from server.errors import DocumentError
 from server.mocking.service import build_mock
 from server.openapi.loading import Bundle
 from server.openapi.mistakes import Locator, Mistake, Mistakes, place_of
-from server.openapi.structure import METHODS, OBJECTS, Steps, resolved, steps_of, walk
+from server.openapi.structure import METHODS, OBJECTS, Steps, lookup, resolved, steps_of, walk
 from server.openapi.union import Document
 
 _AROUND = ("info", "tags", "servers", "security", "externalDocs")
 """Parts of a document that a mock can do without."""
+_LEFT_OUT = "x-left-out"
+"""Where a document that is served has the parts that others refer to of what is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ def build_partial_mock(files: Sequence[Path]) -> Partial:
             left_out += without
         if len(left_out) == before:
             break
+    if not mistakes:
+        raise DocumentError("a document without operations cannot be mocked", at=("paths",))
     raise Mistakes(mistakes)
 
 
@@ -115,7 +120,7 @@ def _without(
         }
     else:
         sound.pop("components", None)
-    return sound, left_out
+    return _with_referred(content, sound), left_out
 
 
 def _without_places(
@@ -134,7 +139,44 @@ def _without_places(
                 left_out.append(f"{method.upper()} {path}")
         if any(key in METHODS for key in item):
             kept[path] = item
-    return {**content, "paths": kept}, left_out
+    return _with_referred(content, {**content, "paths": kept}), left_out
+
+
+def _with_referred(content: Mapping[str, Any], sound: dict[str, Any]) -> dict[str, Any]:
+    """Return a sound document with the parts of what is left out that others refer to."""
+    parts: dict[str, Any] = {}
+    waiting = [sound["paths"], sound.get("components")]
+    while waiting:
+        for reference in _references(waiting.pop()):
+            if not reference.startswith("#/paths/") or reference in parts:
+                continue
+            try:
+                lookup(sound, reference)
+            except (LookupError, TypeError, ValueError):
+                with suppress(LookupError, TypeError, ValueError):
+                    parts[reference] = lookup(content, reference)
+                    waiting.append(parts[reference])
+    if not parts:
+        return sound
+    before = sound.get(_LEFT_OUT, {})
+    moved = {reference: f"#/{_LEFT_OUT}/{len(before) + n}" for n, reference in enumerate(parts)}
+    kept = {str(len(before) + n): part for n, part in enumerate(parts.values())}
+    redirected = _redirected({**sound, _LEFT_OUT: {**before, **kept}}, moved)
+    assert isinstance(redirected, dict)
+    return redirected
+
+
+def _redirected(node: Any, moved: Mapping[str, str]) -> Any:
+    """Return a node with other targets of its references."""
+    if isinstance(node, Mapping):
+        found = {key: _redirected(value, moved) for key, value in node.items()}
+        reference = found.get("$ref")
+        if isinstance(reference, str) and reference in moved:
+            found["$ref"] = moved[reference]
+        return found
+    if isinstance(node, list):
+        return [_redirected(value, moved) for value in node]
+    return node
 
 
 class _Touched:

@@ -33,6 +33,20 @@ def test_the_services_have_no_mistakes(specd: Specd, tmp_path: Path) -> None:
     assert not (tmp_path / "var").exists()
 
 
+def test_schema_that_cannot_be_compiled_is_named(specd: Specd, tmp_path: Path) -> None:
+    file = tmp_path / "odd.yaml"
+    file.write_text(
+        "openapi: 3.1.0\ninfo: {title: Odd, version: '1'}\npaths:\n  /a:\n    get:\n"
+        "      parameters: [{name: a, in: query, schema: {$id: 'a b'}}]\n"
+        "      responses: {200: {description: ok}}\n"
+    )
+    status, out, _ = specd("check", str(file))
+    assert (status, out.count("\n")) == (1, 2)
+    assert "odd.yaml:5:" in out  # its operation
+    assert "paths./a.get" in out
+    assert "schema cannot be compiled" in out
+
+
 def test_a_file_without_mistakes(specd: Specd) -> None:
     file = specs.HERE / "payment.yaml"
     assert specd("check", str(file)) == (0, "Checked payment.yaml: no mistakes.\n", "")

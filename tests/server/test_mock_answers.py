@@ -25,6 +25,18 @@ paths:
     post:
       requestBody: {content: {application/json: {schema: {}}, text/plain: {schema: {}}}}
       responses: {"204": {description: ok}}
+  /headers:
+    get:
+      responses:
+        "200":
+          description: ok
+          headers:
+            Connection: {schema: {type: string}, example: keep-alive}
+            Content-Encoding: {schema: {type: string}, example: gzip}
+            transfer-encoding: {schema: {type: string}, example: chunked}
+            bad name: {schema: {type: string}, example: a}
+            X-Mine: {schema: {type: string}, example: a}
+          content: {application/json: {example: 1}}
   /ws: {get: {responses: {"101": {description: websocket}}}}
   /hints: {get: {responses: {"103": {description: early}, "404": {description: none}}}}
   /endless:
@@ -93,6 +105,13 @@ def test_range_without_parameters_includes_those_with_some(
         assert answer.status == expected
     else:
         assert (answer.status, answer.json) == (200, expected)
+
+
+def test_mock_sends_no_header_that_says_how_an_answer_is_sent(client: Client) -> None:
+    answer = client.get("/headers")
+    assert (answer.status, answer.json, answer.header("X-Mine")) == (200, 1, "a")
+    sent = {name.lower() for name, _ in answer.headers}
+    assert sent.isdisjoint({"connection", "content-encoding", "transfer-encoding", "bad name"})
 
 
 def test_mock_never_switches_protocols(client: Client) -> None:

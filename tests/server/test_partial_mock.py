@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from server.errors import DocumentError
 from server.mocking.sound import build_partial_mock
 from server.openapi.mistakes import Mistakes, in_order
 from tests.server.client import Client
@@ -62,6 +63,42 @@ def test_mock_serves_the_operations_that_no_mistake_touches(tmp_path: Path) -> N
     said = "\n".join(map(str, in_order(mock.mistakes)))
     for part in ("objekt", "strnig", "2OO", "gone.yaml", "Nowhere", "application/xml"):
         assert part in said, part
+
+
+def test_mock_serves_what_refers_to_a_part_of_an_operation_that_is_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "vendor.yaml"
+    file.write_text("""
+openapi: 3.1.0
+info: {title: Vendor, version: "1"}
+paths:
+  /wrong:
+    get:
+      parameters: [{name: n, in: query, schema: {type: integer}}]
+      responses:
+        "200":
+          description: ok
+          headers: {Left: {schema: {$ref: "#/paths/~1wrong/get/parameters/0/schema"}, example: 3}}
+        "2OO": {description: ok}
+  /right:
+    get:
+      parameters: [{$ref: "#/paths/~1wrong/get/parameters/0"}]
+      responses: {"200": {$ref: "#/paths/~1wrong/get/responses/200"}}
+  /schema: {post: {requestBody: {content: {text/plain: {schema: {$ref: "#/info/title"}}}},
+                   responses: {"200": {description: ok}}}}
+""")
+    mock = build_partial_mock([file])
+    assert sorted(mock.left_out) == ["GET /wrong", "POST /schema"]
+    client = Client(mock.app)
+    answer = client.get("/right?n=1")
+    assert (answer.status, answer.header("Left")) == (200, "3")
+    assert client.get("/right?n=x").status == 400
+
+
+def test_document_without_operations_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "vendor.yaml"
+    file.write_text('{openapi: 3.1.0, info: {title: Vendor, version: "1"}, paths: {}}')
+    with pytest.raises(DocumentError, match="without operations"):
+        build_partial_mock([file])
 
 
 def test_document_with_nothing_right_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """OpenAPI 3.0 schemas as compiled validators."""
 
+from itertools import permutations
 from typing import Any
 
 import jsonschema_rs
@@ -329,6 +330,21 @@ def test_what_stands_beside_a_reference_counts_from_3_1_on() -> None:
     assert Schemas(NEWER, drop="").resolve(schema)["default"] == 3
     assert "default" not in REQUESTS.resolve(schema)
     assert Schemas(NEWER, drop="").resolve({"$ref": "#named"})["x-of"] == "an anchor"
+
+
+@pytest.mark.parametrize("order", list(permutations(["", "/oneOf/1", "/oneOf/0/properties/a"])))
+def test_references_to_a_schema_and_a_part_of_it_in_any_order(order: tuple[str, ...]) -> None:
+    inner = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    path = {"get": {"parameters": [{"schema": {"oneOf": [inner, {"enum": ["b"]}]}}]}}
+    place = "#/paths/~1a/get/parameters/0/schema"
+    schema = {"properties": {part: {"$ref": place + part} for part in order}}
+    for version in ("3.0.3", "3.1.0"):
+        schemas = Schemas({"openapi": version, "paths": {"/a": path}}, drop="")
+        right, wrong = {"a": 1}, {"a": "x"}
+        for part, good, bad in (("", right, wrong), ("", "b", 1), ("/oneOf/1", "b", right),
+                                ("/oneOf/0/properties/a", 1, "x")):  # fmt: skip
+            assert is_valid(schema, {part: good}, schemas), (part, version)
+            assert not is_valid(schema, {part: bad}, schemas), (part, version)
 
 
 def test_references_to_a_schema_and_a_part_of_it() -> None:
