@@ -6,13 +6,16 @@ import traceback
 from importlib import import_module
 
 import click
+import structlog
 from gunicorn.app import wsgiapp
 
+import logs
 import services
 from cli.folders import require_folders
 from cli.output import without_secrets
 from cli.shared_secrets import require_databases
 from cli.waiting import START_WAIT_S, once_available, wait_option
+from models.secret_shapes import SHAPES
 from seams import require_seams
 from settings import Settings, is_loopback
 
@@ -34,10 +37,13 @@ def gunicorn_argv(application: str) -> list[str]:
 
 def _build(application: str) -> None:
     """Build the application that gunicorn finds then, so that it serves soon after the return of a
-    database. Building opens nothing.
+    database. Building opens nothing. The log of servers begins when they serve: each look at the
+    database would have a line.
     """
     import_module("cli.gunicorn_conf")  # before anything imports prometheus_client
+    silent = structlog.get_config()
     getattr(import_module("wsgi"), application)
+    structlog.configure(**silent)
 
 
 @click.command()
@@ -73,6 +79,7 @@ def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     if reloads:
         words = ["-m", "cli.reloading", settings.bind, application]
         os.execv(sys.executable, [sys.executable, *words])
+    logs.configure(settings.log_level, secrets=SHAPES)
     # On SIGUSR2 gunicorn starts Python with these arguments again.
     sys.argv = ["-mgunicorn", *gunicorn_argv(application)[3:]]
     try:

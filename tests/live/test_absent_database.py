@@ -346,11 +346,15 @@ def test_a_server_that_starts_before_its_database(
                 back = time.monotonic()
                 until(lambda: is_ready(port))
                 print(f"ready {time.monotonic() - back:.1f} s after the return")
+                httpx.get(f"http://127.0.0.1:{port}/docs", verify=NO_TLS)
+                until(lambda: '"service":"pages"' in (tmp_path / "log").read_text())
                 assert list((tmp_path / "metrics").glob("*.db")), "counters are shared"
             finally:
                 process.terminate()
                 process.wait(20)
-    assert (tmp_path / "log").read_text().count("Waiting for the database") == 1
+    log = (tmp_path / "log").read_text()
+    assert log.count("Waiting for the database") == 1
+    assert "database_unavailable" not in log
 
 
 def is_ready(port: int) -> bool:
