@@ -62,7 +62,7 @@ class Site:
         self.port = free_port()
         self.places = {
             "docs/deploy": str(ROOT / "docs" / "deploy"),
-            "/backup": str(folder / "backup"),
+            "/backup/postgresql": str(folder / "backup"),
             "/usr/local/lib/specd": str(folder / "programs"),
             "/restored": str(folder / "restored"),
         }
@@ -183,7 +183,9 @@ def test_a_lost_cluster_comes_back_from_each_night(site: Site) -> None:
         site.run(site.placed(base))
         (before_all,) = site.bases()
         before_base = make(database, merchant)
-        site.run(site.placed(base))
+        site.environment["SPECD_BACKUP_METRICS"] = str(site.folder / "missing" / "metrics.prom")
+        site.run(site.placed(base))  # a base is made also if nobody can be told
+        site.environment["SPECD_BACKUP_METRICS"] = str(site.folder / "backup" / "metrics.prom")
         before_moment = make(database, merchant)
         moment = pass_a_moment(database)
         lost = make(database, merchant)
@@ -227,6 +229,15 @@ def test_a_lost_cluster_comes_back_from_each_night(site: Site) -> None:
         with database.reading() as reader:
             paid = set(reader.execute(select(Invoice.id).where(Invoice.status == PAID)).scalars())
         assert paid == {before_base.id, before_moment.id}
+
+
+def test_both_backups_of_a_machine_have_folders_of_their_own() -> None:
+    """A folder that only `postgres` may enter is above none that `specd` writes."""
+    made = re.findall(r"install -d -o (\w+) -g \w+ -m 700 (.+)", PAGE.read_text())
+    owners = {Path(folder): owner for owner, folders in made for folder in folders.split()}
+    assert set(owners.values()) == {"postgres", "specd"}
+    for folder, owner in owners.items():
+        assert {owners.get(above, owner) for above in folder.parents} == {owner}
 
 
 def test_the_archive_takes_the_same_file_twice_and_no_other_of_its_name(tmp_path: Path) -> None:
