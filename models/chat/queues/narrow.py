@@ -29,9 +29,9 @@ def check_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
     `NarrowNotForEvents`. A sender must be a user, as in a narrow for messages.
     """
     terms = tuple(parse_terms(list(narrow)))
-    for term, written in zip(terms, narrow, strict=True):
+    for term in terms:
         if term.operator == "sender":
-            build_narrow(db, actor, [written])
+            build_narrow(db, actor, [{"operator": term.operator, "operand": term.operand}])
         if term.operator not in OPERATORS:
             raise NarrowNotForEvents(operator=term.operator)
         if term.operator == "is" and term.operand not in PROPERTIES:

@@ -152,6 +152,11 @@ class TestGetEvents:
         told = [event for event in place.read() if event["type"] == "message"]
         assert [event["message"]["id"] for event in told] == [mine["id"]]
 
+    def test_narrow_may_repeat_a_term(self, chat: ChatClient, cast: Cast) -> None:
+        terms = [["channel", "general"], ["sender", cast.hamlet.email], ["is", "unread"]]
+        opened = chat.post("/register", event_types=["message"], narrow=[*terms, *terms])
+        assert opened["result"] == "success"
+
     @pytest.mark.parametrize("negated", [False, True])
     @pytest.mark.parametrize("sender", ["me", "nobody@acme.example", 0])
     def test_narrow_with_an_unknown_sender_is_rejected(
