@@ -445,6 +445,140 @@ def test_a_renewed_key_signs_out(hamlet: Person, base: str, keys: dict[str, str]
     assert not hamlet.browser.find("#chat").is_displayed()
 
 
+def test_nothing_written_is_lost(
+    hamlet: Person, database: Database, base: str, keys: dict[str, str]
+) -> None:
+    """Over another place, a reload and a lost key; not over signing out or another account."""
+
+    def drafts() -> list[str]:
+        shown = "return [document.querySelector('#content').value, sessionStorage.length]"
+        return list(map(str, hamlet.browser.run(shown)))
+
+    def sign_in_again(email: str) -> None:
+        hamlet.see("#sign-in-title", "Sign in to Elsinore")
+        hamlet.email = email
+        hamlet.sign_in()
+        hamlet.see("#place", "#stage")
+
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.browser.find("#content").send_keys("To be")
+    hamlet.go_to("Othello")
+    assert drafts() == ["", "1"]
+    hamlet.go_to("#stage")
+    assert drafts() == ["To be", "1"]
+    hamlet.browser.driver.refresh()
+    hamlet.see("#sign-in-title", "Sign in to Elsinore")
+    assert hamlet.browser.find("#email").get_property("value") == HAMLET
+    sign_in_again(HAMLET)
+    assert drafts() == ["To be", "1"]
+    auth = (HAMLET, keys[HAMLET])
+    assert httpx.post(f"{base}/api/v1/users/me/api_key/regenerate", auth=auth).status_code == 200
+    Account(base, OTHELLO, keys[OTHELLO]).say("ghost", "Swear.")
+    hamlet.see("#sign-in-refusal", "Invalid API key")
+    sign_in_again(HAMLET)
+    assert drafts() == ["To be", "1"]
+    hamlet.browser.driver.refresh()
+    sign_in_again(OTHELLO)
+    assert drafts() == ["", "0"]
+    hamlet.browser.find("#content").send_keys("Mine")
+    hamlet.browser.find("#sign-out").click()
+    assert drafts() == ["", "0"]
+
+
+def test_a_channel_with_topics_asks_for_one(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    Account(base, OTHELLO, keys[OTHELLO]).say("castle", "Who is there?")
+    hamlet.enter()
+    hamlet.go_to("#stage")
+    hamlet.see(".message .content", "Who is there?")
+    hamlet.write("A friend.")
+    hamlet.see("#compose-refusal", "Choose a topic, or send again to write to “general chat”.")
+    assert hamlet.browser.run("return document.activeElement.id") == "topic"
+    offered = "return [...document.querySelectorAll('#topics option')].map((e) => e.value)"
+    assert "castle" in hamlet.browser.run(offered)
+    hamlet.browser.find("#topic").send_keys("castle", Keys.ENTER)
+    hamlet.see("#place", "#stage > castle")
+    hamlet.go_to("#stage")
+    hamlet.write("To nobody")
+    hamlet.see("#compose-refusal", "Choose a topic")
+    hamlet.browser.find("#topic").send_keys(Keys.ENTER)
+    hamlet.see("#place", "#stage > general chat")
+
+
+def test_the_keyboard_alone_gets_around(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    Account(base, OTHELLO, keys[OTHELLO]).say("castle", "One", "Two", "Three")
+    hamlet.enter()
+
+    def press(*pressed: str) -> None:
+        hamlet.browser.driver.switch_to.active_element.send_keys(*pressed)
+
+    def focused() -> str:
+        return str(hamlet.browser.run("return document.activeElement.innerText"))
+
+    hamlet.browser.run("document.activeElement.blur()")
+    press("q", "cast", Keys.ARROW_DOWN)
+    assert "#stage" in focused()
+    press(Keys.ARROW_UP, Keys.BACKSPACE, Keys.ENTER)
+    hamlet.see("#place", "#stage")
+    hamlet.browser.run("document.activeElement.blur()")
+    press("n")
+    hamlet.see("#place", "#stage > castle")
+    hamlet.see(".message .content", "Three")
+    hamlet.browser.run("document.activeElement.blur()")
+    press("j")
+    assert "One" in focused()
+    press("j")
+    assert "Two" in focused()
+    press("k", "k")
+    assert "One" in focused()
+    press("c", "Mine, with j and k", Keys.ENTER)
+    hamlet.see(".message .content", "Mine, with j and k")
+    press(Keys.ARROW_UP)
+    hamlet.see(".editor textarea", "")
+    assert hamlet.browser.run("return document.activeElement.value") == "Mine, with j and k"
+    press(" and c")
+    hamlet.go_to("#stage")
+    hamlet.go_to("castle")
+    press(Keys.ARROW_UP)
+    edited = "return document.activeElement.closest('.editor') && document.activeElement.value"
+    kept = "Mine, with j and k and c"
+    hamlet.browser.wait(lambda: hamlet.browser.run(edited) == kept, "the edit")
+    assert hamlet.browser.console() == []
+
+
+def test_a_long_list_is_folded(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    """Direct messages come first, and of 40 channels those with something unread."""
+    subscriptions = json.dumps([{"name": f"room {number}"} for number in range(40)])
+    made = httpx.post(
+        f"{base}/api/v1/users/me/subscriptions",
+        auth=(OWNER, keys[OWNER]),
+        data={
+            "subscriptions": subscriptions,
+            "principals": json.dumps([HAMLET]),
+            "send_new_subscription_messages": "false",
+        },
+    )
+    assert made.status_code == 200, made.text
+    reader = Account(base, HAMLET, keys[HAMLET])
+    reader.mark("add", *reader.unread())
+    form = {"type": "channel", "to": "room 7", "topic": "news", "content": "News."}
+    owner = (OWNER, keys[OWNER])
+    assert httpx.post(f"{base}/api/v1/messages", auth=owner, data=form).status_code == 200
+    hamlet.enter()
+    hamlet.has_counts(**{"#room 7": "1"})
+    names = "return [...document.querySelectorAll('#channels a .name')].map((e) => e.innerText)"
+    assert hamlet.browser.run(names) == ["#room 7"]
+    top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+    assert hamlet.browser.run(top, "#people") < hamlet.browser.run(top, "#channels") < 600
+    hamlet.browser.find("#more-channels").click()
+    assert len(hamlet.browser.run(names)) == 41
+    hamlet.browser.find("#more-channels").click()
+    hamlet.browser.find("#filter").send_keys("room 33", Keys.ENTER)
+    hamlet.see("#place", "#room 33")
+
+
 def test_a_channel_is_made_and_joined(hamlet: Person, othello: Person) -> None:
     for person in (hamlet, othello):
         person.enter()

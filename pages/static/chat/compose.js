@@ -1,14 +1,16 @@
 // Writing a message: now or for later. What is not sent yet is kept for each place.
 
 import { open } from "../client/dialogs.js";
-import { announce, find } from "../client/element.js";
+import { find, h } from "../client/element.js";
 import { idempotencyKey } from "../client/requests.js";
 import { writeShort } from "../client/times.js";
+import { Drafts } from "./drafts.js";
 import { isView, keyOf, recipientsOf } from "./places.js";
 import { fieldValueOf } from "./times.js";
 import { Typist } from "./typing.js";
 
 const HOUR_MS = 3_600_000;
+const OFFERED = 20; // topics
 
 export class Compose {
   #app;
@@ -16,13 +18,16 @@ export class Compose {
   #content = find("content");
   #topic = find("topic");
   #refusal = find("compose-refusal");
-  #drafts = new Map(); // key of a place -> {place, text}
+  #told = find("compose-told");
+  #drafts;
+  #isAsked = false; // whether no topic is meant
   #tried = { text: null, key: null };
   #place = null;
   #typist;
 
-  constructor(app) {
+  constructor(app, drafts) {
     this.#app = app;
+    this.#drafts = drafts;
     this.#typist = new Typist(app);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -31,15 +36,22 @@ export class Compose {
     find("show-formats").addEventListener("click", () => open(find("formats")));
     find("schedule").addEventListener("click", () => this.#schedule());
     this.#content.addEventListener("keydown", (event) => this.#press(event));
+    this.#topic.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      event.preventDefault(); // the browser would choose from the list of topics
+      this.#form.requestSubmit();
+    });
     this.#content.addEventListener("input", () => {
       this.#refusal.textContent = "";
+      this.#told.textContent = "";
+      this.#keepHere();
       this.#typist.type(this.#target, this.#content.value);
     });
   }
 
   /** Write to this place from now on. */
   open(place) {
-    if (this.#place !== null) this.#keep(this.#place, this.#content.value);
+    this.#keepHere();
     this.#typist.stop();
     this.#form.hidden = isView(place);
     this.#place = this.#form.hidden ? null : place;
@@ -48,10 +60,20 @@ export class Compose {
     this.#content.maxLength = maxMessage;
     this.#topic.maxLength = maxTopic;
     this.#topic.placeholder = emptyTopic;
-    this.#topic.value = place.topic ?? "";
+    this.#topic.value = place.topic ?? this.#draftOf(place)?.topic ?? "";
+    this.#isAsked = false;
+    this.offerTopics();
     find("topic-field").hidden = place.userIds !== undefined;
-    this.#content.value = this.#draftOf(place);
+    this.#content.value = this.#draftOf(place)?.text ?? "";
     this.#refusal.textContent = "";
+    this.#told.textContent = "";
+  }
+
+  /** Offer the topics of the channel, the newest first. */
+  offerTopics() {
+    const { channelId } = this.#place ?? {};
+    const topics = channelId === undefined ? [] : this.#topicsOf(channelId).slice(0, OFFERED);
+    find("topics").replaceChildren(...topics.map((topic) => h("option", { value: topic })));
   }
 
   focus() {
@@ -61,41 +83,55 @@ export class Compose {
   /** Put a text at the end of what is written, here or at another place. */
   insert(text, place) {
     const isHere = this.#place !== null && keyOf(place) === keyOf(this.#place);
-    const written = isHere ? this.#content.value : this.#draftOf(place);
+    const written = isHere ? this.#content.value : (this.#draftOf(place)?.text ?? "");
     const longer = written === "" || written.endsWith("\n") ? written + text : `${written}\n${text}`;
     if (!isHere) return this.#keep(place, longer);
     this.#content.value = longer;
+    this.#keepHere();
     this.focus();
   }
 
-  forget() {
+  /** Stop writing; what is written is kept. */
+  close() {
+    this.#keepHere();
     this.#typist.stop();
-    this.#drafts.clear();
     this.#place = null;
     this.#form.reset();
   }
 
   /** Keep what is written for the places that `placeAfterMove` returns, null for none. */
   move(placeAfterMove) {
-    if (this.#place !== null) this.#keep(this.#place, this.#content.value);
+    this.#keepHere();
     this.#place = null;
-    const drafts = [...this.#drafts.values()];
+    const drafts = this.#drafts.values();
     this.#drafts.clear();
-    for (const { place, text } of drafts) {
-      const moved = placeAfterMove(place);
-      if (moved !== null) this.#keep(moved, text);
+    for (const { place, text, topic } of drafts) {
+      const moved = place === undefined ? null : placeAfterMove(place);
+      if (moved !== null) this.#keep(moved, text, topic);
     }
   }
 
-  #keep(place, text) {
-    this.#drafts.set(keyOf(place), { place, text });
+  #keepHere() {
+    if (this.#place !== null) this.#keep(this.#place, this.#content.value, this.#topic.value);
+  }
+
+  #keep(place, text, topic) {
+    this.#drafts.set(keyOf(place), { place, text, topic });
   }
 
   #draftOf(place) {
-    return this.#drafts.get(keyOf(place))?.text ?? "";
+    return this.#drafts.get(keyOf(place));
+  }
+
+  #topicsOf(channelId) {
+    return this.#app.state.topicsOf(channelId).flatMap(({ place }) => place.topic || []);
   }
 
   #press(event) {
+    if (event.key === "ArrowUp" && this.#content.value === "" && !event.isComposing) {
+      if (this.#app.editLast()) event.preventDefault();
+      return;
+    }
     if (event.key !== "Enter" || event.isComposing || event.shiftKey) return;
     const isTouched = matchMedia("(pointer: coarse)").matches; // there the key makes a new line
     if (isTouched && !event.ctrlKey && !event.metaKey) return;
@@ -125,8 +161,9 @@ export class Compose {
       this.#form.setAttribute("aria-busy", "false");
     }
     this.#tried = { text: null, key: null };
-    this.#drafts.delete(keyOf(place));
     if (this.#place === place) this.#content.value = "";
+    this.#keep(place, "");
+    this.#isAsked = false;
     this.#typist.stop();
     return this.#place === place ? answer : null;
   }
@@ -134,9 +171,21 @@ export class Compose {
   async #send() {
     if (this.#form.getAttribute("aria-busy") === "true" || this.#content.value.trim() === "") return;
     const target = this.#target;
+    if (this.#mustAsk(target)) return;
     const sent = await this.#post("/messages", target, {});
     if (sent !== null) this.#app.showSent(target, sent.id);
     this.focus();
+  }
+
+  /** In a channel with topics an empty field is more likely an oversight than a choice: ask once. */
+  #mustAsk({ channelId, topic }) {
+    const isChoice = this.#place.topic !== undefined || topic !== "" || this.#isAsked;
+    if (channelId === undefined || isChoice || this.#topicsOf(channelId).length === 0) return false;
+    this.#isAsked = true;
+    const { emptyTopic } = this.#app.state.realm;
+    this.#refusal.textContent = `Choose a topic, or send again to write to “${emptyTopic}”.`;
+    this.#topic.focus();
+    return true;
   }
 
   async #schedule() {
@@ -152,7 +201,7 @@ export class Compose {
     const at = new Date(field.value).getTime();
     const parameters = { scheduled_delivery_timestamp: Math.floor(at / 1000) };
     if ((await this.#post("/scheduled_messages", this.#target, parameters)) !== null)
-      announce(`Scheduled for ${writeShort(at)}`);
+      this.#told.textContent = `Scheduled for ${writeShort(at)}.`;
     this.focus();
   }
 }

@@ -7,11 +7,13 @@ import { Attaching } from "./attaching.js";
 import { Channels } from "./channels.js";
 import { Completion } from "./completion.js";
 import { Compose } from "./compose.js";
+import { Drafts } from "./drafts.js";
 import { addressOf, isView, keyOf, placeAt, placeOf } from "./places.js";
 import { Presence } from "./presence.js";
 import { Queue } from "./queue.js";
 import { Scheduled } from "./scheduled.js";
 import { end, resume, Sessions } from "./sessions.js";
+import { Shortcuts } from "./shortcuts.js";
 import { Sidebar } from "./sidebar.js";
 import { SignIn } from "./signin.js";
 import { placeAfterMove, State } from "./state.js";
@@ -22,14 +24,16 @@ class App {
   api = null;
   state = null;
   place = null;
+  drafts = new Drafts();
   presence = new Presence(this);
   #queue = null;
   #failures = 0; // in a row, of the queue
   #sessionId = null;
+  #email = "";
   #sidebar = new Sidebar(this);
   #timeline = new Timeline(this);
   #completion = new Completion(this);
-  #compose = new Compose(this);
+  #compose = new Compose(this, this.drafts);
   #typing = new Typing(this);
   #scheduled = new Scheduled(this);
   #signIn = new SignIn((email, key, sessionId) => this.#enter(email, key, sessionId));
@@ -43,6 +47,7 @@ class App {
     find("sign-out").addEventListener("click", () => this.#signOut());
     new Attaching(this);
     new Channels(this);
+    new Shortcuts(this);
     new Sessions(this);
     let text = "";
     try {
@@ -51,7 +56,7 @@ class App {
     } catch (error) {
       text = error.message;
     }
-    this.#signIn.open(text);
+    this.#signIn.open(text, Drafts.owner());
   }
 
   /** Go to a place. */
@@ -76,6 +81,23 @@ class App {
     this.#compose.insert(text, place);
   }
 
+  /** Go on writing. */
+  write() {
+    this.#compose.focus();
+  }
+
+  /** Edit your last message here, if it is in the list and can be edited. */
+  editLast() {
+    return this.#timeline.editLast();
+  }
+
+  /** Go to the place of the oldest unread message elsewhere. */
+  showNextUnread() {
+    const place = this.state.nextUnread(this.place);
+    if (place === null) announce("Nothing is unread elsewhere");
+    else this.show(place);
+  }
+
   redrawSidebar() {
     this.#sidebar.draw();
   }
@@ -83,11 +105,13 @@ class App {
   #enter(email, key, sessionId) {
     this.api = new Api(email, key);
     this.#sessionId = sessionId;
+    this.#email = email;
+    this.drafts.open(email);
     this.#queue = new Queue(this.api, {
       snapshot: (snapshot) => this.#begin(snapshot),
       events: (events) => this.#apply(events),
       trouble: (failures) => this.#tellTrouble(failures),
-      refused: (error) => this.#leave(error.message),
+      refused: (error) => this.#leave({ text: error.message, address: location.hash, email: this.#email }),
     });
     this.#queue.run();
   }
@@ -102,14 +126,18 @@ class App {
   #signOut() {
     const { api } = this;
     const sessionId = this.#sessionId;
+    this.#compose.close();
+    this.drafts.clear();
     this.#leave();
     if (sessionId !== null) end(api, sessionId, (text) => this.#signIn.tell(text));
   }
 
-  #leave(text = "") {
+  /** Show the form to sign in. Who is signed out against their will finds their place and their drafts
+   *  again. */
+  #leave({ text = "", address = "", email = "" } = {}) {
     find("offline").hidden = true;
     this.#completion.close();
-    this.#compose.forget();
+    this.#compose.close();
     this.#typing.clear();
     this.presence.end();
     this.#queue?.stop();
@@ -121,9 +149,9 @@ class App {
     find("scheduled-list").replaceChildren();
     find("session-list").replaceChildren();
     announce("");
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", location.pathname + address);
     document.title = "Chat";
-    this.#signIn.open(text);
+    this.#signIn.open(text, email);
   }
 
   #begin(snapshot) {
@@ -226,7 +254,9 @@ class App {
     try {
       const answer = await this.api.get(`/users/me/${channelId}/topics`, { allow_empty_topic_name: true });
       state.learnTopics(channelId, answer.topics);
-      if (this.state === state) this.#sidebar.draw();
+      if (this.state !== state) return;
+      this.#sidebar.draw();
+      this.#compose.offerTopics();
     } catch (error) {
       if (this.state === state) this.complain(error);
     }

@@ -47,12 +47,12 @@ function drawWhole(app, message) {
     writeClock(message.timestamp),
   );
   const content = h("div", { class: "content" });
-  content.append(drawPoll(app, message) ?? nodesOf(message.content));
+  content.append(drawPoll(app, message) ?? nodesOf(message.match_content ?? message.content));
   return h(
     "li",
     { class: "message", id: `message-${message.id}`, "data-mine": message.sender_id === app.state.me },
     drawAvatar(app, message, name),
-    h("div", { class: "meta" }, h("strong", { class: "sender" }, name), time, edited(message)),
+    h("div", { class: "meta" }, h("strong", { class: "sender", dir: "auto" }, name), time, edited(message)),
     content,
     drawReactions(app, message),
     menu(app, message),
@@ -70,6 +70,12 @@ function drawAvatar(app, message, name) {
     avatar.replaceChildren(h("img", { src: address, alt: "", onerror: showInitial }));
   }
   return avatar;
+}
+
+/** Draw what a message says again, around its editor. */
+export function redrawContent(app, message, item) {
+  const drawn = draw(app, message);
+  for (const part of [".content", ".meta"]) item.querySelector(part)?.replaceWith(drawn.querySelector(part));
 }
 
 /** Draw the reactions of a message again; the focus stays on the same emoji. */
@@ -151,9 +157,12 @@ async function openEditor(app, message) {
   } catch (error) {
     return app.complain(error);
   }
-  const field = h("textarea", { "aria-label": "Edited message", rows: 3, maxlength: app.state.realm.maxMessage });
+  const field = h("textarea", { dir: "auto", "aria-label": "Edited message", rows: 3, maxlength: app.state.realm.maxMessage });
   const refusal = h("p", { class: "refusal", role: "alert" });
+  const key = `edit ${message.id}`;
+  field.addEventListener("input", () => app.drafts.set(key, { text: field.value === source ? "" : field.value }));
   const close = () => {
+    app.drafts.set(key, { text: "" });
     form.remove();
     item.classList.remove("editing");
     item.querySelector(".menu > summary")?.focus();
@@ -180,8 +189,9 @@ async function openEditor(app, message) {
     h("button", { class: "button" }, "Save"),
     h("button", { type: "button", class: "quiet", onclick: close }, "Cancel"),
   );
-  field.value = source;
+  field.value = app.drafts.get(key)?.text ?? source;
   item.classList.add("editing");
   item.querySelector(".content").after(form);
   field.focus();
+  form.scrollIntoView({ block: "nearest" });
 }

@@ -21,6 +21,7 @@ const ATTRIBUTES = new Set(
     "separator stretchy width"
   ).split(" "),
 );
+const BLOCKS = "p, li, h1, h2, h3, h4, h5, h6, blockquote, td, th";
 const SCHEMES = new Set(["http:", "https:", "mailto:", "sms:", "tel:", "xmpp:"]);
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
@@ -50,6 +51,7 @@ function tidy(body) {
   body.querySelectorAll("span.emoji").forEach(draw);
   body.querySelectorAll("time[datetime]").forEach(localize);
   body.querySelectorAll("div.spoiler-block").forEach(fold);
+  body.querySelectorAll(BLOCKS).forEach((block) => block.setAttribute("dir", "auto")); // each language its own
   body.querySelectorAll("pre").forEach((pre) => pre.setAttribute("tabindex", "0")); // may scroll
 }
 

@@ -4,6 +4,8 @@ import { find } from "../client/element.js";
 import { Api } from "./api.js";
 import { canStay, stay } from "./sessions.js";
 
+const LIKE_A_KEY = /^[A-Za-z0-9]{32}$/;
+
 export class SignIn {
   #form = find("sign-in-form");
   #refusal = find("sign-in-refusal");
@@ -19,12 +21,13 @@ export class SignIn {
   }
 
   /** Show the form, with what went wrong. */
-  async open(text = "") {
+  async open(text = "", email = "") {
     this.#form.reset();
+    find("email").value = email;
     this.#choose();
     this.#refusal.textContent = text;
     find("sign-in").hidden = false;
-    find("email").focus();
+    find(email === "" ? "email" : "secret").focus();
     try {
       const { realm_name } = await new Api().get("/server_settings");
       find("sign-in-title").textContent = `Sign in to ${realm_name}`;
@@ -60,7 +63,8 @@ export class SignIn {
       find("sign-in").hidden = true;
       enter(account.email, account.api_key, sessionId);
     } catch (error) {
-      this.#refusal.textContent = error.message;
+      const isKey = !find("use-key").checked && error.status === 401 && LIKE_A_KEY.test(secret.trim());
+      this.#refusal.textContent = isKey ? "Is this an API key? Tick the box above." : error.message;
       find("secret").select();
     } finally {
       button.disabled = false;

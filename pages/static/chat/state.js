@@ -1,6 +1,6 @@
 // What the page knows: the snapshot of `POST /register`, kept true by the events after it.
 
-import { conversation, isView, keyOf, placeOf, VIEWS } from "./places.js";
+import { contains, conversation, isView, keyOf, placeOf, VIEWS } from "./places.js";
 import { Unread } from "./unread.js";
 
 const byId = (rows, id) => new Map(rows.map((row) => [row[id], row]));
@@ -65,6 +65,14 @@ export class State {
   /** Topics of a channel, as `GET /users/me/{stream_id}/topics` returns them. */
   learnTopics(channelId, topics) {
     for (const { name, max_id } of topics) this.#note({ channelId, topic: name }, max_id);
+  }
+
+  /** The place of the oldest unread message that is not in `place`, or null. */
+  nextUnread(place) {
+    const elsewhere = this.unread.places().filter((other) => place === null || !contains(place, other));
+    const first = (other) => this.unread.within(other)[0];
+    elsewhere.sort((one, other) => first(one) - first(other));
+    return elsewhere[0] ?? null;
   }
 
   /** The known topics of a channel, the newest first. */

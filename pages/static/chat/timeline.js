@@ -3,7 +3,7 @@
 
 import { announce, find, h, reconcile } from "../client/element.js";
 import { openFile } from "./attaching.js";
-import { draw, follows, redrawReactions } from "./message.js";
+import { draw, follows, redrawContent, redrawReactions } from "./message.js";
 import { addressOf, contains, isView, keyOf, narrowOf, placeAt, placeOf } from "./places.js";
 import { applySubmessage, redrawPoll } from "./polls.js";
 import { applyReaction } from "./reactions.js";
@@ -218,8 +218,11 @@ export class Timeline {
       }
       if (event.rendered_content !== undefined && id === event.message_id) {
         message.content = event.rendered_content;
+        delete message.match_content;
         if (event.user_id !== null && !event.rendering_only) message.last_edit_timestamp = event.edit_timestamp;
-        this.#items.delete(id); // is drawn again
+        const item = this.#items.get(id);
+        if (item?.classList.contains("editing")) redrawContent(this.#app, message, item);
+        else this.#items.delete(id); // is drawn again
       }
     }
     return true;
@@ -303,6 +306,14 @@ export class Timeline {
       this.#marks.set(name, h("li", { class: "mark topic" }, h("a", { href: address, dir: "auto" }, title)));
     }
     return this.#marks.get(name);
+  }
+
+  /** Edit the user's last message in the list. False when there is none that can be edited. */
+  editLast() {
+    const last = [...this.#list.querySelectorAll(".message[data-mine]")].at(-1);
+    const button = last?.querySelector(".menu .edit");
+    button?.click();
+    return Boolean(button);
   }
 
   #click(event) {
