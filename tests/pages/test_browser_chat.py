@@ -467,6 +467,9 @@ def test_nothing_written_is_lost(
     assert drafts() == ["", "1"]
     hamlet.go_to("#stage")
     assert drafts() == ["To be", "1"]
+    stored = str(hamlet.browser.run("return JSON.stringify(sessionStorage)"))
+    assert "To be" in stored
+    assert keys[HAMLET] not in stored
     hamlet.browser.driver.refresh()
     hamlet.see("#sign-in-title", "Sign in to Elsinore")
     assert hamlet.browser.find("#email").get_property("value") == HAMLET
