@@ -16,6 +16,9 @@ import sys
 import warnings
 from pathlib import Path
 
+# Without AVIF and WebP, Pillow imports all of its forty formats to find them.
+import PIL.AvifImagePlugin
+import PIL.WebPImagePlugin  # noqa: F401
 from PIL import Image, ImageOps, UnidentifiedImageError
 from PIL.JpegImagePlugin import JpegImageFile
 from PIL.TiffImagePlugin import STRIPOFFSETS, TILEOFFSETS, TiffImageFile
