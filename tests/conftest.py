@@ -23,6 +23,7 @@ from models.database import Database
 from models.secret_shapes import SHAPES
 from server import threads
 from services import DOCUMENTS
+from tests.support import warm
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient
 from tests.support.databases import Lent, Places, directory_in_memory
@@ -111,6 +112,13 @@ def _certificates_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         shared = cache(httpx.create_ssl_context)
         patch.setattr("httpx._transports.default.create_ssl_context", shared)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pictures_are_shrunk_warm() -> Iterator[None]:
+    """Pillow is imported once, not for each picture."""
+    with warm.shrink_warm():
         yield
 
 

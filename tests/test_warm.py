@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from adapters.images import pictures
+from adapters.images.pictures import NotAPicture, make_small
 from tests.support import warm
+from tests.support.pictures import picture
 
 SPECD = [sys.executable, "-m", "cli.main"]
 
@@ -65,6 +68,27 @@ def test_shell_script_runs_warm_programs(env: dict[str, str], tmp_path: Path) ->
     count, status = done.stdout.split()
     assert (int(count) > 50, status) == (True, "2")
     assert "No such command 'nothing'" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["AVIF", "JPEG", "PNG", "TIFF"])
+def test_warm_program_shrinks_pictures_as_the_cold_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(picture(kind, 40, 30))
+    results = []
+    for start in (subprocess, vars(pictures)["subprocess"]):
+        monkeypatch.setattr(pictures, "subprocess", start)
+        made = make_small(source, tmp_path / "small", 20, 20)
+        results.append((made, made.small.read_bytes()))
+    assert results[0] == results[1]
+
+
+def test_warm_program_refuses_what_is_not_a_picture(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(picture("PNG", 40, 30)[:40])
+    with pytest.raises(NotAPicture, match="exit status 1"):
+        make_small(source, tmp_path / "small", 20, 20)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """Pictures made small in a process of its own, whatever they are."""
 
 import resource
+import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from adapters.images import pictures
 from adapters.images.pictures import NotAPicture, make_small, make_square
 from adapters.images.shrinking import CPU_S
 from tests.support.cpu import cost_of
@@ -21,6 +24,12 @@ from tests.support.pictures import (
 )
 
 KINDS = ("AVIF", "BMP", "GIF", "JPEG", "MPO", "PNG", "TIFF", "WEBP")
+
+
+@pytest.fixture(autouse=True)
+def _cold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program starts as it does for users, not as for other tests."""
+    monkeypatch.setattr(pictures, "subprocess", subprocess)
 
 
 def small(tmp_path: Path, content: bytes, width: int = 100, height: int = 80) -> Path:
@@ -72,22 +81,26 @@ def test_a_hundred_megapixels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
+    "make",
     [
-        b"",
-        b"\x89PNG\r\n\x1a\n",
-        SCRIPT,
-        b"<html><script>alert(1)</script>",
-        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
-        picture("PNG", 300, 300)[:200],
-        black_png(60_000, 60_000),
-        endless_jpeg(1500),
-        endless_mpo(1500),
-        endless_tiff(1500),
+        lambda: b"",
+        lambda: b"\x89PNG\r\n\x1a\n",
+        lambda: SCRIPT,
+        lambda: b"<html><script>alert(1)</script>",
+        lambda: b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+        lambda: picture("PNG", 300, 300)[:200],
+        lambda: black_png(60_000, 60_000),
+        lambda: endless_jpeg(1500),
+        lambda: endless_mpo(1500),
+        lambda: endless_tiff(1500),
     ],
     ids=["nothing", "head", "svg", "html", "eps", "half", "bomb", "scans", "MPO", "TIFF"],
 )
-def test_what_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_what_is_refused(make: Callable[[], bytes], tmp_path: Path) -> None:
+    # In a process of its own, because the large ones take 100 MB.
+    cost_of(lambda: (tmp_path / "content").write_bytes(make()))
+    content = (tmp_path / "content").read_bytes()
+    (tmp_path / "content").unlink()
     began = time.monotonic()
     with pytest.raises(NotAPicture):
         small(tmp_path, content)

@@ -3,7 +3,9 @@
 `python -m cli.main ...` and `python -m gunicorn ...` spend one to two seconds of the processor
 before they do anything. `Popen` and `run` do what those of `subprocess` do, but the program begins
 as a fork of a process that waits for such requests, with the environment, the folder and the files
-that are asked for. It is a child of this process, as a program that was started cold.
+that are asked for. It is a child of this process, as a program that was started cold. The program
+that shrinks pictures comes from a second, small process (`shrink_warm`): to import Pillow takes
+ninety milliseconds, and a test of an import shrinks ten pictures.
 
 A test of the start itself (imports, signals, the command line that `/proc` shows) uses
 `subprocess`, and so does one of another tree: what is not a module of this tree starts cold.
@@ -30,11 +32,15 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 MODULES = frozenset({"cli.main", "gunicorn"})
 """What may be asked for."""
+SHRINKING = "adapters.images.shrinking"
+PICTURES = [sys.executable, "-I", str(ROOT / "adapters/images/shrinking.py")]
+"""How `adapters.images.pictures` starts the program that shrinks pictures."""
 COMMANDS = ("check", "config", "doctor", "migrate", "serve", "worker")
 """The commands of specd that are imported in advance, beside those of the services."""
 
@@ -50,16 +56,17 @@ class Popen(subprocess.Popen[Any]):
         cold = super()._execute_child  # type: ignore[misc]
         asked = inspect.signature(cold).bind(*arguments).arguments
         words, env = list(asked["args"]), asked["env"]
-        if not can_start(words, os.environ if env is None else env, asked):
+        shrinks = words[:3] == PICTURES and can_fork(asked)
+        if not shrinks and not can_start(words, os.environ if env is None else env, asked):
             cold(*arguments)
             return
         files = [
             number if given == -1 else given
             for number, given in enumerate((asked["p2cread"], asked["c2pwrite"], asked["errwrite"]))
         ]
-        pid = _nursery.start(
+        pid = (_picture_nursery if shrinks else _nursery).start(
             {
-                "module": words[2],
+                "module": SHRINKING if shrinks else words[2],
                 "words": [os.fspath(word) for word in words[3:]],
                 "env": dict(os.environ if env is None else env),
                 "folder": os.fspath(asked["cwd"] or Path.cwd()),
@@ -157,11 +164,18 @@ def can_start(words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, 
     itself, and a module of this tree.
     """
     return (
-        sys.platform == "linux"
+        can_fork(asked)
         and words[:2] == [sys.executable, "-m"]
         and words[2] in MODULES
         and env.get("PYTHONPATH") == str(ROOT)
         and _of_python(env) == _of_python(os.environ)
+    )
+
+
+def can_fork(asked: Mapping[str, Any]) -> bool:
+    """Return whether a fork can have what is asked for."""
+    return (
+        sys.platform == "linux"
         and not asked["shell"]
         and asked["preexec_fn"] is None
         and not asked["pass_fds"]
@@ -176,7 +190,9 @@ def _of_python(env: Mapping[str, str]) -> dict[str, str]:
 class _Nursery:
     """The process that forks, from the first request to the end of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *modules: str) -> None:
+        """It imports these modules, or what the programs of specd import if there are none."""
+        self._modules = modules
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -205,7 +221,7 @@ class _Nursery:
 
         self._socket, theirs = socket.socketpair()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.warm", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.support.warm", str(theirs.fileno()), *self._modules],
             cwd=ROOT,
             env={k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
             | {"PYTHONPATH": str(ROOT)},
@@ -225,7 +241,21 @@ class _Nursery:
 
 
 _nursery = _Nursery()
+_picture_nursery = _Nursery(SHRINKING)
 atexit.register(_nursery.close)
+atexit.register(_picture_nursery.close)
+
+
+@contextmanager
+def shrink_warm() -> Iterator[None]:
+    """While this lasts, this process starts the program that shrinks pictures warm."""
+    from unittest import mock
+
+    from adapters.images import pictures
+
+    warm = SimpleNamespace(**vars(subprocess) | {"run": run})
+    with mock.patch.object(pictures, "subprocess", warm):
+        yield
 
 
 @contextmanager
@@ -313,13 +343,27 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
         os._exit(status & 0xFF)
 
 
-def _prepare() -> None:
-    """Import and compile what the programs do, and leave no trace of it."""
+def _prepare(modules: Sequence[str]) -> None:
+    """Import the modules; without any, import and compile what the programs of specd do, and leave
+    no trace of it.
+    """
     import gc
+    from importlib import import_module
+
+    gc.disable()
+    for name in modules:
+        import_module(name)
+    if not modules:
+        _prepare_programs()
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def _prepare_programs() -> None:
     from importlib import import_module
     from unittest import mock
 
-    gc.disable()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"SPECD_DATA_DIR": folder, "PROMETHEUS_MULTIPROC_DIR": folder}
         import cli.main
@@ -333,14 +377,11 @@ def _prepare() -> None:
             import_module(name)
         with mock.patch.object(logs, "configure"):
             wsgi._build(services.SERVICES)
-    gc.collect()
-    gc.freeze()
-    gc.enable()
 
 
 if __name__ == "__main__":
     atexit.unregister(_nursery.close)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _prepare()
+    _prepare(sys.argv[2:])
     with socket.socket(fileno=int(sys.argv[1])) as asking:
         _fork_forever(asking)
