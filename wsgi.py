@@ -19,7 +19,7 @@ from server.openapi.mistakes import Mistakes
 from server.service import Service
 from server.serving.app import build_app
 from services import SERVICES, Entry
-from settings import Settings
+from settings import Settings, SettingsError
 
 APPLICATIONS = {"app": SERVICES, **{entry.name: (entry,) for entry in SERVICES}}
 
@@ -53,12 +53,12 @@ def _build(entries: tuple[Entry, ...]) -> Any:
 
 def _build_or_exit(entries: tuple[Entry, ...]) -> Any:
     """Return the application. A document with mistakes ends the process with their report, and so
-    do traces that cannot be exported.
+    do traces that cannot be exported, and settings that need an extra that is not installed.
     """
     try:
         tracing.start(os.environ, "specd-server")
         return _build(entries)
-    except (Mistakes, tracing.CannotTrace) as error:
+    except (Mistakes, tracing.CannotTrace, SettingsError) as error:
         raise SystemExit(str(error)) from None
 
 

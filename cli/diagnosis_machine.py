@@ -22,7 +22,7 @@ from cli.shared_secrets import CHECKS, texts_of
 from models import secret_checks
 from models.database import Database
 from models.folders import find_problem
-from settings import Settings, find_removed, is_loopback, variable
+from settings import Settings, SettingsError, find_removed, is_loopback, variable
 
 FULL = 0.1
 """The share of a disk below which the rule SpecdDiskFull fires."""
@@ -91,12 +91,8 @@ def diagnose_store(settings: Settings) -> Iterator[Finding]:
     """Check that the library of a bucket is installed."""
     try:
         build_file_store(settings)
-    except ImportError:
-        yield Finding(
-            "uploads",
-            "broken",
-            f"{variable('chat_upload_bucket')} needs the extra s3: pip install 'specd[s3]'",
-        )
+    except SettingsError as error:
+        yield Finding("uploads", "broken", str(error))
     except Exception as error:  # what a client of S3 says of bad settings
         yield Finding("uploads", "broken", f"the bucket cannot be used ({type(error).__name__})")
 

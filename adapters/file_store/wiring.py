@@ -2,19 +2,24 @@
 
 from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import FileStore
-from settings import Settings
+from settings import Settings, SettingsError
 
 ARRIVING = "arriving"
 """Folder of the files that are on their way in, below `chat_upload_dir`; workers sweep it."""
 
 
 def build_file_store(settings: Settings) -> FileStore:
-    """Return a bucket where one is set, else a directory. Raise `ImportError` for a bucket without
-    the extra `s3`.
+    """Return a bucket where one is set, else a directory. Raise `SettingsError` for a bucket
+    without the extra `s3`.
     """
     if not settings.chat_upload_bucket:
         return DirectoryStore(settings.chat_upload_dir / "files")
-    from adapters.file_store.s3 import S3Store  # an optional extra
+    try:
+        from adapters.file_store.s3 import S3Store
+    except ImportError:
+        raise SettingsError(
+            "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd[s3]'."
+        ) from None
 
     return S3Store(
         settings.chat_upload_bucket,

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+import wsgi
 from cli import diagnosis, diagnosis_workers
 from cli.diagnosis import connections_of
 from cli.folders import require_folders
@@ -127,6 +128,11 @@ def test_an_extra_that_is_not_installed(ready: Specd, monkeypatch: pytest.Monkey
     monkeypatch.setitem(__import__("sys").modules, "boto3", None)
     monkeypatch.delitem(__import__("sys").modules, "adapters.file_store.s3", raising=False)
     assert "extra s3" in broken(ready)["uploads"]
+    told = "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd[s3]'."
+    assert told in ready("doctor")[1], "brackets are text"
+    assert ready.refusal("worker") == told
+    with pytest.raises(SystemExit, match="extra s3"):
+        _ = wsgi.app
 
 
 @pytest.mark.parametrize("bind", ["192.0.2.1:8080", "no-such-host.invalid:8080"])
