@@ -45,21 +45,56 @@ const showContents = (spec, ui) => {
   // What Swagger UI gives its elements as id: white space becomes an underscore.
   const elementOf = (...steps) => document.getElementById(["operations", ...steps].join("-").replace(/\s/g, "_"));
 
+  const itemsById = new Map(); // operationId -> item
   const tags = (spec.tags ?? []).map(({ name }) => {
     const open = () => ui.layoutActions.show(["operations-tag", name], true);
     const tag = itemOf(name.replaceAll("_", " "), `#/${encodeURIComponent(name)}`, () => {
       open();
       elementOf("tag", name)?.scrollIntoView();
     });
-    const operations = operationsOf(name).map(({ operationId, summary }) =>
-      itemOf(summary, `#/${encodeURIComponent(name)}/${operationId}`, () => {
+    const operations = operationsOf(name).map(({ operationId, summary }) => {
+      const item = itemOf(summary, `#/${encodeURIComponent(name)}/${operationId}`, () => {
         open();
         ui.layoutActions.show(["operations", name, operationId], true);
         requestAnimationFrame(() => elementOf(name, operationId)?.scrollIntoView());
-      }),
-    );
+      });
+      itemsById.set(operationId, item);
+      return item;
+    });
     tag.append(listOf(...operations));
     return tag;
+  });
+
+  // The search: an operation is found by words of its summary, its name, its method or its path.
+  const haystacks = new Map(); // item -> text
+  Object.entries(spec.paths).forEach(([path, item]) =>
+    METHODS.filter((method) => item[method]).forEach((method) => {
+      const { operationId, summary } = item[method];
+      const link = itemsById.get(operationId);
+      if (link) haystacks.set(link, `${summary} ${operationId} ${method} ${path}`.toLowerCase());
+    }),
+  );
+  const search = document.getElementById("search");
+  const found = document.getElementById("found");
+  const find = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const tag of tags) {
+      for (const item of tag.querySelectorAll("li")) {
+        item.hidden = !words.every((word) => (haystacks.get(item) ?? "").includes(word));
+        count += !item.hidden;
+      }
+      tag.hidden = words.length > 0 && !tag.querySelector("li:not([hidden])");
+    }
+    for (const heading of headings) {
+      heading.hidden = !words.every((word) => heading.textContent.toLowerCase().includes(word));
+    }
+    found.textContent = words.length === 0 ? "" : `${count} ${count === 1 ? "operation" : "operations"} found`;
+  };
+  search.addEventListener("input", find);
+  search.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || search.value.trim() === "") return;
+    contents.querySelector("li:not([hidden]) li:not([hidden]) a")?.click();
   });
 
   contents.querySelector("nav").replaceChildren(listOf(...headings, ...tags));

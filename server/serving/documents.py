@@ -4,14 +4,18 @@ the file `NAME.schemathesis.toml` is beside the document's: `{base}/schemathesis
 `{base}/NAME.schemathesis.toml` for further documents.
 
 Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS, with its
-preflight, by the Fetch standard): they hold no secrets.
+preflight, by the Fetch standard): they hold no secrets. For the same reason they may be sent with
+gzip: the size of a compressed answer reveals nothing (the attack is called BREACH).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import struct
+import zlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import yaml
@@ -35,6 +39,8 @@ _PREFLIGHT = (
     ("Access-Control-Max-Age", "86400"),
 )
 _HOST = re.compile(r"[A-Za-z0-9._-]+(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
+_GZIP_HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255))
+_ZERO = re.compile(rb"q=0(\.0*)?")
 _SERVERS = re.compile(rb"^servers:.*\n(?:\n*[ \-].*\n)*", re.MULTILINE)
 
 
@@ -75,12 +81,32 @@ class PublishedDocument:
             _ANY_ORIGIN,
             ("Access-Control-Expose-Headers", "ETag"),
             ("Cache-Control", "public, max-age=0, must-revalidate"),
+            ("Vary", "Accept-Encoding"),
         )
         sent = headers.get(b"if-none-match", b"").decode("latin-1")
         if sent == "*" or etag in sent:
             return Response(304, b"", common, self._media_type)
         body = b"".join((self._before, servers, self._after))
-        return Response(200, body, common, self._media_type)
+        if not accepts_gzip(headers.get(b"accept-encoding", b"")):
+            return Response(200, body, common, self._media_type)
+        # One tag for both forms: a weak one (RFC 9110, section 8.8.3).
+        weak = (("ETag", f"W/{etag}"), ("Content-Encoding", "gzip"), *common[1:])
+        return Response(200, self._compress(servers, body), weak, self._media_type)
+
+    def _compress(self, servers: bytes, body: bytes) -> bytes:
+        """Return the body as gzip (RFC 1952). What requests share is compressed only once, so that
+        a hostile Host costs no more than an ordinary one.
+        """
+        before, after = self._deflated
+        trailer = struct.pack("<LL", zlib.crc32(body), len(body) & 0xFFFFFFFF)
+        return b"".join(
+            (_GZIP_HEADER, before, _deflate(servers, zlib.Z_FULL_FLUSH), after, trailer)
+        )
+
+    @cached_property
+    def _deflated(self) -> tuple[bytes, bytes]:
+        before = _deflate(self._before, zlib.Z_FULL_FLUSH)
+        return before, _deflate(self._after, zlib.Z_FINISH)
 
     def _written_for(self, headers: Mapping[bytes, bytes]) -> bytes:
         """Return the text of the servers for this request."""
@@ -92,6 +118,21 @@ class PublishedDocument:
             base = f"{self._scheme}://{host}"
         servers = [_below(base, server) for server in self._servers]
         return self._written if servers == self._servers else self._write(servers)
+
+
+def accepts_gzip(header: bytes) -> bool:
+    """Return whether an Accept-Encoding header accepts gzip (RFC 9110, section 12.5.3)."""
+    for entry in header.lower().split(b","):
+        coding, _, parameter = entry.partition(b";")
+        if coding.strip() == b"gzip":
+            return _ZERO.fullmatch(parameter.replace(b" ", b"")) is None
+    return False
+
+
+def _deflate(data: bytes, flush: int) -> bytes:
+    """Return data as blocks of DEFLATE that use none of the text before them (RFC 1951)."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush(flush)
 
 
 def _below(base: str, server: Mapping[str, Any]) -> Mapping[str, Any]:

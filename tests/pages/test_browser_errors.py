@@ -46,3 +46,23 @@ def test_nothing_is_cut_off_and_codes_break_at_underscores(
     broken = [code for code, lines in codes if lines > code.count("_") + 1]
     assert broken == []
     assert browser.console() == []
+
+
+def test_search_keeps_the_rows_with_all_words(browser: Browser, base: str) -> None:
+    browser.open(f"{base}/docs/chat/errors")
+    everything = len(browser.find_all("tbody tr"))
+    browser.find("#search").send_keys("429 RATE_LIMIT")
+    shown = [row.text for row in browser.find_all("tbody tr") if row.is_displayed()]
+    assert 0 < len(shown) < everything / 10
+    assert all("429" in text and "rate_limit" in text.lower() for text in shown)
+    assert browser.text("#found").split()[0] == str(len(shown))
+    assert browser.console() == []
+
+
+def test_row_links_to_itself_and_contents_to_each_group(browser: Browser, base: str) -> None:
+    browser.open(f"{base}/docs/chat/errors")
+    links = "return [...document.querySelectorAll(arguments[0])].map((it) => it.hash.slice(1))"
+    rows = browser.run(links, "tr .here")
+    assert rows == browser.run("return [...document.querySelectorAll('tr[id]')].map(it => it.id)")
+    for target in browser.run(links, "#contents a"):
+        assert browser.find_all(f"[id='{target}']"), target

@@ -10,6 +10,7 @@ import pytest
 from flask import jsonify, request
 from flask.typing import ResponseReturnValue
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
@@ -159,6 +160,22 @@ class TestContents:
         links[2].click()
         opened = "#operations-payment_methods-list_payment_methods.is-open"
         browser.wait(lambda: browser.find_all(opened), "the operation to open")
+        assert browser.console() == []
+
+    def test_search_finds_an_operation_by_words_and_opens_it(
+        self, browser: Browser, base: str
+    ) -> None:
+        browser.show(width=1280, dark=False)
+        open_reference(browser, base)
+        browser.find("#search").send_keys("PAYOUTS post")
+        assert browser.text("#found") == "1 operation found"
+        shown = [link.text for link in browser.find_all("#contents a") if link.is_displayed()]
+        assert shown == ["payment methods", "Create a payout"]
+        browser.find("#search").send_keys(Keys.ENTER)
+        opened = "#operations-payment_methods-create_payout.is-open"
+        browser.wait(lambda: browser.find_all(opened), "the operation to open")
+        browser.find("#search").send_keys(" nothing")
+        assert browser.text("#found") == "0 operations found"
         assert browser.console() == []
 
     def test_folds_away_on_a_phone(self, browser: Browser, base: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from flask.testing import FlaskClient
 
 from pages import chat
 from pages.app import build_pages
+from pages.assets import STATIC
 
 
 @pytest.fixture
@@ -66,6 +68,25 @@ class TestStaticFiles:
             assert answer.status_code == 200
             assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            answer.close()
+
+    @pytest.mark.parametrize("name", ["swagger-ui/swagger-ui-bundle.js", "pages.css"])
+    def test_texts_are_compressed_if_accepted(self, client: FlaskClient, name: str) -> None:
+        plain = client.get(f"/static/{name}")
+        packed = client.get(f"/static/{name}", headers={"Accept-Encoding": "br, gzip"})
+        assert "Content-Encoding" not in plain.headers
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert plain.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
+        assert gzip.decompress(packed.data) == plain.data == (STATIC / name).read_bytes()
+        assert int(packed.headers["Content-Length"]) == len(packed.data) < len(plain.data) / 2
+        tag = packed.headers["ETag"]
+        again = client.get(
+            f"/static/{name}", headers={"If-None-Match": tag, "Accept-Encoding": "gzip"}
+        )
+        assert (again.status_code, again.data) == (304, b"")
+        refused = client.get(f"/static/{name}", headers={"Accept-Encoding": "gzip;q=0"})
+        assert refused.data == plain.data
+        for answer in (plain, refused):
             answer.close()
 
     def test_another_version_is_not_kept(self, client: FlaskClient) -> None:

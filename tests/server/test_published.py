@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
 import yaml
 
 from server.openapi.union import Document
+from server.serving.documents import accepts_gzip
 from server.wire.browsers import Origins
 from tests.server.services import SHOP, SHOP_TEXT, shop
 
@@ -92,3 +94,39 @@ def test_a_document_without_servers_gets_none() -> None:
     client = shop(**written(text))
     assert client.get("/openapi.yaml", headers=HOST).body == text
     assert "servers" not in client.get("/openapi.json", headers=HOST).json
+
+
+class TestCompression:
+    @pytest.mark.parametrize("host", ["a", "b.example:81"])
+    @pytest.mark.parametrize("kind", ["yaml", "json"])
+    def test_gzip_unpacks_to_the_plain_document(self, kind: str, host: str) -> None:
+        client = shop()
+        asked = [("Host", host)]
+        plain = client.get(f"/openapi.{kind}", headers=asked)
+        packed = client.get(f"/openapi.{kind}", headers=[*asked, ("Accept-Encoding", "br, gzip")])
+        assert (plain.header("Content-Encoding"), packed.header("Content-Encoding")) == (
+            None,
+            "gzip",
+        )
+        assert {plain.header("Vary"), packed.header("Vary")} == {"Accept-Encoding"}
+        assert gzip.decompress(packed.body) == plain.body
+        assert len(packed.body) < len(plain.body)
+        etag = packed.header("ETag") or ""
+        assert etag == f"W/{plain.header('ETag')}"
+        again = client.get(f"/openapi.{kind}", headers=[*asked, ("If-None-Match", etag)])
+        assert again.status == 304
+
+    @pytest.mark.parametrize(
+        ("header", "is_accepted"),
+        [
+            (b"", False),
+            (b"identity, br", False),
+            (b"gzip", True),
+            (b"deflate, GZIP;q=0.5", True),
+            (b"gzip;q=0", False),
+            (b"gzip; q=0.000, identity", False),
+            (b"xgzip", False),
+        ],
+    )
+    def test_gzip_only_if_accepted(self, header: bytes, is_accepted: bool) -> None:
+        assert accepts_gzip(header) is is_accepted
