@@ -102,13 +102,19 @@ export class Queue {
 
   async #poll(signal, isTrial) {
     const asked = { queue_id: this.#id, last_event_id: this.#lastEventId, dont_block: isTrial };
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]);
+    // A connection from before the network was away may be dead without a word.
+    const woken = new AbortController();
+    const wake = () => woken.abort(new DOMException("The network is back.", "TimeoutError"));
+    addEventListener("online", wake);
+    const limited = AbortSignal.any([signal, woken.signal, AbortSignal.timeout(this.#timeoutMs)]);
     let answer;
     try {
       answer = await this.#api.get("/events", asked, { signal: limited });
     } catch (error) {
       if (error.name === "TimeoutError") return []; // a dead connection
       throw error;
+    } finally {
+      removeEventListener("online", wake);
     }
     const { events } = answer;
     this.#tell.events(events.filter((event) => event.type !== "heartbeat"));
