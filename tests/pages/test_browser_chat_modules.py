@@ -343,3 +343,24 @@ def test_a_message_is_seen_when_its_end_is_in_view(page: Browser) -> None:
     seen, marks = page.driver.execute_async_script(IN_VIEW, items, asked)
     assert seen == [2, 3, 5]
     assert marks == [expected for _, _, expected in policies]
+
+
+LATER = """
+const [times, done] = arguments;
+import("/static/chat/times.js").then(({ laterTimes }) => {
+  const tell = (now, time) => [time - now, time.getDay(), time.getHours()];
+  const all = times.map((text) => new Date(text));
+  done(all.map((now) => laterTimes(now).map(([, time]) => tell(now, time))));
+});
+"""
+
+
+def test_times_to_choose_from_are_later_and_what_they_say(page: Browser) -> None:
+    """On each day of a week, before and after nine."""
+    days = [f"2026-11-{day}T{hour}:00:00" for day in range(23, 30) for hour in ("08", "23")]
+    for times in page.driver.execute_async_script(LATER, days):
+        (hour, *_), (tomorrow, _, nine), (monday, weekday, also_nine) = times
+        assert hour == 3_600_000
+        assert 0 < tomorrow < 36 * 3_600_000
+        assert 0 < monday <= 8 * 24 * 3_600_000
+        assert (nine, also_nine, weekday) == (9, 9, 1)

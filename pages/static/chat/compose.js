@@ -6,10 +6,9 @@ import { idempotencyKey } from "../client/requests.js";
 import { writeShort } from "../client/times.js";
 import { Drafts } from "./drafts.js";
 import { isView, keyOf, recipientsOf } from "./places.js";
-import { fieldValueOf } from "./times.js";
+import { fieldValueOf, laterTimes } from "./times.js";
 import { Typist } from "./typing.js";
 
-const HOUR_MS = 3_600_000;
 const OFFERED = 20; // topics
 
 export class Compose {
@@ -194,9 +193,12 @@ export class Compose {
       return this.focus();
     }
     const field = find("when");
-    const inAnHour = new Date(Date.now() + HOUR_MS);
+    const times = laterTimes();
     field.min = fieldValueOf(new Date());
-    field.value = fieldValueOf(inAnHour);
+    field.value = fieldValueOf(times[0][1]);
+    const choose = (time) => () => (field.value = fieldValueOf(time));
+    const button = ([name, time]) => h("button", { type: "button", class: "quiet", onclick: choose(time) }, name);
+    find("presets").replaceChildren(...times.map(button));
     if ((await open(find("scheduling"))) !== "schedule") return this.focus();
     const at = new Date(field.value).getTime();
     const parameters = { scheduled_delivery_timestamp: Math.floor(at / 1000) };

@@ -20,6 +20,16 @@ export function writeDay(seconds) {
   return DAY.format(dateOf(seconds));
 }
 
+/** Times at which people want a message sent: [name, Date], all of them later than now. */
+export function laterTimes(now = new Date()) {
+  const morning = (days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, 9);
+  return [
+    ["In an hour", new Date(now.getTime() + 3_600_000)],
+    ["Tomorrow at 9", morning(1)],
+    ["Monday at 9", morning(8 - (now.getDay() || 7))],
+  ];
+}
+
 /** The value of a datetime-local field: local time, to the minute. */
 export function fieldValueOf(date) {
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
