@@ -123,6 +123,7 @@ COLUMNS: Mapping[str, Callable[[InvoiceView], str]] = {
     "resolved_at": lambda view: _time(view.resolved_at),
     "amount_tolerated": lambda view: format_units(view.amount_tolerated, view.decimals),
     "amount_tolerated_atoms": lambda view: str(view.amount_tolerated),
+    "transfers_left_out": lambda view: str(view.has_left_out).lower(),
 }
 PAYMENT_COLUMNS: Mapping[str, Callable[[Receipt], str]] = {
     "received_at": lambda receipt: _time(receipt.detected_at),

@@ -61,7 +61,8 @@ class InvoiceView:
 
     `expiry_final`: it is `expired` by the chain, not by the clock alone. `xpub` is the project's.
     `warnings` are for its creator. `metadata_json` is an object of texts; None: there are none.
-    `resolution` is its reason; None: the invoice is not resolved.
+    `resolution` is its reason; None: the invoice is not resolved. `has_left_out`: small transfers
+    were left out, because there were too many.
     """
 
     id: str
@@ -94,6 +95,7 @@ class InvoiceView:
     resolution_note: str | None = None
     refund_tx_hash: str | None = None
     resolved_at: datetime | None = None
+    has_left_out: bool = False
     expiry_final: bool = False
     payments: tuple[PaymentView, ...] = ()
     warnings: tuple[AttemptWarning, ...] = ()

@@ -240,6 +240,7 @@ def create_invoice(
         resolution_note=None,
         refund_tx_hash=None,
         resolved_at=None,
+        has_left_out=False,
         expiry_final=False,
         payments=(),
         warnings=(),

@@ -49,7 +49,8 @@ def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> di
 
 def render_with_notes(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
     """Return the document's Invoice as lists, events and exports show it: with the
-    tolerated atoms, the merchant's metadata and resolution, if there are any.
+    tolerated atoms, the merchant's metadata and resolution, if there are any, and whether transfers
+    were left out.
     """
     return render_invoice(view, most_payments=most_payments) | render_notes(view)
 
@@ -60,6 +61,7 @@ def render_notes(view: InvoiceView) -> dict[str, Any]:
     tolerated = view.amount_tolerated
     return {
         **({"amount_tolerated": str(tolerated)} if tolerated else {}),
+        **({"transfers_left_out": True} if view.has_left_out else {}),
         **({"metadata": metadata} if metadata else {}),
         **({} if resolution is None else {"resolution": render_resolution(resolution)}),
     }

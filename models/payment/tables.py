@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     ForeignKey,
     ForeignKeyConstraint,
@@ -212,6 +213,8 @@ class Invoice(PaymentBase):
     resolution_note: Mapped[str | None] = mapped_column(Text)
     refund_tx_hash: Mapped[str | None] = mapped_column(HASH)
     resolved_at: Mapped[datetime | None] = mapped_column(UtcMs)
+    # Whether the chain has transfers to the invoice that are too small and too many to be stored.
+    has_left_out: Mapped[bool] = mapped_column(Boolean, default=False, server_default="false")
 
 
 class Payment(PaymentBase):

@@ -3,7 +3,7 @@
 Anybody with a deposit address can send it as many transfers as they like, of one atom each; every
 answer shows them and every settlement reads them. So an invoice takes `MOST_PAYMENTS` of any size,
 and after those only transfers of a thousandth of its amount: more rows then cost their sender more
-than the invoice.
+than the invoice. What is left out does not count, and the invoice shows that there is some.
 
 It looks for the invoices of receivers.py. Everything here runs in the transaction that moves the
 checkpoint (see `checkpoints`).
@@ -75,12 +75,12 @@ def record(
     observations = list(observations)
     capacities = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
     touched: set[str] = set()
-    left_out: Counter[str] = Counter()
+    left_out: list[Observation] = []
     for seen in observations:
         capacity = capacities.get(seen.receiver.invoice_id)
         if capacity is not None and not capacity.takes(seen.amount):
             touched |= _revive(session, chain_id, seen)
-            left_out[seen.receiver.invoice_id] += 1
+            left_out.append(seen)
             continue
         row = upsert(Payment).values(
             invoice_id=seen.receiver.invoice_id,
@@ -112,9 +112,26 @@ def record(
         if ids and capacity is not None:
             capacity.left -= 1
         touched |= ids
-    for invoice_id, count in left_out.items():
-        _log.warning("dust_left_out", invoice=invoice_id, transfers=count)
+    _note_left_out(session, chain_id, left_out, now=now)
     return touched
+
+
+def _note_left_out(
+    session: Session, chain_id: int, left_out: Sequence[Observation], *, now: datetime
+) -> None:
+    """Mark the invoices of transfers that are not stored, for the merchant."""
+    if not left_out:
+        return
+    known = find_known(session.connection(), chain_id, left_out)
+    ids = Counter(each.receiver.invoice_id for each in left_out if each.key not in known)
+    for invoice_id, count in ids.items():
+        _log.warning("dust_left_out", invoice=invoice_id, transfers=count)
+    session.execute(
+        update(Invoice)
+        .where(id_in(Invoice.id, sorted(ids)), ~Invoice.has_left_out)
+        .values(has_left_out=True, updated_at=now)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:

@@ -47,6 +47,7 @@ OPTIONAL: dict[str, list[str]] = {
         "payments_omitted",
         "warnings",
         "amount_tolerated",
+        "transfers_left_out",
         "metadata",
         "resolution",
     ],

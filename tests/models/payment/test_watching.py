@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from sqlalchemy import select, update
@@ -11,8 +12,9 @@ from sqlalchemy.orm import Session
 from models.database import Database
 from models.payment import receivers, watching
 from models.payment.checkpoints import BlockMark
-from models.payment.invoice_view import InvoiceView
+from models.payment.invoice_view import InvoiceView, read_settled
 from models.payment.receivers import Receiver
+from models.payment.rendering import render_with_notes
 from models.payment.tables import Invoice, Payment
 from models.payment.watching import Observation
 from tests.support.payment.factories import CHAIN_ID, Merchant, make_hash, make_invoice
@@ -217,6 +219,20 @@ class TestDust:
         assert record(database, now, self.atoms(invoice, 7, worth - 1)) == set()
         assert record(database, now, self.atoms(invoice, 8, worth)) == {invoice.id}
         assert [log_index for _, log_index, _ in rows(database)] == [0, 1, 2, 8]
+
+    def test_is_reported_when_some_is_left_out(
+        self, database: Database, invoice: InvoiceView, now: datetime
+    ) -> None:
+        stored = [self.atoms(invoice, n) for n in range(3)]
+        record(database, now, *stored)
+        record(database, now, *stored)  # a second reading
+        assert "transfers_left_out" not in self.shown(database, invoice)
+        record(database, now, self.atoms(invoice, 3))
+        assert self.shown(database, invoice)["transfers_left_out"] is True
+
+    def shown(self, database: Database, invoice: InvoiceView) -> dict[str, Any]:
+        with database.reading() as reader:
+            return render_with_notes(read_settled(reader, invoice.id, head_number=200))
 
     def test_of_dropped_blocks_takes_no_room(
         self, database: Database, invoice: InvoiceView, now: datetime
