@@ -59,6 +59,11 @@ def test_the_rules_fire_when_they_are_to(promtool: str) -> None:
     assert (status, "SUCCESS" in told) == (0, True), told
 
 
+def test_each_rule_is_played() -> None:
+    played = PLAYED.read_text()
+    assert [rule["alert"] for rule in read_rules() if rule["alert"] not in played] == []
+
+
 def test_a_rule_that_does_not_fire_is_noticed(promtool: str, tmp_path: Path) -> None:
     rules = yaml.safe_load(RULES.read_text())
     for rule in rules["groups"][0]["rules"]:
