@@ -6,6 +6,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from itertools import islice
 
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.orm import Session
@@ -16,6 +17,9 @@ from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView, find_any_invoice
 from models.payment.tables import CheckoutSession, Invoice, Project
 from models.rows import row_of
+
+MAX_TRANSACTIONS = 5
+"""Hashes that the checkout page shows."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -41,6 +45,7 @@ class CheckoutView:
     """What the checkout page shows. Amounts in atoms, times aware UTC.
 
     `success_url` and `cancel_url` lead back to the shop, where the merchant gave them.
+    `transactions` are the hashes of the first payments that the chain still contains.
     """
 
     invoice_id: str
@@ -67,6 +72,7 @@ class CheckoutView:
     cancel_url: str | None
     session_expires_at: datetime
     now: datetime
+    transactions: tuple[str, ...] = ()
 
 
 def check_payable(invoice: InvoiceView) -> None:
@@ -127,6 +133,7 @@ def find_checkout(connection: Connection, token: str, now: datetime) -> Checkout
         return None
     invoice = find_any_invoice(connection, invoice_id=checkout.invoice_id, now=now)
     assert invoice is not None  # a foreign key
+    counted = (p.tx_hash for p in invoice.payments if p.status != lifecycle.ORPHANED)
     return row_of(
         CheckoutView,
         invoice,
@@ -136,6 +143,7 @@ def find_checkout(connection: Connection, token: str, now: datetime) -> Checkout
         cancel_url=checkout.cancel_url,
         session_expires_at=checkout.expires_at,
         now=now,
+        transactions=tuple(islice(counted, MAX_TRANSACTIONS)),
     )
 
 

@@ -32,6 +32,12 @@
     return hours ? `${hours}:${rest}` : rest.replace(/^0(?=\d:)/, "");
   }
 
+  // The end of the time to pay, by the shopper's clock; its title has it in UTC.
+  function writeEnd() {
+    const end = document.getElementById("until");
+    if (end) end.textContent = new Date(end.dateTime).toLocaleTimeString(document.documentElement.lang, { timeStyle: "medium" });
+  }
+
   function tick() {
     const countdown = document.getElementById("countdown");
     if (!countdown) return;
@@ -62,10 +68,11 @@
     const focused = document.activeElement && document.activeElement.id;
     for (const name of ["revision", "deadline"]) page.dataset[name] = from.dataset[name];
     sheet().replaceWith(document.adoptNode(to));
-    document.dispatchEvent(new Event("sheet"));
     document.title = fresh.title;
+    document.dispatchEvent(new Event("sheet"));
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     isOver = false;
+    writeEnd();
     tick();
     const say = (id) => document.getElementById(id).textContent;
     announcer.textContent = `${say("status-title")}. ${say("status-text")}`;
@@ -123,10 +130,16 @@
     if (button) copy(button);
   });
   document.addEventListener("look", ask);
+  addEventListener("offline", () => {
+    failures = Math.max(failures, 2);
+    document.getElementById("offline").hidden = false;
+  });
+  addEventListener("online", () => isFinal() || ask());
   document.addEventListener("visibilitychange", () => document.hidden || isFinal() || ask());
 
   const isFinal = () => "final" in page.dataset;
   setInterval(tick, 500);
+  writeEnd();
   tick();
   if (!isFinal()) timer = setTimeout(ask, pollMs);
 })();

@@ -14,6 +14,7 @@
   const longestReason = 200;
 
   const page = document.getElementById("checkout");
+  let usualTitle = document.title;
   const announcer = document.getElementById("announce");
   const wallets = new Map(); // uuid -> { name, provider }
   let isBusy = false;
@@ -73,8 +74,26 @@
     return made;
   }
 
+  // Once a wallet has sent, the page asks for no money: one look, and nobody pays twice.
+  function showSent() {
+    const isSent = isUnderWay();
+    document.getElementById("sheet").toggleAttribute("data-sent", isSent);
+    document.getElementById("sent-box").hidden = !isSent;
+    document.getElementById("sent-hash").textContent = isSent ? record().hash : "";
+    if (isSent) document.title = document.getElementById("sent-title").textContent;
+    else document.title = usualTitle;
+  }
+
+  // One main button: of a wallet in this browser, or on a phone the link to a wallet's own app.
+  function showMain() {
+    const isMain = wallets.size === 0 && matchMedia("(pointer: coarse)").matches;
+    document.getElementById("open").classList.toggle("quiet", !isMain);
+  }
+
   function show() {
     if (!place()) return;
+    showSent();
+    showMain();
     const { symbol, chainName } = due();
     const focused = document.activeElement?.id;
     const buttons = [];
@@ -238,6 +257,7 @@
     add(String(detail?.info?.uuid), detail?.info?.name ?? "wallet", detail?.provider);
   });
   document.addEventListener("sheet", () => {
+    usualTitle = document.title;
     if (!isBusy && place() && record() && !isUnderWay()) {
       sent.write(null); // it has arrived, and was not enough
       note = "";

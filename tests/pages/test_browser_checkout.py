@@ -217,3 +217,48 @@ class TestNames:
             browser.run(f"document.getElementById('order').innerHTML = '{careless}'")
             with pytest.raises(AssertionError, match="elements"):
                 shows(browser, "#order", ["x"], base=address)
+
+
+def test_end_of_the_time_to_pay_is_local(browser: Browser, page: str) -> None:
+    browser.command("Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
+    try:
+        browser.open(page)
+        assert browser.text("#until").startswith(("18:30:", "6:30:"))
+        assert browser.find("#until").get_attribute("title") == "09:30:00 UTC"
+    finally:
+        browser.command("Emulation.setTimezoneOverride", timezoneId="")
+
+
+def test_phone_shows_the_button_and_the_address_before_the_code(
+    browser: Browser, page: str
+) -> None:
+    browser.command("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        browser.show(width=390, dark=False)
+        browser.open(page)
+        tops = [
+            browser.run(f"return document.querySelector('{it}').getBoundingClientRect().top")
+            for it in ("#open", "#address", "#exact", ".qr")
+        ]
+        assert tops == sorted(tops)
+        assert not browser.find("#open").get_attribute("class").count("quiet")
+    finally:
+        browser.command("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+def test_hash_of_the_payment_can_be_copied(browser: Browser, stage: Stage, page: str) -> None:
+    stage.set(**PAID, transactions=("0x" + "ab" * 32,))
+    browser.open(page)
+    assert browser.text("#hash-1") == "0x" + "ab" * 32
+    assert browser.find("#copy-hash-1").is_displayed()
+    browser.find("#copy-invoice").click()
+    browser.wait(lambda: browser.text("#copy-invoice span") == "Copied", "the copy")
+
+
+def test_lost_network_is_reported_immediately(browser: Browser, page: str) -> None:
+    browser.open(page)
+    browser.connect(is_connected=False)
+    try:
+        browser.wait(lambda: browser.find("#offline").is_displayed(), "the notice", seconds=2)
+    finally:
+        browser.connect(is_connected=True)

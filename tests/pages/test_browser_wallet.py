@@ -151,6 +151,34 @@ class TestPaying:
         said = browser.run("return document.getElementById('announce').textContent")
         assert said.startswith("12.5 TUSD sent")
 
+    def test_nothing_asks_for_money_after_sending(
+        self, browser: Browser, play: Play, stage: Stage
+    ) -> None:
+        receipts: list[object] = [None]
+        wallet = play(eth_getTransactionReceipt=lambda _: receipts[0])
+        usual = browser.run("return document.title")
+        press(browser)
+        says(browser, wallet, "12.5 TUSD sent")
+        for _ in ("sent", "loaded again"):
+            asking = "#status-box, #countdown, #open, .qr, #address, #exact, .caution, #pay-title"
+            assert [it.text for it in browser.find_all(asking) if it.is_displayed()] == []
+            assert browser.text("#sent-title") == "Payment sent, waiting for the network"
+            assert browser.run("return document.title") == browser.text("#sent-title")
+            assert browser.text("#sent-hash") == HASH
+            browser.driver.refresh()
+        browser.run("sessionStorage.clear()")
+        browser.driver.refresh()
+        press(browser)
+        says(browser, wallet, "12.5 TUSD sent")
+        stage.set(**PARTIAL)
+        receipts[0] = {"status": "0x1"}
+        seen = "return document.querySelector('#status-box').checkVisibility()"
+        wallet.serve_until(lambda: browser.run(seen), "the rest")
+        assert not browser.find("#sent-box").is_displayed()
+        assert browser.find("#address").is_displayed()
+        assert browser.run("return document.title") not in ("", usual)
+        assert browser.console() == []
+
     def test_pays_the_rest_of_what_came_in_parts(
         self, browser: Browser, stage: Stage, play: Play
     ) -> None:
