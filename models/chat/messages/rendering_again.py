@@ -59,7 +59,7 @@ class RenderedAgain:
 def find_stored(
     db: Db, *, after: int, limit: int, realm_id: int | None = None
 ) -> list[StoredMessage]:
-    """Return the next messages after an id, of all organizations or of one."""
+    """Return the next messages after an id, of all running organizations or of one."""
     wanted = (
         select(
             Message.id,
@@ -73,7 +73,7 @@ def find_stored(
         )
         .join(User, User.id == Message.sender_id)
         .join(Realm, Realm.id == Message.realm_id)
-        .where(Message.id > after)
+        .where(Message.id > after, Realm.stopped_at.is_(None))
         .order_by(Message.id)
         .limit(limit)
     )

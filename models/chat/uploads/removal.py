@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 from sqlalchemy.orm import Session
 
+from models.chat.identity.actors import is_running
 from models.chat.tables import RealmEmoji, SavedSnippet, ScheduledMessage, StoredDraft, User
 from models.chat.uploads.attachments import ATTACHMENTS, LINKS, notify_removed
 from models.chat.uploads.names import key_of
@@ -26,12 +27,14 @@ class DeletedFile:
 def try_expire_one(session: Session, *, detached_before: datetime, now: datetime) -> bool:
     """Delete a file that no message has shown since then. Return whether there was one.
 
-    A file in a scheduled message, a draft or a saved snippet is kept for another such period.
+    A file in a scheduled message, a draft or a saved snippet is kept for another such period. Files
+    of stopped organizations stay: a move may still have to copy them.
     """
     row = session.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.owner_id)
         .add_columns(_is_named().label("is_named"))
         .where(ATTACHMENTS.c.deleted_at.is_(None), ATTACHMENTS.c.detached_at < detached_before)
+        .where(is_running(ATTACHMENTS.c.realm_id))
         .order_by(ATTACHMENTS.c.detached_at, ATTACHMENTS.c.id)
         .limit(1)
         .with_for_update(skip_locked=True, of=ATTACHMENTS)

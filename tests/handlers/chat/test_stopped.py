@@ -5,11 +5,15 @@ from functools import partial
 import click
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import update
 
 from cli.chat import chat as commands
+from models.chat.messages import rendering_again
 from models.chat.moves import stopping
 from models.chat.organization import realms
 from models.chat.organization.errors import RealmStopped
+from models.chat.tables import Realm
+from models.chat.uploads import removal
 from models.database import Database
 from pages import chat as chat_pages
 from pages.app import build_pages
@@ -107,3 +111,29 @@ def _names_of(command: click.Command) -> set[str]:
         names.update(code.co_names)
         codes += [each for each in code.co_consts if hasattr(each, "co_names")]
     return names
+
+
+def test_no_worker_and_no_command_for_all_changes_it(
+    chat: ChatClient,
+    cast: Cast,
+    chat_database: Database,
+    clock: FrozenClock,
+    stop: partial[None],
+) -> None:
+    """A move may still have to copy its files, and compares its messages."""
+    chat.post("/user_uploads", file=SentFile())
+    chat.post("/messages", type="direct", to=f"[{cast.hamlet.id}]", content="to myself")
+    expire = partial(
+        chat_database.run,
+        lambda s: removal.try_expire_one(s, detached_before=clock.now(), now=clock.now()),
+    )
+    clock.advance(seconds=100 * 86_400)
+    with chat_database.reading() as reader:
+        stored = rendering_again.find_stored(reader, after=0, limit=10)
+    assert stored, "there is something to render again"
+    stop()
+    with chat_database.reading() as reader:
+        assert rendering_again.find_stored(reader, after=0, limit=10) == []
+    assert not expire()
+    chat_database.run(lambda s: s.execute(update(Realm).values(stopped_at=None)))
+    assert expire(), "it goes on where the organization does"
