@@ -76,9 +76,11 @@ def list_events(
     connection: Connection, wanted: EventFilter, *, after: int, limit: int
 ) -> EventPage:
     """Return the events after an id, up to `limit`; fewer where they exceed `MOST_BYTES`. 0 is
-    before all that are kept. Raise `EventsGone` if events after another id are kept no more.
+    before all that are kept. Raise `EventsGone` if events after another id are kept no more, and
+    `EventDoesNotExist` for an id above all that the project has had.
     """
-    if after and (_find_gone(connection, wanted.project_id) or 0) > after:
+    gone = (_find_gone(connection, wanted.project_id) or 0) if after else 0
+    if gone > after:
         raise EventsGone()
     sizes = connection.execute(_first(wanted, after, limit=limit + 1)).all()
     ids: list[int] = []
@@ -89,6 +91,9 @@ def list_events(
             break
         ids.append(event_id)
     if not ids:
+        project_id = wanted.project_id
+        if after > gone and after > find_heads(connection, [project_id]).get(project_id, 0):
+            raise EventDoesNotExist()
         return EventPage((), has_more=False)
     query = select(*_COLUMNS).where(Event.id.in_(ids)).order_by(Event.id)
     rows = read_rows(EventRow, connection.execute(query))

@@ -75,6 +75,20 @@ class TestListEvents:
         assert database.run(lambda session: rule.forget(session, late, 1)), "this one is Ben's"
         assert page(api, after=ids[-1])["data"] == []
 
+    def test_an_after_above_all_events_is_refused(
+        self, api: ContractClient, database: Database, made: list[str], now: datetime
+    ) -> None:
+        newest = page(api)["data"][-1]["id"]
+        above = f"evt_{int(newest[4:], 16) + 1:016x}"
+        for query in ({}, {"wait_s": 1}, {"type": "invoice.paid"}):
+            answer = api.get(f"{PATH}?{urlencode({'after': above, **query})}")
+            assert (answer.status_code, answer.json()["code"]) == (404, "event_not_found")
+        assert page(api, after=newest)["data"] == []
+        (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
+        late = now + timedelta(seconds=1)
+        assert database.run(lambda session: rule.forget(session, late, 1000))
+        assert page(api, after=newest)["data"] == [], "it was the newest one"
+
     def test_there_may_be_none(self, api: ContractClient) -> None:
         assert page(api) == {"data": [], "has_more": False, "next_cursor": None}
 
