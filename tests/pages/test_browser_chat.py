@@ -349,6 +349,8 @@ def test_a_wrong_password_is_told(hamlet: Person) -> None:
 
 def test_an_api_key_does_instead(hamlet: Person, keys: dict[str, str]) -> None:
     hamlet.open()
+    hamlet.sign_in(keys[HAMLET])
+    hamlet.see("#sign-in-refusal", "Is this an API key? Tick the box above.")
     hamlet.browser.find("#use-key").click()
     hamlet.sign_in(keys[HAMLET])
     hamlet.see("#me", "Hamlet")

@@ -303,7 +303,10 @@ export class Timeline {
       const isHit = isView(this.#place);
       const title = isHit ? state.titleOf(place) : state.topicName(place.topic);
       const address = addressOf(isHit ? { ...place, near: messageId } : place);
-      this.#marks.set(name, h("li", { class: "mark topic" }, h("a", { href: address, dir: "auto" }, title)));
+      const mark = h("li", { class: "mark topic" }, h("a", { href: address, dir: "auto" }, title));
+      const color = state.channels?.get(place.channelId)?.color;
+      if (color !== undefined) mark.style.setProperty("--channel", color);
+      this.#marks.set(name, mark);
     }
     return this.#marks.get(name);
   }
