@@ -20,10 +20,10 @@ _SCREEN = Path(__file__).with_name("screen.py")
 class Terminal:
     """A running zulip-term, signed in by a configuration file. A context manager."""
 
-    def __init__(self, configuration: Path) -> None:
+    def __init__(self, configuration: Path, *, lines: int = LINES) -> None:
         self.lines: list[str] = []
         self._argv = [
-            *(str(TERMINAL_PYTHON), str(_SCREEN), str(COLUMNS), str(LINES)),
+            *(str(TERMINAL_PYTHON), str(_SCREEN), str(COLUMNS), str(lines)),
             *(str(TERMINAL), "--config-file", str(configuration), "--theme", "zt_dark"),
         ]
         # Under a test, zulip-term would do without the thread that polls for events.

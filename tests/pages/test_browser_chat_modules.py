@@ -156,6 +156,17 @@ def test_every_message_is_drawn_whatever_it_holds(page: Browser) -> None:
     assert shown[f"message-{len(sent) + 2 * len(addresses) + 1}"] == "no such sign"
 
 
+def test_what_somebody_does_begins_with_their_name(page: Browser) -> None:
+    over = {"is_me_message": True}
+    waves = message(1, "<p>/me waves, <em>twice</em></p>", **over)
+    shown, failures = show(page, [waves, message(2, "<p>/me is shown as it is</p>")])
+    assert failures == []
+    assert shown == {
+        "message-1": "Othello waves, twice",
+        "message-2": "/me is shown as it is",
+    }
+
+
 def shapes(count: int, seed: int) -> list[str]:
     """Trees of what the sanitiser lets through: any tag, any of its attributes, any value."""
     chance = random.Random(seed)

@@ -48,6 +48,7 @@ function drawWhole(app, message) {
   );
   const content = h("div", { class: "content" });
   content.append(drawPoll(app, message) ?? nodesOf(message.match_content ?? message.content));
+  if (message.is_me_message) enact(content, name);
   return h(
     "li",
     { class: "message", id: `message-${message.id}`, "data-mine": message.sender_id === app.state.me },
@@ -57,6 +58,13 @@ function drawWhole(app, message) {
     drawReactions(app, message),
     menu(app, message),
   );
+}
+
+/** Show `/me waves` as what its sender does. */
+function enact(content, name) {
+  content.classList.add("me");
+  const first = document.createTreeWalker(content, NodeFilter.SHOW_TEXT).nextNode();
+  if (first !== null) first.data = first.data.replace(/^\/me /, () => `${name} `);
 }
 
 /** The picture that the sender has uploaded, or else an initial: the page shows nothing of other sites. */
