@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -16,6 +15,7 @@ import click
 from sqlalchemy.orm import Session
 
 from adapters.file_store.store import FileStore
+from adapters.file_store.uploads import store_upload
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from adapters.images.pictures import NotAPicture, make_small
 from cli.databases import open_database
@@ -199,25 +199,20 @@ def _store(
 def _store_file(
     store: FileStore, arriving: Path, owner: Actor, new: NewUpload, file: MailFile
 ) -> NewUpload:
-    """Store a picture's thumbnail, and the file after it."""
+    """Return what `store_upload` returns."""
     arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key = names.key_of(owner.realm_id, new.handle)
     path = arriving / new.handle
     small = path.with_name(f"{path.name}.small")
+    picture = None
     try:
         path.write_bytes(file.content)
         if new.media_type.startswith("image/"):
             with suppress(NotAPicture):
-                made = make_small(path, small, *THUMBNAIL_SIZE, only_still=True)
-                store.put(key + names.THUMBNAIL, small)
-                new = replace(
-                    new, width=made.width, height=made.height, is_animated=made.is_animated
-                )
-        store.put(key, path)
+                picture = make_small(path, small, *THUMBNAIL_SIZE, only_still=True)
+        return store_upload(store, owner.realm_id, new, path, picture)
     finally:
         path.unlink(missing_ok=True)
         small.unlink(missing_ok=True)
-    return new
 
 
 @contextmanager

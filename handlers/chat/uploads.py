@@ -1,11 +1,12 @@
 """Operations of the tag uploads."""
 
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
 from adapters.file_store.store import StoreUnavailable
+from adapters.file_store.uploads import store_upload
 from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
@@ -33,9 +34,8 @@ async def upload_file(ctx: Context, *, file: File) -> Response:
     await ctx.read(
         lambda db: attachments.require_space(db, actor.realm_id, new.size, quota_mib=quota_mib)
     )
-    key = names.key_of(actor.realm_id, new.handle)
     try:
-        new = await _store(ctx, file.path, key, new)
+        new = await _store(ctx, file.path, new)
     except StoreUnavailable as error:
         raise UploadStoreUnavailable() from error
 
@@ -74,24 +74,16 @@ def delete_attachment(ctx: Context, *, attachment_id: int) -> Response:
     return envelope.success(ctx)
 
 
-async def _store(ctx: Context, path: Path, key: str, new: NewUpload) -> NewUpload:
-    """Store a picture's thumbnail, and the file after it. Raise `StoreUnavailable`."""
-    store = ctx.adapters.files
+async def _store(ctx: Context, path: Path, new: NewUpload) -> NewUpload:
+    """Return what `store_upload` returns. Raise `StoreUnavailable`."""
+    picture = None
     if new.media_type.startswith("image/"):
         target = path.with_name(f"{path.name}.small")
-        try:
+        # Without a picture it is stored and linked to, and has no preview.
+        with suppress(NotAPicture):
             picture = await make_picture(
                 ctx.actor.id, path, target, *THUMBNAIL_SIZE, only_still=True
             )
-        except NotAPicture:
-            pass  # it is stored and linked to, and has no preview
-        else:
-            try:
-                await STORES.run(store.put, key + names.THUMBNAIL, target)
-            finally:
-                target.unlink(missing_ok=True)
-            new = replace(
-                new, width=picture.width, height=picture.height, is_animated=picture.is_animated
-            )
-    await STORES.run(store.put, key, path)
-    return new
+    return await STORES.run(
+        store_upload, ctx.adapters.files, ctx.actor.realm_id, new, path, picture
+    )
