@@ -38,7 +38,7 @@ def diagnose_workers(service: str, database: Database, settings: Settings) -> It
         )
     elif ages:
         yield Finding(
-            f"{service} workers", "ok", f"all {len(ages)} run, or have only to be started"
+            f"{service} workers", "ok", f"none of {len(ages)} is missing"
         )
 
 
