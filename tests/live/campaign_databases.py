@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from models import migrate
 from tests.support.postgres import running_server
 
+_MEMORY = Path("/dev/shm")
+"""SQLite waits for the disk at each commit elsewhere."""
 KINDS = ("sqlite", "postgresql")
 
 
@@ -28,7 +31,7 @@ def several_databases(
     if only and only not in KINDS:
         raise SystemExit(f"{only} is none of {', '.join(KINDS)}")
     if only != "postgresql":
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as directory:
             numbers = range(count)
             yield "SQLite", _migrated([f"sqlite:///{directory}/{n}.db" for n in numbers], service)
     if only == "sqlite":

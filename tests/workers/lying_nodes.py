@@ -261,6 +261,8 @@ class History:
     def __init__(self, database: Database, seed: int) -> None:
         self.rng, self.more = random.Random(seed), random.Random(~seed)
         self.is_bold, self.has_progress_check = seed % 2 == 1, seed % 3 == 0
+        self.has_liar = seed % 5 == 0
+        """One endpoint invents amounts and blocks, and the others are honest."""
         self.faults: list[str] = []
         """What was wrong on the way, apart from what merchants are told."""
         self.highest = 0
@@ -334,6 +336,9 @@ class History:
 
     def lie(self) -> None:
         """One endpoint begins to behave in another way."""
+        if self.has_liar and len(self.endpoints) > 1:
+            self._invent()
+            return
         endpoint = self.rng.choice(self.endpoints)
         conduct = Conduct()
         match self.rng.choice(LIES):
@@ -374,6 +379,21 @@ class History:
             conduct = self._bold_conduct()
         conduct.takes_hashes = self.rng.random() < 0.9
         endpoint.conduct = conduct
+
+    def _invent(self) -> None:
+        conduct = Conduct(takes_hashes=self.rng.random() < 0.9)
+        if self.more.random() < 0.6:
+            recent = self.chain._blocks[-60:]
+            conduct.inflated = {each.tx_hash: 100 for m in recent for each in m.transfers}
+        else:
+            conduct.fork = invented = FakeChain(started_at=GENESIS)
+            invented._blocks = list(self.chain._blocks)
+            invented._serial = 10**6 * (1 + self.more.randint(1, 10**6))
+            receiver = self.more.choice(self.sold).invoice.deposit_address
+            invented.pay(receiver, 1000, at=self.clock.now())
+            invented.mine(self.more.choice([0, 1, 5, 20]))
+            self.highest = max(self.highest, invented.height)
+        self.endpoints[0].conduct = conduct
 
     def _bold_conduct(self) -> Conduct:
         match self.more.choice(BOLD_LIES):
