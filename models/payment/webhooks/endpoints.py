@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +29,8 @@ GONE, FAILING = "gone", "failing"
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """An endpoint without its secrets. `disabled_reason`: why the service disabled it; None where
-    it is enabled, or its project disabled it.
+    it is enabled, or its project disabled it. `has_missed_events`: it has just been enabled, and
+    events that it would have received are no longer kept.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Endpoint:
     disabled_reason: str | None
     created_at: datetime
     updated_at: datetime
+    has_missed_events: bool = False
 
 
 _LISTED = IndexRange([WebhookEndpoint.project_id], [WebhookEndpoint.created_at, WebhookEndpoint.id])
@@ -139,10 +141,17 @@ def change_endpoint(
     after = view_of(row)
     if after != before:
         row.updated_at = now
+        after = replace(after, updated_at=now)
     session.flush()
     if ALL not in after.event_types and set(before.event_types) - set(after.event_types):
         _look_at_unwanted(session, after, now)
-    return view_of(row)
+    is_enabled_again = after.status == ENABLED and before.status != ENABLED
+    return replace(after, has_missed_events=is_enabled_again and _has_missed_events(session, row))
+
+
+def _has_missed_events(session: Session, row: WebhookEndpoint) -> bool:
+    gone = select(Project.events_gone_until).where(Project.id == row.project_id)
+    return (session.execute(gone).scalar_one() or 0) > row.cursor
 
 
 def _look_at_unwanted(session: Session, endpoint: Endpoint, now: datetime) -> None:
@@ -176,7 +185,7 @@ def remove_endpoint(session: Session, *, project_id: str, endpoint_id: str, now:
 
 def view_of(row: WebhookEndpoint | Row[*tuple[Any, ...]]) -> Endpoint:
     """Return the endpoint of a row."""
-    return row_of(Endpoint, row, event_types=_read(row.event_types))
+    return row_of(Endpoint, row, event_types=_read(row.event_types), has_missed_events=False)
 
 
 def is_subscribed(endpoint: WebhookEndpoint, event_type: str) -> bool:

@@ -32,4 +32,5 @@ def render_endpoint(endpoint: Endpoint) -> dict[str, Any]:
         "disabled_reason": endpoint.disabled_reason,
         "created_at": to_ms(endpoint.created_at),
         "updated_at": to_ms(endpoint.updated_at),
+        **({"events_missed": True} if endpoint.has_missed_events else {}),
     }

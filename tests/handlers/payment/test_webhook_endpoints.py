@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import Webhook
 from adapters.webhooks.sender import Received
 from models.database import Database
 from models.payment.event_list import read_id
+from models.payment.retention import POLICY
 from models.payment.tables import Event, IdempotencyKey
 from models.payment.webhooks.tables import (
     WebhookAttempt,
@@ -214,6 +215,36 @@ class TestUpdate:
         clock.advance(seconds=5)
         same = {"url": URL, "status": "enabled"}
         assert api.request("PATCH", f"{PATH}/{endpoint['id']}", json=same).json() == shown(endpoint)
+
+    def test_enabling_reports_that_events_are_gone(
+        self,
+        api: ContractClient,
+        endpoint: dict[str, Any],
+        database: Database,
+        ada: Merchant,
+        now: datetime,
+    ) -> None:
+        address = f"{PATH}/{endpoint['id']}"
+
+        def enable() -> dict[str, Any]:
+            assert (
+                "events_missed"
+                not in api.request("PATCH", address, json={"status": "disabled"}).json()
+            )
+            enabled: dict[str, Any] = api.request(
+                "PATCH", address, json={"status": "enabled"}
+            ).json()
+            return enabled
+
+        database.run(lambda session: make_invoice(session, ada, now=now))
+        assert "events_missed" not in enable()
+        (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
+        late = now + timedelta(seconds=1)
+        assert database.run(lambda session: rule.forget(session, late, 1000))
+        assert enable()["events_missed"] is True
+        assert (
+            "events_missed" not in api.request("PATCH", address, json={"description": "new"}).json()
+        )
 
     def test_enabling_forgets_why_it_was_disabled(
         self, api: ContractClient, database: Database, endpoint: dict[str, Any], now: datetime
