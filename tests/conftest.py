@@ -5,6 +5,7 @@ PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
 """
 
 import os
+import subprocess
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -18,6 +19,7 @@ from hypothesis import settings as hypothesis_settings
 
 import logs
 import specs
+from adapters.images import pictures
 from models import migrate
 from models.database import Database
 from models.secret_shapes import SHAPES
@@ -119,6 +121,14 @@ def _certificates_are_read_once() -> Iterator[None]:
 def _pictures_are_shrunk_warm() -> Iterator[None]:
     """Pillow is imported once, not for each picture."""
     with warm.shrink_warm():
+        yield
+
+
+@pytest.fixture(scope="module")
+def cold_pictures(_pictures_are_shrunk_warm: None) -> Iterator[None]:
+    """Pictures are shrunk by a program that starts as it does for users."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pictures, "subprocess", subprocess)
         yield
 
 

@@ -1,7 +1,6 @@
 """Pictures made small in a process of its own, whatever they are."""
 
 import resource
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from adapters.images import pictures
 from adapters.images.pictures import NotAPicture, make_small, make_square
 from adapters.images.shrinking import CPU_S
 from tests.support.cpu import cost_of
@@ -23,13 +21,9 @@ from tests.support.pictures import (
     picture,
 )
 
+pytestmark = pytest.mark.usefixtures("cold_pictures")
+
 KINDS = ("AVIF", "BMP", "GIF", "JPEG", "MPO", "PNG", "TIFF", "WEBP")
-
-
-@pytest.fixture(autouse=True)
-def _cold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program starts as it does for users, not as for other tests."""
-    monkeypatch.setattr(pictures, "subprocess", subprocess)
 
 
 def small(tmp_path: Path, content: bytes, width: int = 100, height: int = 80) -> Path:

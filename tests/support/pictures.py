@@ -3,8 +3,11 @@
 import io
 import struct
 import zlib
+from functools import cache
 
 from PIL import Image
+
+from tests.support.cpu import cost_of
 
 SCRIPT = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
@@ -23,20 +26,14 @@ def picture(kind: str, width: int = 1, height: int = 1, *, frames: int = 1) -> b
 
 def endless_jpeg(scans: int, size: int = 5600) -> bytes:
     """A progressive JPEG whose last pass over the picture comes so many times."""
-    out = io.BytesIO()
-    Image.new("L", (size, size), 90).save(out, "JPEG", progressive=True)
-    whole = out.getvalue()
+    whole = _progressive("JPEG", size)
     last = whole.rindex(b"\xff\xda")
     return whole[:last] + whole[last:-2] * scans + whole[-2:]
 
 
 def endless_mpo(scans: int, size: int = 5600) -> bytes:
     """An MPO whose first JPEG is an endless one."""
-    out = io.BytesIO()
-    image = Image.new("L", (size, size), 90)
-    view = Image.new("L", (8, 8), 90)
-    image.save(out, "MPO", save_all=True, append_images=[view], progressive=True)
-    whole = out.getvalue()
+    whole = _progressive("MPO", size)
     end = whole.index(b"\xff\xd9\xff\xd8")
     last = whole.rindex(b"\xff\xda", 0, end)
     return whole[:last] + whole[last:end] * scans + whole[end:]
@@ -51,6 +48,23 @@ def endless_tiff(scans: int, size: int = 5600) -> bytes:
     entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
     head = struct.pack("<2sHIH", b"II", 42, 8, len(tags))
     return head + entries + bytes(4) + strip
+
+
+@cache
+def _progressive(kind: str, size: int) -> bytes:
+    """Return a large progressive picture. It is encoded in a process of its own, because that takes
+    200 MB.
+    """
+
+    def encode() -> bytes:
+        out = io.BytesIO()
+        image, view = (Image.new("L", (side, side), 90) for side in (size, 8))
+        more = {"save_all": True, "append_images": [view]} if kind == "MPO" else {}
+        image.save(out, kind, progressive=True, **more)
+        return out.getvalue()
+
+    encoded: bytes = cost_of(encode).result
+    return encoded
 
 
 def black_png(width: int, height: int) -> bytes:

@@ -204,7 +204,7 @@ def shrink(folder: Path, raw: bytes) -> tuple[bool, float, int]:
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[bool, float, int]:
+def plain(cold_pictures: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[bool, float, int]:
     """What a picture of one pixel takes: the start of the process."""
     folder = tmp_path_factory.mktemp("plain")
     found: tuple[bool, float, int] = cost_of(lambda: shrink(folder, PIXEL)).result

@@ -21,7 +21,6 @@ from tests.support.payment.factories import Merchant, make_invoice, make_payment
 from tests.support.payment.states import STATES
 from tests.support.payment.stories import EXPIRY, START, STEPS, State, Story, find_stories
 
-STORIES = find_stories()
 AddressedEvent = Mapping[str, Any]
 """One event: its type, its data."""
 
@@ -126,7 +125,7 @@ def test_events_alone_reproduce_the_sums(database: Database, ada: Merchant, stat
     for step in STEPS:
         stage = Stage(database, ada)
         arrivals = 0
-        for each in (*STORIES[state], step):
+        for each in (*find_stories()[state], step):
             before = stage.story.status
             stage.play(each)
             arrivals += before != "paid" and stage.story.status == "paid"
