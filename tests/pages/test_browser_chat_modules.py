@@ -375,3 +375,58 @@ def test_times_to_choose_from_are_later_and_what_they_say(page: Browser) -> None
         assert 0 < tomorrow < 36 * 3_600_000
         assert 0 < monday <= 8 * 24 * 3_600_000
         assert (nine, also_nine, weekday) == (9, 9, 1)
+
+
+# What a reader tells the server of 2,500 messages, of which the second request fails once.
+READER = """
+const done = arguments[0];
+import("/static/chat/reading.js").then(async ({ Reader }) => {
+  const asked = [];
+  const ranges = [1000, 2000, null];
+  const post = async (path, body) => {
+    asked.push([path, body]);
+    if (path === "/messages/flags/narrow") {
+      const last = ranges.shift();
+      return { last_processed_id: last, found_newest: last === null };
+    }
+    if (asked.length === 2) throw Object.assign(new Error("away"), { status: 0 });
+  };
+  const reader = new Reader({ api: { post } });
+  const usual = { type: "update_message_flags", flag: "read" };
+  const event = (op, messages) => reader.apply({ ...usual, op, messages });
+  const ids = Array.from({ length: 2500 }, (_, at) => at + 1);
+  reader.see(ids);
+  reader.see(ids);
+  while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve));
+  dispatchEvent(new Event("online")); // nobody waits for the back-off
+  while (asked.length < 4) await new Promise((resolve) => setTimeout(resolve));
+  event("add", ids);
+  event("remove", [7]);
+  reader.see([7]);
+  await new Promise((resolve) => setTimeout(resolve));
+  const told = asked.splice(0);
+  await reader.seeAll({ channelId: 9 });
+  const each = told.map(([, { messages, op }]) => [messages[0], messages.length, op]);
+  done([each, asked.map(([, body]) => body)]);
+}).catch((error) => done(String(error)));
+"""
+
+
+def test_any_number_of_messages_is_marked_as_read(page: Browser) -> None:
+    """In requests that the API takes, each message once, and not what the user marks as unread."""
+    told, ranges = page.driver.execute_async_script(READER)
+    assert told == [
+        [1, 1000, "add"],
+        [1001, 1000, "add"],
+        [1001, 1000, "add"],
+        [2001, 500, "add"],
+    ]
+    assert [(range_["anchor"], range_["include_anchor"]) for range_ in ranges] == [
+        ("oldest", True),
+        ("1000", False),
+        ("2000", False),
+    ]
+    for range_ in ranges:
+        assert {"operator": "is", "operand": "unread"} in range_["narrow"]
+        assert {"operator": "channel", "operand": 9} in range_["narrow"]
+        assert range_["num_after"] <= 5000
