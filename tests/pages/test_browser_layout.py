@@ -12,6 +12,8 @@ import pytest
 from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
 from pages.app import build_pages
+from pages.chat import add_chat
+from pages.payment import add_dashboard
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import open_operation, open_reference
 from tests.pages.stage import PAGE, PARTIAL, PROCESSING, Stage, serving
@@ -69,13 +71,20 @@ def base() -> Iterator[str]:
     documents = {"payment": "/v1/openapi", "payment-events": "/v1/e", "payment-test": "/v1/t"}
     documents["chat"] = "/api/v1/openapi"
     failures = {"payment": payment.list_failures(), "chat": chat.list_failures()}
-    app = build_pages(documents=documents, failures=failures)
+    own = [add_dashboard, add_chat]
+    app = build_pages(documents=documents, failures=failures, own=own)
     app.add_url_rule("/v1/openapi.json", "document", lambda: DOCUMENT)
     with serving(app) as address:
         yield address
 
 
-@pytest.mark.parametrize("path", ["/docs", "/docs/payment/errors", "/docs/chat/errors", "/nothing"])
+PATHS = (
+    *("/docs", "/docs/payment/errors", "/docs/chat/errors"),
+    *("/dashboard", "/chat", "/nothing"),
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_plain_page_fits(browser: Browser, base: str, path: str) -> None:
     browser.open(base + path)
     check_layout(browser)

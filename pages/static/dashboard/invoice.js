@@ -3,6 +3,7 @@
 import { find, h } from "../client/element.js";
 import { insist } from "../client/patience.js";
 import { badge } from "./badge.js";
+import { copyable } from "./copying.js";
 import { Deliveries } from "./deliveries.js";
 import { History } from "./history.js";
 import { writeAmount } from "./money.js";
@@ -142,7 +143,7 @@ const LONG = new Set(["Deposit address", "Token", "Invoice"]);
 function factsOf(invoice, method) {
   const amount = (name, atoms) => [name, atoms !== "0" && writeAmount(atoms, method)];
   const facts = [
-    ["Order", invoice.external_order_id],
+    ["Order", copyable(invoice.external_order_id, "order")],
     ["Attempt", String(invoice.attempt_no)],
     amount("Confirmed", invoice.amount_paid),
     amount("Being confirmed", invoice.amount_pending),
@@ -153,10 +154,10 @@ function factsOf(invoice, method) {
     ["To pay until", minuteOf(invoice.expires_at)],
     ["Paid", invoice.paid_at !== null && minuteOf(invoice.paid_at)],
     ["Canceled", invoice.canceled_at !== null && minuteOf(invoice.canceled_at)],
-    ["Method", h("code", {}, invoice.payment_method_id)],
-    ["Deposit address", h("code", {}, invoice.deposit_address)],
-    ["Token", h("code", {}, invoice.token_address)],
-    ["Invoice", h("code", {}, invoice.id)],
+    ["Method", copyable(invoice.payment_method_id, "method")],
+    ["Deposit address", copyable(invoice.deposit_address, "deposit address")],
+    ["Token", copyable(invoice.token_address, "token")],
+    ["Invoice", copyable(invoice.id, "invoice")],
   ];
   const given = facts.filter(([, value]) => value !== false);
   return given.map(([name, value]) => h("div", { class: LONG.has(name) && "long" }, h("dt", {}, name), h("dd", {}, value)));
@@ -169,7 +170,7 @@ function rowOf(payment, { confirmations_required }, method) {
   const cells = [
     ["Amount", h("strong", {}, writeAmount(amount, method))],
     ["State", badge(describePayment(payment)), h("p", { class: "muted" }, count)],
-    ["Transaction", h("code", {}, tx_hash), h("p", { class: "muted" }, `in block ${block_number} from `, h("code", {}, from))],
+    ["Transaction", copyable(tx_hash, "transaction"), h("p", { class: "muted" }, `in block ${block_number} from `, copyable(from, "sender"))],
     ["Seen", secondOf(detected_at)],
   ];
   return h("tr", {}, cells.map(([label, ...content]) => h("td", { "data-label": label }, ...content)));

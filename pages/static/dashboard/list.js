@@ -5,18 +5,20 @@ import { insist } from "../client/patience.js";
 import { badge } from "./badge.js";
 import { Filter, isEmpty, passes } from "./filter.js";
 import { byAge } from "./invoices.js";
-import { writeAmount } from "./money.js";
-import { addressOf, invoicePlace } from "./places.js";
+import { alignedAmount } from "./money.js";
+import { addressOf, INVOICES, invoicePlace } from "./places.js";
 import { minuteOf } from "./times.js";
 import { describe } from "./wording.js";
 
 // What is read of the list ends at an invoice, before all of them or behind.
 const NOTHING = { created_at: Infinity, id: "" };
+const LIMIT = 100; // invoices of each page but the first
+const MOST_SEARCHED = 5000; // invoices that a search reads before somebody asks for more
 const EVERYTHING = { created_at: -Infinity, id: "" };
 
 export class List {
   #app;
-  #filter = new Filter(() => this.load());
+  #filter = new Filter(() => this.#change());
   #wanted = {};
   #end = NOTHING;
   #cursor = null;
@@ -34,10 +36,13 @@ export class List {
   async #export(id, subject, wanted) {
     const button = find(id);
     if (button.ariaBusy === "true") return;
+    if (wanted.search !== undefined && !this.#app.invoices.select((it) => it.external_order_id === wanted.search).length)
+      return this.#app.fail(this.#app.api, { status: 0, message: "An export is filtered by a whole order id only. Complete or clear the search." });
     button.ariaBusy = "true";
     const { api } = this.#app;
     try {
-      const file = await api.file(`/${subject}.csv`, wanted);
+      const { search, ...others } = wanted;
+      const file = await api.file(`/${subject}.csv`, { ...others, external_order_id: search });
       if (this.#app.api !== api) return;
       const link = h("a", { href: URL.createObjectURL(file), download: `${subject}.csv` });
       link.click();
@@ -48,6 +53,33 @@ export class List {
     } finally {
       button.ariaBusy = "false";
     }
+  }
+
+  /** The address of the list as it is filtered. */
+  get address() {
+    const { query } = this.#filter;
+    return query === "" ? addressOf(INVOICES) : `${addressOf(INVOICES)}?${query}`;
+  }
+
+  /** Show the filters of an address of the list. */
+  follow(address) {
+    if (this.#filter.follow(address.split("?")[1] ?? "")) this.load();
+    this.#writeLinks();
+  }
+
+  /** Bring the row of an invoice into sight. */
+  reveal(id) {
+    this.#rows.get(id)?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  #change() {
+    if (this.#app.place.view === "invoices" && this.#app.place.invoiceId === null) history.pushState(null, "", this.address);
+    this.#writeLinks();
+    this.load();
+  }
+
+  #writeLinks() {
+    for (const link of document.querySelectorAll("#to-invoices, #invoice .back")) link.href = this.address;
   }
 
   forget() {
@@ -75,15 +107,25 @@ export class List {
     const { signal } = this.#loading;
     const { api, invoices } = this.#app;
     const { moment } = invoices;
-    const asked = { ...this.#wanted, cursor: this.#cursor ?? undefined };
+    const { search, ...others } = this.#wanted;
+    const wanted = this.#wanted;
     find("invoices").setAttribute("aria-busy", "true");
     find("more").disabled = true;
     try {
-      const page = await insist(signal, () => api.get("/invoices", asked, signal));
-      for (const invoice of page.data) invoices.read(invoice, moment);
-      this.#cursor = page.next_cursor;
-      this.#end = page.has_more ? (page.data.at(-1) ?? this.#end) : EVERYTHING;
-      this.draw();
+      let page;
+      let count = 0;
+      do {
+        const limit = this.#cursor === null && search === undefined ? undefined : LIMIT;
+        const asked = { ...others, limit, cursor: this.#cursor ?? undefined };
+        page = await insist(signal, () => api.get("/invoices", asked, signal));
+        if (signal.aborted || wanted !== this.#wanted) return;
+        for (const invoice of page.data) invoices.read(invoice, moment);
+        count += page.data.length;
+        this.#cursor = page.next_cursor;
+        this.#end = page.has_more ? (page.data.at(-1) ?? this.#end) : EVERYTHING;
+        this.draw();
+        // The API finds whole order ids only: for a part, the older invoices are read as well.
+      } while (search !== undefined && page.has_more && count < MOST_SEARCHED);
     } catch (error) {
       if (signal.aborted) return;
       this.#app.fail(api, error);
@@ -129,7 +171,7 @@ export class List {
       link.replaceChildren(
         h("span", { class: "state" }, badge(describe(invoice))),
         h("span", { class: "order" }, invoice.external_order_id, attemptOf(invoice)),
-        h("span", { class: "sum" }, writeAmount(invoice.amount, methods.get(invoice.payment_method_id))),
+        h("span", { class: "sum" }, alignedAmount(invoice.amount, methods.get(invoice.payment_method_id))),
         h("span", { class: "age" }, minuteOf(invoice.created_at)),
       );
       this.#rows.set(invoice.id, { invoice, element });

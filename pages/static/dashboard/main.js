@@ -1,6 +1,7 @@
 // The dashboard: signs a project in, follows its events, and shows the place of the address.
 
 import { announce, find, markCurrent } from "../client/element.js";
+import { installCopying } from "./copying.js";
 import { Creation } from "./creation.js";
 import { EndpointView } from "./endpoints.js";
 import { Feed } from "./feed.js";
@@ -26,6 +27,8 @@ class App {
   #signIn = new SignIn((api, methods) => this.#enter(api, methods));
 
   start() {
+    addEventListener("offline", () => (find("offline").hidden = this.api === null));
+    installCopying();
     addEventListener("hashchange", () => this.#follow());
     // The key goes with the page: one that the browser kept for its back button begins anew.
     addEventListener("pagehide", () => this.#feed?.stop());
@@ -45,7 +48,7 @@ class App {
 
   /** The place does not exist: show all invoices instead. */
   goBack() {
-    history.replaceState(null, "", addressOf(INVOICES));
+    history.replaceState(null, "", this.#list.address);
     this.#follow();
   }
 
@@ -85,6 +88,7 @@ class App {
   /** The feed tells of all that comes from now on: read what there is. */
   #begin() {
     this.invoices = new Invoices();
+    if (placeAt(location.hash).view === "invoices" && placeAt(location.hash).invoiceId === null) this.#list.follow(location.hash);
     this.#list.load();
     if (this.#hasBegun) this.#invoice.load();
     this.#hasBegun = true;
@@ -154,7 +158,9 @@ class App {
     for (const name of ["invoices", "webhooks"]) markCurrent(find(`to-${name}`), name === view);
     if (view !== "webhooks") this.#endpoints.close();
     if (invoiceId === null) this.#invoice.close();
+    if (view === "invoices" && invoiceId === null) this.#list.follow(location.hash);
     this.#list.draw();
+    if (invoiceId !== null) this.#list.reveal(invoiceId);
     if (view === "webhooks") return this.#endpoints.open();
     if (invoiceId !== null) return this.#invoice.open(invoiceId);
     document.title = "Invoices · Dashboard";

@@ -1,3 +1,5 @@
+import { h } from "../client/element.js";
+
 // Amounts: decimal texts of a token for people, whole atomic units in the API. No number is a float.
 
 const AMOUNT = /^(0|[1-9][0-9]{0,71})(?:\.([0-9]+))?$/;
@@ -27,5 +29,18 @@ export function readUnits(text, decimals) {
 /** Atomic units as people read them: `12.5 TUSD`; as they are where the payment method is unknown. */
 export function writeAmount(atoms, method) {
   if (method === undefined) return `${atoms} atomic units`;
-  return `${writeUnits(atoms, method.decimals)} ${method.token_symbol}`;
+  return `${group(writeUnits(atoms, method.decimals))} ${method.token_symbol}`;
+}
+
+/** A decimal text with its whole part in groups of three digits, if it has more than four. */
+function group(text) {
+  const [whole, ...fraction] = text.split(".");
+  const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
+  return [grouped, ...fraction].join(".");
+}
+
+/** An amount for a column of amounts, which are aligned at the point. */
+export function alignedAmount(atoms, method) {
+  const [, whole, behind] = /^([^. ]*)(.*)$/s.exec(writeAmount(atoms, method));
+  return h("span", {}, whole, h("span", { class: "behind" }, behind));
 }

@@ -13,7 +13,7 @@ export function addressOf({ view, invoiceId }) {
 
 /** The place of an address; the invoices where it names none. */
 export function placeAt(address) {
-  const [kind, id] = address.slice(1).split("/");
+  const [kind, id] = address.slice(1).split("?")[0].split("/");
   if (kind === "invoice" && UUID.test(id ?? "")) return invoicePlace(id);
   return kind === "webhooks" ? WEBHOOKS : INVOICES;
 }

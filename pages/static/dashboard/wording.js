@@ -9,7 +9,7 @@ const STATES = {
   "processing none": ["working", "Processing", "The amount has arrived and is being confirmed. Do not fulfil the order yet."],
   "processing reorged": ["working", "Processing again", "The chain was reorganized, so the payment is being confirmed anew. Do not fulfil the order yet."],
   "paid none": ["done", "Paid", "The amount is confirmed. Fulfil the order."],
-  "paid over": ["done", "Overpaid", "The amount is confirmed, and more has arrived. Fulfil the order; the difference is the shopper’s."],
+  "paid over": ["warning", "Overpaid", "The amount is confirmed, and more has arrived. Fulfil the order; the difference is the shopper’s."],
   "expired none": ["stopped", "Expired", "The time to pay is over. For a new try, create an invoice with the next attempt number."],
   "expired partial": ["warning", "Expired, partly paid", "Only a part arrived in time. Settle it with the shopper."],
   "expired late": ["warning", "Expired, paid late", "A payment arrived after the time was over. Settle it with the shopper."],
