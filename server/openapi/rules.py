@@ -489,15 +489,19 @@ def nullable_choices(checked: Checked) -> Faults:
 
 def unserved_servers(checked: Checked) -> Faults:
     """All paths are below the servers of the document: those of a path or an operation are not
-    served.
+    served. Each address is named once.
     """
+    places: dict[str, list[Steps]] = {}
     for at, server in _servers(checked):
         if at[:-2]:
-            yield DocumentError(
-                f'"{server.get("url")}" is not served: this is served below the servers of the '
-                "document, and clients are sent elsewhere",
-                at=at,
-            )
+            places.setdefault(str(server.get("url")), []).append(at)
+    for url, found in places.items():
+        elsewhere = f" (so {len(found) - 1} more times)" if len(found) > 1 else ""
+        yield DocumentError(
+            f'"{url}" is not served: this is served below the servers of the document, and '
+            f"clients are sent elsewhere{elsewhere}",
+            at=found[0],
+        )
 
 
 def functions(checked: Checked) -> Faults:

@@ -75,6 +75,14 @@ def test_servers_of_paths_and_operations_are_reported() -> None:
     }
 
 
+def test_server_of_many_operations_is_reported_once() -> None:
+    servers = [{"url": "https://up.example/f"}]
+    paths = {f"/p{n}": {"get": operation(f"p{n}", servers=servers)} for n in range(9)}
+    (fault,) = find_faults(document(paths), is_thorough=True)
+    assert fault.at == ("paths", "/p0", "get", "servers", 0)
+    assert "8 more times" in str(fault)
+
+
 @pytest.mark.parametrize(
     ("target", "status"),
     [
