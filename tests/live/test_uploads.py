@@ -160,7 +160,7 @@ def test_hostile_pictures_hold_up_nobody(
 ) -> None:
     """Each is as large as the bounds allow, with as many scans as there may be."""
     hostile = endless_jpeg(85, 8_000)
-    people = (cast.iago, cast.hamlet, cast.cordelia, cast.othello, cast.polonius)
+    people = (cast.iago, cast.hamlet, cast.cordelia)
 
     def send(member: Member) -> int:
         return httpx.post(
