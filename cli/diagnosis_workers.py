@@ -37,9 +37,7 @@ def diagnose_workers(service: str, database: Database, settings: Settings) -> It
             " worker_step_failed and worker_stuck in its log",
         )
     elif ages:
-        yield Finding(
-            f"{service} workers", "ok", f"none of {len(ages)} is missing"
-        )
+        yield Finding(f"{service} workers", "ok", f"none of {len(ages)} is missing")
 
 
 def _is_served(settings: Settings) -> bool:
