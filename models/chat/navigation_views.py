@@ -111,7 +111,7 @@ def add_navigation_view(
     fragment = require_one_line("fragment", fragment.strip())
     if not fragment:
         raise EmptyFragment()
-    name = _check_name(fragment, name)
+    name = check_view_name(fragment, name)
     _require_free(session, actor, name, fragment)
     columns = {
         "realm_id": actor.realm_id,
@@ -143,7 +143,7 @@ def change_navigation_view(
     """
     fragment = fragment.strip()
     if name is not None:
-        name = _check_name(fragment, name)
+        name = check_view_name(fragment, name)
     mine = (_TABLE.c.user_id == actor.id) & (_TABLE.c.fragment == fragment)
     row = session.execute(select(*_TABLE.c).where(mine).with_for_update()).first()
     if row is None:
@@ -168,7 +168,7 @@ def remove_navigation_view(session: Session, actor: Actor, fragment: str, *, now
     _append_event(session, actor, NavigationViewRemoveEvent(fragment=fragment), now)
 
 
-def _check_name(fragment: str, name: str | None) -> str | None:
+def check_view_name(fragment: str, name: str | None) -> str | None:
     """Return the name as it is stored: custom views have one, built-in views none."""
     if fragment in BUILT_IN:
         if name is not None:

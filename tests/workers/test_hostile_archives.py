@@ -96,6 +96,12 @@ VALUES: tuple[tuple[str, str, object, str], ...] = (
     ("user_message", "flags", 4096, "flags is not from 0 to 4095"),
     ("invitation", "role", 150, "role is no role"),
     ("invitation", "email", "a,b", "email "),
+    ("user", "full_name", "a*b", "Invalid characters in name"),
+    ("user", "full_name", "see www.a.example", "nvalid format"),
+    ("user", "full_name", " Hamlet", "full_name is not as the service stores it"),
+    ("audit_log", "kind", "No kind", "kind is no kind of change"),
+    ("navigation_view", "fragment", " ", "fragment is empty"),
+    ("navigation_view", "name", " ", "ustom views must have a valid name"),
     # Too long, or of more lines than one
     ("message", "topic", LONG, "topic is longer than 60 characters"),
     ("message", "topic", "a\nb", "topic has a character"),

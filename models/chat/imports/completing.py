@@ -9,7 +9,7 @@ import orjson
 
 from models.chat.accounts.resealing import invitation_purpose
 from models.chat.alert_words import first_part
-from models.chat.common.name_keys import composed, key_of
+from models.chat.common.name_keys import key_of
 from models.chat.common.webhook_secrets import purpose_of
 from models.chat.errors import ChatError
 from models.chat.imports import references
@@ -17,18 +17,20 @@ from models.chat.imports.target import Line, Row, Target
 from models.chat.invitations.records import digest_of, make_token
 from models.chat.messages.conversations import key_of as conversation_key_of
 from models.chat.messages.flags import STARRED
+from models.chat.navigation_views import check_view_name
 from models.chat.organization.domains import check_domain
 from models.chat.organization.linkifier_rules import LinkifierFacts, check_linkifier
 from models.chat.organization.playgrounds import find_problems
 from models.chat.organization.settings import check_choices
 from models.chat.people.emails import check_email
-from models.chat.people.full_names import NAME_MAX
+from models.chat.people.full_names import check_full_name
 from models.chat.profiles.field_data import check_field_data
 from models.chat.profiles.values import FieldType
 from models.chat.tables import User
 from models.webhooks import signing
 
 T = TypeVar("T")
+R = TypeVar("R")
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 """When a scheduled message is tried that waits for a word of the operator."""
 FOREVER = -1
@@ -45,6 +47,8 @@ def _user(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     email = row["delivery_email"]
     if row["bot_type"] is None:
         _as_the_api_does(check_email, email)
+    check_name = partial(check_full_name, is_system_bot=row["is_system_bot"])
+    _as_the_api_does(check_name, row["full_name"])
     if row["bot_type"] is not None:  # the address of a bot is at the organization's host
         local, _, host = email.rpartition("@")
         if host == target.texts.old_host:
@@ -54,7 +58,6 @@ def _user(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     return {
         "delivery_email": email,
         "email_key": email.casefold(),
-        "full_name": composed(row["full_name"])[:NAME_MAX],
         "password_hash": target.password_hashes.get(line["id"]),
         "api_key_nonce": made.api_key_nonce,
         "api_key_sha256": made.api_key_sha256,
@@ -117,10 +120,10 @@ def _domain(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
     return {}
 
 
-def _as_the_api_does(check: Callable[[T], object], value: T) -> None:
-    """Check a value by the rule of the operation that changes it. Raise `ValueError`."""
+def _as_the_api_does(check: Callable[[T], R], value: T) -> R:
+    """Return what the API stores for a value, by its own rule. Raise `ValueError`."""
     try:
-        check(value)
+        return check(value)
     except ChatError as error:
         raise ValueError(str(error)) from None
 
@@ -140,6 +143,12 @@ def _profile_value(row: Row, line: Line, target: Target, beside: Sequence[int]) 
     if target.field_types.get(line["field_id"]) == FieldType.USERS:
         return {"value": references.new_list(target.ids, "user", line["value"])}
     return {}
+
+
+def _navigation_view(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
+    if not row["fragment"].strip():
+        raise ValueError("fragment is empty")
+    return {"name": _as_the_api_does(partial(check_view_name, row["fragment"]), row["name"])}
 
 
 def _name_key(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
@@ -174,6 +183,7 @@ COMPLETE: Mapping[str, Complete] = {
     "invitation": _invitation,
     "linkifier": _linkifier,
     "message": _topic_key,
+    "navigation_view": _navigation_view,
     "outgoing_webhook": _outgoing_webhook,
     "playground": _playground,
     "profile_field": _profile_field,

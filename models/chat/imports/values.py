@@ -28,6 +28,7 @@ from models.chat.organization.settings import WELCOME_TEXT_MAX
 from models.chat.people.defaults import CHANGEABLE
 from models.chat.people.emails import check_email
 from models.chat.people.emoji import EXTRA, REALM, UNICODE
+from models.chat.people.full_names import check_full_name
 from models.chat.rendering.sanitising import sanitise
 from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.settings.user_settings import check_settings
@@ -60,6 +61,7 @@ BETWEEN = {
 }
 """The least and the greatest value of columns whose type has more."""
 REACTION_TYPES = frozenset(("", EXTRA, REALM, UNICODE))
+_KIND = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _COLOR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
 Convert = Callable[[Sequence[Json]], Sequence[Json]]
@@ -289,6 +291,12 @@ def _not_blank(value: str, target: Target) -> str:
     return value
 
 
+def _kind(value: str, target: Target) -> str:
+    if _KIND.fullmatch(value) is None:
+        raise ValueError("is no kind of change")
+    return value
+
+
 def _role(value: int, target: Target) -> int:
     if value not in set(Role):
         raise ValueError("is no role")
@@ -307,6 +315,7 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Any, Target], Any]] = {
     ("attachment", "name"): _same(names.check_name),
     ("attachment", "path_name"): _same(names.path_name_of),
     ("attachment", "size"): _not_negative,
+    ("audit_log", "kind"): _kind,
     ("channel", "name"): _stored_as(check_channel_name),
     ("channel_folder", "name"): _stored_as(check_folder_name),
     ("invitation", "email"): _stored_as(check_email),
@@ -324,6 +333,7 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Any, Target], Any]] = {
     ("submessage", "content"): lambda value, target: references.new_widget(target.ids, value),
     ("subscription", "color"): _color,
     ("user", "avatar_handle"): _avatar,
+    ("user", "full_name"): _stored_as(partial(check_full_name, is_system_bot=True)),
     ("user_group", "name"): _not_blank,
     ("user_status", "reaction_type"): _reaction_type,
 }

@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
+from contextlib import suppress
 
 from sqlalchemy import bindparam, select
 
 from models.chat.common.name_keys import composed
 from models.chat.common.one_line import FORBIDDEN
+from models.chat.errors import ChatError
 from models.chat.identity.actors import RealmView
 from models.chat.people.confusables import is_invisible, look_alike, looks, skeleton
 from models.chat.people.errors import (
@@ -44,17 +46,34 @@ def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
         raise NameTooLong()
     if len(name) < NAME_MIN:
         raise NameTooShort()
-    if (
-        FORBIDDEN.search(name) is not None
-        or any(s in BAD_NAME_CHARACTERS or unicodedata.category(s)[0] == "C" for s in name)
-        or is_invisible(name)
-    ):
+    if any(map(_is_bad, name)) or is_invisible(name):
         raise InvalidCharactersInName()
     if re.search(r"\|[0-9]+\Z", name) or _LINK.search(name):
         raise InvalidNameFormat()
     if not is_system_bot and _is_reserved(name):
         raise NameIsReserved()
     return name
+
+
+def as_allowed(name: str, user_id: int) -> str:
+    """Return a name from elsewhere as it may be stored: without what no name has, and with the id
+    if too little is left.
+    """
+    kept = "".join(" " if _is_bad(s) else s for s in composed(name))
+    kept = re.sub(r"\|[0-9]+\Z", "", _LINK.sub(" ", kept))
+    kept = "" if is_invisible(kept) else " ".join(kept.split())[: NAME_MAX - 20].strip()
+    for each in (name, kept, f"{kept} {user_id}"):
+        with suppress(ChatError):
+            return check_full_name(each)
+    return f"User {user_id}"
+
+
+def _is_bad(character: str) -> bool:
+    return (
+        FORBIDDEN.search(character) is not None
+        or character in BAD_NAME_CHARACTERS
+        or unicodedata.category(character)[0] == "C"
+    )
 
 
 def _is_reserved(name: str) -> bool:

@@ -9,7 +9,7 @@ import orjson
 from models.chat.identity.django_hashes import is_django_hash
 from models.chat.identity.roles import BotType, Role
 from models.chat.people.emoji import own_kind
-from models.chat.people.full_names import NOTIFICATION_BOT
+from models.chat.people.full_names import NOTIFICATION_BOT, as_allowed
 from models.chat.profiles.values import FieldType
 from models.chat.tables.setting_table import SETTINGS
 from models.chat.zulip_form.fitting import Changes, UniqueNames
@@ -104,6 +104,13 @@ class People:
                 self.password_hashes[row.integer("id")] = found
                 taken += 1
         return taken
+
+    def _full_name(self, row: ZulipRow) -> str:
+        written = row.text("full_name")
+        name = as_allowed(written, row.integer("id"))
+        if name != written:
+            self._changes.note(row.table, "a name had what no name may have")
+        return name
 
     # --- rows of the archive ----------------------------------------------------------------------
 
@@ -227,7 +234,7 @@ class People:
             "id": row.integer("id"),
             "realm_id": realm_id,
             "delivery_email": self._changes.line(row.table, row.text("delivery_email"), 254),
-            "full_name": self._changes.line(row.table, row.text("full_name"), 100),
+            "full_name": self._full_name(row),
             "role": role,
             "bot_type": bot_type,
             "bot_owner_id": owner if owner is None or self.is_own(owner) else None,

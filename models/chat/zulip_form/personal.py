@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from models.chat.common.name_keys import key_of
+from models.chat.navigation_views import BUILT_IN
 from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.tables.bots import KEY_MAX
 from models.chat.zulip_form.fitting import Changes
@@ -58,12 +59,19 @@ class Personal:
 
     def navigation_views(self) -> Iterator[Mapping[str, Json]]:
         for row in rows_of(self._source, "zerver_navigationview"):
-            name = row.text_or_none("name")
+            fragment = self._changes.line(row.table, row.text("fragment"), 500).strip()
+            written = row.text_or_none("name")
+            name = None if fragment in BUILT_IN else (written or "").strip() or fragment
+            if not fragment:
+                self._changes.note(row.table, "a view is of an address")
+                continue
+            if name != written:
+                self._changes.note(row.table, "views have names unless every client has them")
             yield {
                 "id": row.integer("id"),
                 "realm_id": self._realm_id,
                 "user_id": self._people.find(row, "user"),
-                "fragment": self._changes.line(row.table, row.text("fragment"), 500),
+                "fragment": fragment,
                 "is_pinned": row.flag("is_pinned"),
                 "name": None if name is None else self._changes.line(row.table, name, 100),
             }

@@ -5,7 +5,7 @@ import pytest
 from models.chat.errors import ChatError
 from models.chat.people.confusables import look_alike, looks
 from models.chat.people.errors import InvalidCharactersInName, InvalidNameFormat, NameIsReserved
-from models.chat.people.full_names import NOTIFICATION_BOT, check_full_name
+from models.chat.people.full_names import NOTIFICATION_BOT, as_allowed, check_full_name
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,16 @@ def test_the_bot_itself_has_its_name() -> None:
 def test_what_looks_alike(one: str, other: str, alike: bool) -> None:
     assert look_alike(looks(one), looks(other)) is alike
     assert look_alike(looks(other), looks(one)) is alike
+
+
+@pytest.mark.parametrize(
+    ("name", "stored"),
+    [
+        ("Hamlet", "Hamlet"), (" Ham*let\u202e ", "Ham let"),
+        ("see www.a.example", "see a.example"), ("A", "A 7"), ("@*>", "User 7"),
+        ("Ada|12", "Ada"), ("x" * 300, "x" * 80),
+        ("Notification Bot", "Notification Bot 7"), ("\u3164" * 3, "User 7"),
+    ],
+)  # fmt: skip
+def test_name_from_elsewhere_becomes_one_that_may_be_stored(name: str, stored: str) -> None:
+    assert as_allowed(name, 7) == stored == check_full_name(stored)
