@@ -61,7 +61,7 @@ BETWEEN = {
 }
 """The least and the greatest value of columns whose type has more."""
 REACTION_TYPES = frozenset(("", EXTRA, REALM, UNICODE))
-_KIND = re.compile(r"[a-z]+(?:_[a-z]+)*")
+_KIND = re.compile(r"(?:setting:)?[a-z0-9]+(?:_[a-z0-9]+)*")
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _COLOR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
 Convert = Callable[[Sequence[Json]], Sequence[Json]]
