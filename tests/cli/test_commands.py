@@ -218,6 +218,7 @@ class TestDoctor:
             "folders": "ok",
             "payment database": "warning" if fast else "ok",
             "chat database": "ok",
+            "chat workers": "ok",
             "server": "ok",
             "chain": "warning",
         }

@@ -23,8 +23,10 @@ from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, make_merchant
 
 FEW = 5
 FLOOD = 100
-TRIED_WITH_SEVERAL = {"chat bots", "chat polls of bots", "chat invitation", "chat notices"}
-"""Limits of several users together: tests/handlers/chat/test_conventions.py, test_bearers.py."""
+TRIED_ELSEWHERE = {
+    "chat bots", "chat polls of bots", "chat invitation", "chat notices", "chat known place",
+}  # fmt: skip
+"""In tests/handlers/chat/test_conventions.py and test_bearers.py."""
 LIMITS = ["payment key", "payment address", "chat user", "chat polls", "chat address"]
 
 
@@ -100,7 +102,7 @@ def test_every_limit_of_the_service_is_tried_here(case: Case) -> None:
     assert isinstance(counted, RateLimiter)
     name = case.app.service.name
     limits = {f"{name} {limit}" for limit in counted.limits}
-    assert limits - TRIED_WITH_SEVERAL == {each for each in LIMITS if each.startswith(name)}
+    assert limits - TRIED_ELSEWHERE == {each for each in LIMITS if each.startswith(name)}
 
 
 @pytest.mark.parametrize("case", LIMITS, indirect=True)
