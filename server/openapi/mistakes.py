@@ -6,6 +6,7 @@ A line is looked up only for a mistake: files are composed once more, with marks
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from server.printable import printable
 
 MOST = 50
 """The mistakes that a report writes out."""
+PLACES = 5
+"""The places of one mistake that a report writes out."""
 MOST_CHARACTERS = 4000
 """Of one mistake in a report."""
 
@@ -70,10 +73,26 @@ def in_order(found: Iterable[Mistake]) -> tuple[Mistake, ...]:
 
 
 def report(found: Sequence[Mistake]) -> str:
-    """Return a line for each of the first `MOST` mistakes, and how many more there are."""
-    lines = [str(mistake) for mistake in found[:MOST]]
-    if len(found) > MOST:
-        lines.append(f"... and {len(found) - MOST} more")
+    """Return a line for each of the first `MOST` mistakes, and how many more there are. Of one that
+    stands at many places, such as in what a generator wrote, the first `PLACES` have a line.
+    """
+    places = Counter(mistake.message for mistake in found)
+    seen: Counter[str] = Counter()
+    lines: list[str] = []
+    named = told = 0
+    for mistake in found:
+        message = mistake.message
+        seen[message] += 1
+        if seen[message] > PLACES or named == MOST:
+            continue
+        lines.append(str(mistake))
+        named, told = named + 1, told + 1
+        if seen[message] == PLACES < places[message]:
+            more = places[message] - PLACES
+            lines.append(shortened(f"... and at {more} more places: {printable(message)}"))
+            told += more
+    if told < len(found):
+        lines.append(f"... and {len(found) - told} more")
     return "\n".join(lines)
 
 

@@ -91,7 +91,7 @@ def test_text_names_fifty_mistakes_where_json_names_all(
     specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    schemas = "".join(f"    A{number}: {{type: strin}}\n" for number in range(60))
+    schemas = "".join(f"    A{number}: {{type: t{number}}}\n" for number in range(60))
     (tmp_path / "many.yaml").write_text(
         "openapi: 3.1.0\ninfo: {title: Many, version: '1'}\ncomponents:\n  schemas:\n" + schemas
     )

@@ -15,7 +15,7 @@ import services
 import specs
 import wsgi
 from server.document.checking import check_file, find_faults, find_mistakes, locate, read
-from server.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report
+from server.openapi.mistakes import MOST, PLACES, Mistake, Mistakes, in_order, report
 from server.openapi.union import Document
 from server.service import Service
 from server.serving.app import build_app
@@ -591,10 +591,30 @@ class TestReport:
         ]
 
     def test_it_is_of_a_bearable_length(self) -> None:
-        many = [Mistake("a", line, 1, "x", "m") for line in range(1, MOST + 4)]
+        many = [Mistake("a", line, 1, "x", f"m{line}") for line in range(1, MOST + 4)]
         lines = report(many).splitlines()
         assert len(lines) == MOST + 1
         assert lines[-1] == "... and 3 more"
+
+    def test_it_groups_places_of_one_mistake(self) -> None:
+        """Vendors' documents are generated, so they repeat a mistake hundreds of times."""
+        same = [Mistake("a", line, 1, "x", "m\x1b") for line in range(1, 1001)]
+        others = [Mistake("a", line, 1, "y", f"n{line}") for line in (3, 500, 2000)]
+        assert report(in_order([*same, *others])).splitlines() == [
+            *(f"a:{line}:1: x: m\\x1b" for line in (1, 2, 3)),
+            "a:3:1: y: n3",
+            *(f"a:{line}:1: x: m\\x1b" for line in range(4, PLACES + 1)),
+            f"... and at {1000 - PLACES} more places: m\\x1b",
+            "a:500:1: y: n500",
+            "a:2000:1: y: n2000",
+        ]
+
+    def test_it_counts_places_that_it_has_no_room_for(self) -> None:
+        several = [Mistake("a", line, 1, "x", f"m{line}") for line in range(1, MOST - 1)]
+        same = [Mistake("b", line, 1, "x", "m") for line in range(1, 1001)]
+        lines = report([*several, *same]).splitlines()
+        assert len(lines) == MOST + 1
+        assert lines[-1] == "... and 998 more"
 
 
 def test_no_document_makes_the_check_itself_fail() -> None:
