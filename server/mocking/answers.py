@@ -364,7 +364,9 @@ def _encoded(value: Any, media_type: str, schema: Any, resolved: Resolve) -> byt
         return _xml(value, schema, resolved).encode()
     if name == URLENCODED and isinstance(value, dict):
         return urlencode(value, doseq=True).encode()
-    return b"" if value is None else encode(value)
+    if value is None or (value == {} and schema in ({}, True)):  # nothing says what it is
+        return b""
+    return encode(value)
 
 
 def _event(item: Any) -> bytes:

@@ -25,6 +25,12 @@ paths:
     post:
       requestBody: {content: {application/json: {schema: {}}, text/plain: {schema: {}}}}
       responses: {"204": {description: ok}}
+  /undescribed:
+    get:
+      responses:
+        "200":
+          description: ok
+          content: {image/png: {}, text/csv: {schema: {}}, application/json: {}}
   /headers:
     get:
       responses:
@@ -146,3 +152,14 @@ def test_xml_is_that_of_all_parts(client: Client) -> None:
     assert client.get("/xml").body.decode() == (
         '<page><total>0</total><stations><station id="0"></station></stations></page>'
     )
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body"), [("image/png", b""), ("text/csv", b""), ("application/json", b"{}")]
+)
+def test_body_that_nothing_describes_is_of_its_media_type(
+    client: Client, media_type: str, body: bytes
+) -> None:
+    answer = client.send("GET", "/undescribed", headers=[("Accept", media_type)])
+    assert (answer.status, answer.body) == (200, body)
+    assert ("content-type", media_type) in answer.headers
