@@ -108,7 +108,9 @@ BY_STATUS = {kind.status: code for kind, code in ENGINE.items()} | {
 }
 """Connexion's own problems are known by their status only."""
 WIRE_STATUSES = {400: 422, engine.TargetTooLong.status: engine.HeadersTooLarge.status}
-"""The interface has no 400 for invalid requests and no 414 for long addresses."""
+"""The interface has no 400 for invalid requests, and no 414 for long addresses, which the chat has:
+the released document promises 431 (decision 29).
+"""
 
 SECURITY_EVENTS: dict[type[Exception], SecurityEvent] = {
     engine.Unauthenticated: SecurityEvent.CREDENTIAL_REFUSED,
