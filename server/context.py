@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
@@ -17,6 +18,7 @@ T = TypeVar("T")
 Adapters = TypeVar("Adapters", default=Any)
 Actor = TypeVar("Actor", default=Any)
 Settings = TypeVar("Settings", default=Any)
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 Waiter = Callable[[Future[Any], float], Awaitable[bool]]
 
 
@@ -121,8 +123,8 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated
         self.actor_id: int | str | None = None
         self.key_id: str | None = None
-        self.path_parameters: Mapping[str, Any] = {}
-        self.texts: Mapping[str, list[str]] = {}
+        self.path_parameters: Mapping[str, Any] = _NOTHING
+        self.texts: Mapping[str, list[str]] = _NOTHING
         self.unknown_parameters: tuple[str, ...] = ()
 
     def header(self, name: str) -> str | None:

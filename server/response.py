@@ -79,7 +79,7 @@ def encode(value: Any) -> bytes:
     say; floats that are not finite become null, as in orjson.
     """
     try:
-        return orjson.dumps(value, _number_of, orjson.OPT_NAIVE_UTC)
+        return orjson.dumps(value, _number_of, _NAIVE_UTC)
     except orjson.JSONEncodeError:  # orjson has no integers over 64 bits
         text = json.dumps(
             value,
@@ -91,6 +91,7 @@ def encode(value: Any) -> bytes:
         return text.encode("utf-8")
 
 
+_NAIVE_UTC = orjson.OPT_NAIVE_UTC
 _MOST_DIGITS = 300
 """Of a `Decimal`, so that it fits a float."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from server.document.aliases import Aliases
@@ -214,14 +215,12 @@ class Form:
         """Have `decode` return the values of fields by these keys instead of by their names."""
         for name, field in self.fields.items():
             field.key = keys[name]
-        self._key_defaults = {keys[name]: value for name, value in self.defaults.items()}
-        self._has_mutable = any(isinstance(it, list | dict) for it in self.defaults.values())
-
-    def key_defaults(self) -> dict[str, Any]:
-        """Return the values of the fields that were not sent, by their keys, for one request."""
-        if not self._has_mutable:
-            return self._key_defaults.copy()
-        return {key: fresh(value) for key, value in self._key_defaults.items()}
+        defaults = {keys[name]: value for name, value in self.defaults.items()}
+        are_fixed = not any(isinstance(each, list | dict) for each in defaults.values())
+        self.key_defaults: Callable[[], dict[str, Any]] = (
+            defaults.copy if are_fixed else partial(_all_fresh, defaults)
+        )
+        """Returns the values of the fields that were not sent, by their keys, for one request."""
 
     def decode(
         self, sent: Sent, query: Mapping[str, list[str]] = {}, raw: RawTexts | None = None
@@ -449,6 +448,10 @@ def _as_raw(sent: Sent) -> dict[str, Sequence[bytes]]:
         for name, texts in sent.items()
         if not isinstance(texts, JsonValue)
     }
+
+
+def _all_fresh(defaults: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: fresh(value) for key, value in defaults.items()}
 
 
 def _without_bytes(value: Any) -> Any:

@@ -437,7 +437,9 @@ class _Compiled:
             self.schemas.finish()
         if self.validator is None:
             raise DocumentError(f"{self.place}: schema cannot be compiled")
-        instance = self.wrapped(value)
+        instance = value
+        for key in self.keys:  # `wrapped`, without a call for each request
+            instance = {key: instance}
         if self.validator.is_valid(instance):
             return ()
         left = _weigh(value, 1, HUGE_WEIGHT)

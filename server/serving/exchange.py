@@ -37,6 +37,7 @@ class ServedAPI:
     def __init__(self, compiled: CompiledAPI, service: Service) -> None:
         self.service = service
         self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
+        self.shares_answers = service.origins.are_allowed
         self.router = compiled.router
         self.prefix = _on_the_wire(service.base_path) + b"/"
         self.documents = {
@@ -204,8 +205,10 @@ class Exchange(Call):
 def head_of(response: Response, exchange: Exchange) -> Message:
     """Return the head of an answer as an ASGI message."""
     request_id = (b"request-id", exchange.request_id.encode("ascii"))
-    head = start(response, [request_id], exchange.extra_headers, exchange.api.standing)
-    exchange.api.service.origins.share(exchange.mapped, head["headers"])
+    api = exchange.api
+    head = start(response, [request_id], exchange.extra_headers, api.standing)
+    if api.shares_answers:
+        api.service.origins.share(exchange.mapped, head["headers"])
     return head
 
 

@@ -63,15 +63,18 @@ class Origins:
         ):
             raise ForeignOrigin
 
+    @property
+    def are_allowed(self) -> bool:
+        """Whether the operator allows pages of other origins."""
+        return bool(self._allowed)
+
     def share(self, asked: Mapping[bytes, bytes], answer: list[tuple[bytes, bytes]]) -> None:
         """Add the headers to an answer with which pages of the allowed origins can read it.
 
         `asked` are the headers of the request. The answer to a preflight request, which is the one
         to OPTIONS, names the methods of its `Allow`, and the one that is asked for, so that pages
-        can read the errors of wrong methods and paths.
+        can read the errors of wrong methods and paths. Call it only if some `are_allowed`.
         """
-        if not self._allowed:
-            return
         answer.append((b"vary", b"Origin"))
         origin = asked.get(b"origin", b"")
         if origin.lower() not in self._allowed:
