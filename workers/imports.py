@@ -475,12 +475,14 @@ class _Work:
         beside: Sequence[Sequence[int]],
     ) -> list[Row]:
         """Return the rows of lines, from the number `first` on, of each file of their table."""
-        part, *others = parts_of(maker.table)
+        first_part, *others = parts_of(maker.table)
+        part = first_part
         try:
             rows = maker.make(part.name, files[0])
             for part, lines in zip(others, files[1:], strict=True):
                 for row, more in zip(rows, maker.make(part.name, lines), strict=True):
                     row.update(more)
+            part = first_part
             maker.complete(rows, files[0], beside)
         except RowRefused as refusal:
             raise ArchiveRefused(str(refusal), f"{part.name}.jsonl", first + refusal.at) from None
