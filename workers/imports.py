@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -57,6 +58,8 @@ from models.json import Json
 BATCH_ROWS = 10_000
 """Long rows, such as messages, are fewer: `archive_reader.BYTES_AT_ONCE`."""
 FILES_AT_ONCE = 20
+CLOCKS_DIFFER = timedelta(days=1)
+"""How far ahead the clock may be that gave an archive its times."""
 
 _REALM, _MESSAGE, _CONVERSATION = table_of(Realm), table_of(Message), table_of(Conversation)
 AGED = frozenset(rule.table for rule in POLICY.rules) - {_MESSAGE.name}
@@ -147,7 +150,9 @@ class Imports:
                 found = runs.access_import(connection, host, digest)
             if found is not None and found.finished_at is not None:
                 return self._again(found, reader, sends_overdue)
-            work = _Work(self, reader, check_host(host), name, digest, found, password_hashes)
+            latest = self._clock.now() + CLOCKS_DIFFER
+            host = check_host(host)
+            work = _Work(self, reader, host, name, digest, found, password_hashes, latest=latest)
             try:
                 return work.work(sends_overdue=sends_overdue)
             except ArchiveRefused:
@@ -248,6 +253,7 @@ class _Work:
         found: Import | None,
         password_hashes: Mapping[int, str],
         above: Mapping[str, int] = MappingProxyType({}),
+        latest: datetime | None = None,
     ) -> None:
         self._imports, self._reader = imports, reader
         self._above = above
@@ -260,8 +266,9 @@ class _Work:
         self._ids = Ids(WITH_IDS, salt, KEPT_WITH_IDS)
         texts = Texts(self._ids, realm["host"], host, 0)
         self._target = Target(
-            self._ids, texts, imports._keys, imports._vault, name, password_hashes=password_hashes
-        )
+            self._ids, texts, imports._keys, imports._vault, name,
+            password_hashes=password_hashes, latest=latest,
+        )  # fmt: skip
         self._salt = salt
         self._stored: dict[str, Stored] = {}
         """Name in the archive -> the file."""

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
 from adapters.archive_reader import ArchiveRefused
-from models.base import ChatBase
+from models.base import ChatBase, table_of
+from models.chat.exports.tables import PARTS
 from models.chat.imports.errors import NoSuchImport
+from models.chat.imports.values import TO_COME, converter
 from models.database import Database
+from models.types import UtcMs
+from tests.conftest import NOW
 from tests.support.chat.app import ChatApp
 from tests.support.chat.forging import Rows, forge, forge_file, forge_manifest
 from tests.support.chat.importing import Installation, store_of
@@ -103,6 +108,8 @@ VALUES: tuple[tuple[str, str, object, str], ...] = (
     ("audit_log", "kind", "No kind", "kind is no kind of change"),
     ("navigation_view", "fragment", " ", "fragment is empty"),
     ("navigation_view", "name", " ", "ustom views must have a valid name"),
+    ("user", "date_joined", "9998-01-01T00:00:00.000Z", "date_joined is in the future"),
+    ("message", "sent_at", "9998-01-01T00:00:00.000Z", "sent_at is in the future"),
     # Too long, or of more lines than one
     ("message", "topic", LONG, "topic is longer than 60 characters"),
     ("message", "topic", "a\nb", "topic has a character"),
@@ -186,6 +193,12 @@ MANIFESTS: tuple[tuple[Callable[[dict[str, Any], dict[str, bytes]], Any], str], 
 
 
 @pytest.fixture
+def clock() -> FrozenClock:
+    """It stands after what people have done, not at the first block of a chain."""
+    return FrozenClock(NOW)
+
+
+@pytest.fixture
 def here(
     chat_database: Database, clock: FrozenClock, tmp_path: Path, chat_app: ChatApp
 ) -> Installation:
@@ -256,6 +269,27 @@ def test_wrong_value_is_refused(
             assert refusal.line is not None, said
     assert len(VALUES) + len(CHANGES) + len(MANIFESTS) >= 60
     here.bring(forge(archive, tmp_path / "honest.zip", "message", lambda rows: None), HOST)
+
+
+def test_only_plans_may_be_in_the_future() -> None:
+    """Each time of an archive: the server gives them, so what has happened has none to come."""
+    target: Any = SimpleNamespace(latest=NOW)
+    now, later = [NOW.isoformat()[:-6] + "Z"], ["2026-11-21T12:00:00.001Z"]
+    times = [
+        table_of(part.table).c[column]
+        for part in PARTS
+        for column in part.columns
+        if isinstance(table_of(part.table).c[column].type, UtcMs)
+    ]
+    assert len(times) > 15
+    for column in times:
+        convert = converter(column, target)
+        assert convert(now) == [NOW]
+        if (column.table.name, column.name) in TO_COME:
+            assert convert(later)[0] > NOW
+        else:
+            with pytest.raises(ValueError, match="is in the future"):
+                convert(later)
 
 
 def test_wrong_rows_are_refused(archive: Path, here: Installation, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from models.chat.organization.realms import create_realm
 from models.chat.tables import Channel, Message, Realm, User, UserGroup
 from models.chat.uploads import names
 from models.database import Database
+from tests.conftest import NOW
 from tests.contract.round_trips.comparing import Comparison
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.forging import forge_file
@@ -68,6 +69,12 @@ def interrupted(after: int, *, batch: int = 3) -> Iterator[None]:
         patch.object(imports, "FILES_AT_ONCE", 1),
     ):
         yield
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """It stands after what people have done, not at the first block of a chain."""
+    return FrozenClock(NOW)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
@@ -30,3 +31,5 @@ class Target:
     """The old handles of users' pictures whose files the archive has."""
     password_hashes: Mapping[int, str] = field(default_factory=dict)
     """Hashes that came beside the archive, by the old ids of users."""
+    latest: datetime | None = None
+    """What has happened has no later time. None: it comes from an installation of ours."""
