@@ -338,6 +338,11 @@ class ChainWatcher:
                 return self._moved_under_us()
             if tip is not head and not self._view.is_canonical(head):
                 return self._moved_under_us()
+        if reorganised:
+            lost = checkpoint.block.number
+            self._log.warning(
+                "chain_reorganised", checkpoint=lost, ancestor=base.number, depth=lost - base.number
+            )
         counted, waiting = self._attest(seen)
         settled = self._books.extend(
             checkpoint,
@@ -841,12 +846,6 @@ class ChainWatcher:
         tip = self._view.tip(head, ancestor, exactly=True)
         if tip is None or tip.number <= ancestor.number or not self._view.is_canonical(ancestor):
             return self._moved_under_us()
-        self._log.warning(
-            "chain_reorganised",
-            checkpoint=lost.number,
-            ancestor=ancestor.number,
-            depth=lost.number - ancestor.number,
-        )
         return self._extend(head, checkpoint, ancestor, tip, reorganised=True)
 
     def _moved_under_us(self) -> bool:

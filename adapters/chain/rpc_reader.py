@@ -232,7 +232,7 @@ class RpcChainReader:
         blocks = self._find_elsewhere(number)
         keeping = [node for node, found in blocks.items() if found == block_hash]
         if len(keeping) > 1 or (keeping and len(blocks) == 1):
-            self._preferred = keeping[0]
+            self._prefer(keeping[0])
             return True
         if not keeping:
             return False
@@ -240,7 +240,7 @@ class RpcChainReader:
         rivals = [found for found in blocks.values() if own is not None and found == own.hash]
         if rivals:
             return False
-        self._preferred = keeping[0]
+        self._prefer(keeping[0])
         return True
 
     def is_disputed(self, number: int, block_hash: str) -> bool:
@@ -248,8 +248,13 @@ class RpcChainReader:
         others = Counter(found for found in blocks.values() if found != block_hash)
         for found, times in others.most_common(1):
             if 2 * times > len(blocks) + 1:
-                self._preferred = next(each for each in blocks if blocks[each] == found)
+                self._prefer(next(each for each in blocks if blocks[each] == found))
         return bool(others)
+
+    def _prefer(self, node: Node) -> None:
+        """Have the next step use this endpoint, which has just answered: its rest is over."""
+        node.wake()
+        self._preferred = node
 
     def _find_elsewhere(self, number: int) -> dict[Node, str]:
         """Return the hash of a block at each of the other endpoints that are as far."""

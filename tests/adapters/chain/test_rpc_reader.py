@@ -253,6 +253,30 @@ class TestHead:
         reader.head()
         assert not reader.is_kept_elsewhere(5, f"0x{5:064x}"), "one that lags does not count"
 
+    def test_uses_the_endpoint_that_keeps_a_block_although_it_failed_before(
+        self, readers: Readers
+    ) -> None:
+        keeping, other = readers.endpoint(Question.cut), readers.endpoint(other_chain(100))
+        reader = readers.over(keeping, other)
+        assert reader.head().number == 100
+        keeping.answers = healthy(height=99)
+        assert reader.is_kept_elsewhere(50, f"0x{50:064x}")
+        assert reader.head().number == 99
+
+    def test_uses_the_endpoint_of_the_majority_although_it_failed_before(
+        self, readers: Readers
+    ) -> None:
+        alone = readers.endpoint(other_chain(100))
+        some = [readers.endpoint(Question.cut) for _ in range(2)]
+        reader = readers.over(*some, alone)
+        assert reader.head().number == 100
+        for each in some:
+            each.answers = healthy(height=99)
+        own = reader.block(50)
+        assert own is not None
+        assert reader.is_disputed(50, own.hash)
+        assert reader.head().number == 99
+
     @pytest.mark.parametrize(
         "wrong",
         [
