@@ -242,7 +242,10 @@ def test_everybody_is_let_in(security: list[dict[str, list[str]]] | None) -> Non
 
 def test_credentials_count_wherever_nothing_is_allowed() -> None:
     for security in ([{}, {"bearer": []}], [{"bearer": []}, {}]):
-        assert secured(security).get("/who", headers=[ADA]).json == {"actor": "ada"}
+        service = secured(security)
+        assert service.get("/who", headers=[ADA]).json == {"actor": "ada"}
+        wrong = ("Authorization", "Bearer of nobody")
+        assert service.get("/who", headers=[wrong]).json == {"actor": None}
 
 
 def test_the_challenge_names_each_scheme_once() -> None:
