@@ -2,6 +2,9 @@
 
 Every transaction swaps the checkpoint's revision first: it raises `CheckpointMoved`, and writes
 nothing, where another watcher was first.
+
+Only `extend` has checked that the head is on the chain. The other readings have checked the
+checkpoint, so they confirm payments by its number: a claimed head confirms nothing.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -201,7 +204,7 @@ class ChainBooks:
                 watching.settle_touched(
                     session,
                     paid,
-                    head_number=head.number,
+                    head_number=checkpoint.block.number,
                     checkpoint_time=checkpoint.read_until,
                     now=now,
                 )
@@ -249,7 +252,7 @@ class ChainBooks:
             watching.settle_touched(
                 session,
                 touched,
-                head_number=head.number,
+                head_number=checkpoint.block.number,
                 checkpoint_time=checkpoint.read_until,
                 now=now,
             )
@@ -287,7 +290,7 @@ class ChainBooks:
             return watching.settle_touched(
                 session,
                 touched,
-                head_number=head.number,
+                head_number=checkpoint.block.number,
                 checkpoint_time=checkpoint.read_until,
                 now=now,
             )

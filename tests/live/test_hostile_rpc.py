@@ -200,7 +200,7 @@ def test_a_new_invoice_is_paid_although_the_blocks_of_many_are_pruned(
             shop.waits_until(invoice, "paid", within_s=30, mine=its.chain)
 
 
-@pytest.mark.parametrize("first_null", [2, 5, 8, 11])
+@pytest.mark.parametrize("first_null", [1, 2, 5, 8])
 def test_a_balancer_that_lacks_blocks_takes_nothing_back(
     database: Database, database_url: str, tmp_path: Path, first_null: int
 ) -> None:
@@ -226,6 +226,7 @@ def test_a_balancer_that_lacks_blocks_takes_nothing_back(
         its.proxy.meddle = balance
         with open_shop(database, database_url, tmp_path, its.proxy.url) as shop:
             time.sleep(1)
+            shop.sell()  # while nobody is to pay, the watcher looks every 25 s only
             invoice = shop.sell()
             its.chain.pay(invoice["deposit_address"], 10_000_000)
             shop.waits_until(invoice, "paid", within_s=30, mine=its.chain)
@@ -233,6 +234,7 @@ def test_a_balancer_that_lacks_blocks_takes_nothing_back(
             for count in (1, 6, 1, 7, 1, 6, 1, 1):
                 its.chain.mine(count)
                 time.sleep(0.7)
+            assert asked[0] > 5, "the watcher has met the endpoint that lacks blocks"
             assert "payment_reorged" not in shop.told(invoice)
             assert shop.state(invoice)[0] == "paid"
 
