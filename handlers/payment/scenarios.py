@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from handlers.payment.wire.context import Context
 from models.payment import invoices
-from models.payment.errors import ChainNotConfigured
+from models.payment.errors import ChainNotConfigured, OrderAttemptExists
 from models.payment.event_list import written_id
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.invoices import NewestBlock
@@ -17,6 +17,7 @@ from models.payment.test_helpers import chains, runs
 from models.payment.test_helpers.errors import InvalidShopUrl
 from models.payment.test_helpers.runs import Run
 from models.payment.test_helpers.scenarios import CATALOGUE, Scenario
+from models.reader import INT_MAX
 from models.types import to_ms
 from models.webhooks.addresses import AddressRefused
 from server.phases import prepared_by
@@ -65,6 +66,8 @@ async def run_scenario(
             raise ChainNotConfigured(chain_id=invoice.chain_id)
         following = None
         if scenario.has_next_attempt:
+            if invoice.attempt_no == INT_MAX:
+                raise OrderAttemptExists(invoice_id=invoice.id)
             following = _create(
                 ctx,
                 session,

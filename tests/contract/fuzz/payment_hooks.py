@@ -1,9 +1,9 @@
 """What the payment documents cannot say in JSON Schema, told to schemathesis.
 
 Valid cases get a payment method that exists, an amount in range, an address of a shop, keys of
-metadata that are not too long, and an Idempotency-Key of their own. They send no cursor, which is
-good for its filters only, and wait no longer than a second for events. Invalid cases go out as
-generated; nothing about checks or operations is changed.
+metadata that are not too long and have no NUL, and an Idempotency-Key of their own. They send no
+cursor, which is good for its filters only, and wait no longer than a second for events. Invalid
+cases go out as generated; nothing about checks or operations is changed.
 """
 
 from __future__ import annotations
@@ -45,12 +45,16 @@ def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> Non
         if isinstance(body, dict) and name in body:
             case.body = body = {**body, name: f"https://shop.example/{uuid.uuid4().hex}"}
     if isinstance(body, dict) and isinstance(body.get("metadata"), dict):
-        metadata = {key[:LONGEST_KEY] or "key": value for key, value in body["metadata"].items()}
+        metadata = {_fit(key): value for key, value in body["metadata"].items()}
         case.body = body = {**body, "metadata": metadata}
     if isinstance(body, dict) and "payment_method_id" in body:
         case.body = body = {**body, "payment_method_id": METHOD}
     if isinstance(body, dict) and body.get("amount", "exact") not in ("exact", "rest"):
         case.body = {**body, "amount": _payable(body["amount"])}
+
+
+def _fit(key: str) -> str:
+    return key.replace("\0", "")[:LONGEST_KEY] or "key"
 
 
 def _hasten(case: Case) -> None:
