@@ -35,6 +35,7 @@ from models.chat.tables import Event, Message, User
 from models.chat.uploads import names
 from models.database import Database
 from models.errors import DatabaseUnavailable
+from tests.conftest import NOW
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison
 from tests.handlers.chat.test_browser_sessions import Browser
@@ -78,6 +79,12 @@ def between(
         f"chat_filled, elsewhere{names and ', '}{names}", crossed,
         indirect=["chat_filled", "elsewhere"],
     )  # fmt: skip
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """It stands after what people have done, not at the first block of a chain."""
+    return FrozenClock(NOW)
 
 
 @pytest.fixture
