@@ -9,6 +9,7 @@ import socket
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 import httpx
 import pytest
@@ -76,8 +77,35 @@ def has_ipv6() -> bool:
         return False
 
 
-class Nginx:
-    """Debian's nginx with our configuration in front of two servers; a context manager."""
+class _Proxy:
+    """A proxy with our configuration in front of two servers; a context manager."""
+
+    port: int
+    plain_port: int
+    certificate: Path
+    _folder: Path
+    _command: list[str]
+    _environment: Mapping[str, str] = {}
+
+    def __enter__(self) -> Self:
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                self._command, env={**os.environ, **self._environment}, stdout=log, stderr=log
+            )
+        until_it_answers(f"http://127.0.0.1:{self.plain_port}/", self._process, self.log)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+
+    @property
+    def log(self) -> Path:
+        return self._folder / "out.log"
+
+
+class Nginx(_Proxy):
+    """Debian's nginx."""
 
     def __init__(self, folder: Path, servers: tuple[str, str]) -> None:
         program = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -112,20 +140,6 @@ class Nginx:
         self._command = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"),
                          "-e", "stderr", "-g", f"daemon off; {user}"]  # fmt: skip
 
-    def __enter__(self) -> Nginx:
-        with (self._folder / "out.log").open("wb") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
-        until_it_answers(f"http://127.0.0.1:{self.plain_port}/", self._process, self.log)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(20)
-
-    @property
-    def log(self) -> Path:
-        return self._folder / "out.log"
-
     def client(self, address: str = "127.0.0.1", name: str = NAME) -> httpx.Client:
         """Somebody at another address of the loopback, who trusts our certificate alone."""
         trusted = httpx.create_ssl_context(str(self.certificate))
@@ -138,8 +152,8 @@ class Nginx:
         )
 
 
-class Caddy:
-    """Caddy with our configuration in front of two servers; a context manager."""
+class Caddy(_Proxy):
+    """Caddy, whose own files are in the folder."""
 
     def __init__(self, folder: Path, servers: tuple[str, str]) -> None:
         program = shutil.which("caddy")
@@ -167,23 +181,8 @@ class Caddy:
         (folder / "Caddyfile").write_text(text)
         self._command = [program, "run", "--adapter", "caddyfile", "--config",
                          str(folder / "Caddyfile")]  # fmt: skip
-
-    def __enter__(self) -> Caddy:
-        homes = {name: str(self._folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
-        with (self._folder / "out.log").open("wb") as log:
-            self._process = subprocess.Popen(
-                self._command, env={**os.environ, **homes}, stdout=log, stderr=log
-            )
-        until_it_answers(f"http://127.0.0.1:{self.plain_port}/", self._process, self.log)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(20)
-
-    @property
-    def log(self) -> Path:
-        return self._folder / "out.log"
+        homes = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")
+        self._environment = dict.fromkeys(homes, str(folder))
 
     def client(self) -> httpx.Client:
         """Somebody who trusts our certificate alone."""
