@@ -49,9 +49,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the test items from garbage collection, and make collections rare. With Python's own
-    threshold, the tests of handlers need a third more processor time.
-    """
+    """Exempt the test items from garbage collection, and make collections rare."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_GARBAGE)
