@@ -1,6 +1,6 @@
 """Every `SPECD_*` environment variable: name, default, parser and help text, each in one place.
 
-Imports the names of the services and the parsers of values, nothing else of ours. `SPECD_TEST_*`
+Imports the project and the parsers of values, nothing else of ours. `SPECD_TEST_*`
 belongs to the test suite and is not read here.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-import services
+import project
 from setting_values import (
     one_of,
     parse_bind,
@@ -207,7 +207,7 @@ class Settings:
             name=f"{service}_database_url",
             key=service,
         )
-        for service in services.NAMES
+        for service in project.current().names
     )
     database_direct_urls: Mapping[str, str] = setting_for_each(
         Variable(
@@ -219,7 +219,7 @@ class Settings:
             name=f"{service}_database_direct_url",
             key=service,
         )
-        for service in services.NAMES
+        for service in project.current().names
     )
     database_pool_size: int = setting(
         8,
@@ -538,10 +538,10 @@ class Settings:
         derived: dict[str, Any] = {"data_dir": data_dir}
         derived["database_urls"] = {
             name: self.database_urls.get(name) or f"sqlite:///{data_dir}/{name}.db"
-            for name in services.NAMES
+            for name in project.current().names
         }
         derived["database_direct_urls"] = {
-            name: self.database_direct_urls.get(name, "") for name in services.NAMES
+            name: self.database_direct_urls.get(name, "") for name in project.current().names
         }
         quotas = {name: quota.default for name, quota in CHAT_QUOTAS.items()}
         derived["chat_quotas"] = quotas | dict(self.chat_quotas)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 
-import services
 from adapters.backup_folder import BackupRefused, BackupWriter, open_backup, pieces_of
 from adapters.file_store.wiring import build_file_store
 from cli import installation
@@ -20,6 +19,7 @@ from cli.shared_secrets import CHECKS, open_with_secret
 from models.clock import SystemClock
 from models.revisions import find_revision
 from models.sqlite_copy import CopyDamaged, copy_database
+from project import current
 from server.release import RELEASE
 from settings import PREFIX, TEST_PREFIX, Settings, mask, with_secret_files
 
@@ -33,7 +33,7 @@ PLAIN = re.compile(r"[^\s'\"\\](?:[^\n'\"\\]*[^\s'\"\\])?")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--only",
-    type=click.Choice(services.NAMES),
+    type=click.Choice(current().names),
     help="Back up only the database and the secret of this service.",
 )
 @json_option

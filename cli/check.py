@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 
 import click
 
-import services
 import specs
 from cli.documents import read_documents
 from cli.output import printable
+from project import current
 from server.document.checking import check_file
 from server.errors import DocumentError
 from server.mocking.service import build_mock
@@ -38,7 +38,7 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
 
     Exit 1 if one has a mistake. The report names each mistake by file and line.
     """
-    documents = files or tuple(specs.HERE / f"{name}.yaml" for name in services.DOCUMENTS)
+    documents = files or tuple(specs.HERE / f"{name}.yaml" for name in current().documents)
     found: list[Mistake] = []
     for file in documents:
         found += check_file(file) or (_find_uncompiled(file) if files else ())
@@ -70,7 +70,7 @@ def _check_handlers() -> Sequence[Mistake]:
         settings = replace(Settings(), data_dir=Path(folder), payment_test_helpers="on")
         try:
             build_app(
-                [import_module(entry.wiring).compose(settings) for entry in services.SERVICES]
+                [import_module(entry.wiring).compose(settings) for entry in current().services]
             )
         except Mistakes as error:
             return error.found

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, make_url, text
 
-import services
 from adapters.chain.json_rpc import (
     Endpoint,
     EndpointFailed,
@@ -34,6 +33,7 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS
 from models.revisions import is_usable
+from project import current
 from settings import Settings, SettingsError, is_loopback, variable
 from workers.chain_watcher import DEVELOPMENT_CHAINS
 
@@ -159,7 +159,7 @@ def diagnose_limits(settings: Settings) -> Iterator[Finding]:
     """Check the store of limits, if there is one: what it answers, and that passwords are safe."""
     name, url = "limits", urlsplit(settings.limits_url)
     try:
-        store = open_limit_store(settings, services.NAMES[0], timeout_s=SLOW_S)
+        store = open_limit_store(settings, current().names[0], timeout_s=SLOW_S)
     except SettingsError as error:
         yield Finding(name, "broken", str(error))
         return

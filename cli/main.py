@@ -19,16 +19,16 @@ import structlog
 from cli.identity import require_own_identity
 from cli.output import database_message, one_sentence, without_secrets
 from models.errors import DomainError
+from project import current
 from seams import SeamGone
 from server.release import RELEASE
-from services import SERVICES
 from settings import SettingsError
 
 COMMANDS = {
-    **{name: f"cli.{name}" for name in ("demo", "migrate", "serve", "worker", "chain", "outside")},
-    **{name: f"cli.{name}" for name in ("new", "routes", "mock")},
-    **{entry.name: entry.commands for entry in SERVICES if entry.commands},
-    **{name: f"cli.{name}" for name in ("backup", "restore", "check", "config", "doctor")},
+    **{name: f"cli.{name}" for name in ("migrate", "serve", "worker", "new", "routes", "mock")},
+    **{name: f"cli.{name}" for name in ("check", "config", "doctor")},
+    **{service.name: service.commands for service in current().services if service.commands},
+    **current().commands,
 }
 """Command -> the module that has the function of its name."""
 COLLECT_AFTER = (20_000, 20, 50)

@@ -13,13 +13,13 @@ from typing import Any
 import click
 import yaml
 
-import services
 import specs
 from cli import scaffold
 from cli.documents import FILE, mistakes_shown, read_documents
 from cli.literals import literal
 from cli.output import printable
 from cli.scaffold import Described
+from project import EVERYTHING, current
 from server.document.compiler import check_signature, is_handler
 from server.errors import DocumentError
 from server.mocking.service import base_path_of
@@ -30,7 +30,7 @@ from settings import Settings
 
 ROOT = Path(__file__).parents[1]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
-_TAKEN = ("app",)
+_TAKEN = (EVERYTHING,)
 _LAYERS = ("handlers", "models", "models/migrations", "tests/handlers")
 MAX_MODULE = 150
 """Bytes of the name of a module that is written."""
@@ -55,11 +55,11 @@ def new(name: str, file: Path | None, update: bool) -> None:
         if update:
             if file is not None:
                 raise click.UsageError(f"--update reads specs/{name}.yaml: change that.")
-            if name not in services.NAMES:
+            if name not in current().names:
                 raise click.ClickException(f"There is no service {name}; leave out --update.")
             _update(name)
         else:
-            if name in services.NAMES:
+            if name in current().names:
                 raise click.ClickException(f"There is a service {name}; --update adds to it.")
             for there in (f"{layer}/{name}{end}" for layer in _LAYERS for end in ("", ".py")):
                 if (ROOT / there).exists():
@@ -90,7 +90,7 @@ def _create(name: str, file: Path | None) -> None:
     _write_service(tree, name, document, operations, schemes, base_path)
     _write_handlers(tree, name, operations)
     _write_tests(tree, name, operations, base_path)
-    tree.change("services.py", _with_entry(name))
+    tree.change("wsgi.py", _with_service(name))
     tree.apply()
     if base_path != base_path_of(document.content):
         click.echo(
@@ -101,8 +101,8 @@ def _create(name: str, file: Path | None) -> None:
 
 
 def _update(name: str) -> None:
-    (entry,) = (each for each in services.SERVICES if each.name == name)
-    documents = read_documents([ROOT / "specs" / f"{each}.yaml" for each in entry.documents])
+    service = current()[name]
+    documents = read_documents([ROOT / "specs" / f"{each}.yaml" for each in service.documents])
     operations = _described(documents, name)
     wiring = import_module(f"handlers.{name}.wiring")
     base_path = wiring.compose(Settings.from_env()).base_path
@@ -180,7 +180,7 @@ class _Tree:
 
     def __init__(self, name: str) -> None:
         self._own = {Path(f"{layer}/{name}") for layer in _LAYERS}
-        self._files = {Path("services.py"), Path(f"specs/{name}.yaml")}
+        self._files = {Path("wsgi.py"), Path(f"specs/{name}.yaml")}
         self._written: dict[str, str] = {}
         self._changed: dict[str, str] = {}
 
@@ -401,7 +401,7 @@ def _child(node: Any, *steps: str) -> Any:
 def _base_paths() -> list[str]:
     """Return where the other services are served: the paths of their servers and operations."""
     found = []
-    for document in services.DOCUMENTS:
+    for document in current().documents:
         content = specs.load(document)
         base_path = base_path_of(content)
         found += (
@@ -410,9 +410,9 @@ def _base_paths() -> list[str]:
     return sorted(set(found))
 
 
-def _with_entry(name: str) -> str:
-    """Return `services.py` with an entry for the service."""
-    text = (ROOT / "services.py").read_text(encoding="utf-8")
-    head, start, rest = text.partition("SERVICES = (\n")
-    entries, end, tail = rest.partition("\n)\n")
-    return f'{head}{start}{entries}\n    Entry("{name}"),{end}{tail}'
+def _with_service(name: str) -> str:
+    """Return `wsgi.py` with the service in its project."""
+    text = (ROOT / "wsgi.py").read_text(encoding="utf-8")
+    head, start, rest = text.partition("    services=(\n")
+    listed, end, tail = rest.partition("\n    ),\n")
+    return f'{head}{start}{listed}\n        Service("{name}"),{end}{tail}'

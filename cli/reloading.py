@@ -40,6 +40,7 @@ from cli.watching import (
     status_of,
     watched,
 )
+from project import EVERYTHING, current
 from server.openapi.loading import load_cached
 from server.serving.app import engine_of
 from server.serving.development import STOP_S, listen, run, with_mistake
@@ -210,8 +211,7 @@ def _serve_base(listener: socket.socket, channel: socket.socket, application: st
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _ending_with_report(channel):
-        names = import_module("services").NAMES
-        for name in names if application == "app" else (application,):
+        for name in current().names if application == EVERYTHING else (application,):
             _import_all(f"models.{name}")
         gc.freeze()
         _send(channel, {"imported": True})
@@ -280,7 +280,7 @@ def require_migrated(application: str) -> None:
     settings = import_module("settings").Settings.from_env()
     open_database = import_module("cli.databases").open_database
     for service in settings.database_urls:
-        if application in ("app", service):
+        if application in (EVERYTHING, service):
             with open_database(service, settings):
                 pass
 

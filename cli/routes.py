@@ -11,10 +11,10 @@ import click
 import specs
 from cli.documents import FILE, mistakes_shown, read_documents
 from cli.output import answer_table
+from project import current
 from server.mocking.service import base_path_of
 from server.openapi.naming import handlers_of, identifier_of, operation_id_of
 from server.openapi.union import Document, unite
-from services import SERVICES
 
 COLUMNS = ("service", "method", "path", "operationId", "handler", "security")
 
@@ -50,7 +50,9 @@ def routes(files: tuple[Path, ...], format_: str) -> None:
         if files:
             named = [(identifier_of(d.name).lower(), [d]) for d in read_documents(files)]
         else:
-            named = [(each.name, [*map(specs.document, each.documents)]) for each in SERVICES]
+            named = [
+                (each.name, [*map(specs.document, each.documents)]) for each in current().services
+            ]
         found = [route for name, documents in named for route in find_routes(name, documents)]
     if format_ == "json":
         click.echo(json.dumps([asdict(route) for route in found], indent=2))

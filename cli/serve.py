@@ -10,17 +10,13 @@ import structlog
 from gunicorn.app import wsgiapp
 
 import logs
-import services
 from cli.folders import require_folders
 from cli.output import without_secrets
 from cli.shared_secrets import require_databases
 from cli.waiting import START_WAIT_S, once_available, wait_option
-from models.secret_shapes import SHAPES
+from project import EVERYTHING, current, find_object
 from seams import require_seams
 from settings import Settings, is_loopback
-
-EVERYTHING = "app"
-"""The application of all services; each of the others has the name of its service."""
 
 
 def gunicorn_argv(application: str) -> list[str]:
@@ -49,7 +45,7 @@ def _build(application: str) -> None:
 @click.command()
 @click.option(
     "--only",
-    type=click.Choice(services.NAMES),
+    type=click.Choice(current().names),
     help="Serve only this service.",
 )
 @click.option(
@@ -79,7 +75,7 @@ def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     if reloads:
         words = ["-m", "cli.reloading", settings.bind, application]
         os.execv(sys.executable, [sys.executable, *words])
-    logs.configure(settings.log_level, secrets=SHAPES)
+    logs.configure(settings.log_level, secrets=find_object(current().secrets))
     # On SIGUSR2 gunicorn starts Python with these arguments again.
     sys.argv = ["-mgunicorn", *gunicorn_argv(application)[3:]]
     try:

@@ -9,9 +9,9 @@ from importlib.util import cache_from_source
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BELOW_HANDLERS = ("adapters", "models", "services.py", "setting_values.py", "settings.py")
+BELOW_HANDLERS = ("adapters", "models", "setting_values.py", "settings.py", "wsgi.py")
 """What models may import."""
-WATCHED = (*BELOW_HANDLERS, "handlers", "pages", "specs", "wsgi.py")
+WATCHED = (*BELOW_HANDLERS, "handlers", "pages", "specs")
 SUFFIXES = (".py", ".yaml", ".yml", ".json", ".html")
 
 Files = dict[Path, tuple[int, int]]

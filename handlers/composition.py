@@ -10,9 +10,9 @@ from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.folders import find_problem
 from models.revisions import has_usable_schema
+from project import current
 from server.service import Service
 from server.wire.browsers import Origins
-from services import DOCUMENTS, OPTIONAL
 from settings import Settings
 
 
@@ -30,10 +30,12 @@ def service_from_settings(
     needs_folders: Collection[Path] = (),
     **own: Any,
 ) -> Service:
-    """Return a service of `services.py` with those of its optional documents that are `chosen`;
+    """Return a service of the project with those of its optional documents that are `chosen`;
     `own` are the fields that are this service's alone. It is ready while its schema fits and a file
     can be written into each of `needs_folders`.
     """
+
+    project = current()
 
     def check_needs() -> None:
         if not has_usable_schema(cast(Database, service.database), name):
@@ -46,8 +48,8 @@ def service_from_settings(
         name=name,
         documents=[
             specs.document(document)
-            for document, its in DOCUMENTS.items()
-            if its == name and (document in chosen or document not in OPTIONAL)
+            for document, its in project.documents.items()
+            if its == name and (document in chosen or document not in project.optional)
         ],
         handlers=f"handlers.{name}",
         database=database,

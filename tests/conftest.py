@@ -24,7 +24,6 @@ from models import migrate
 from models.database import Database
 from models.secret_shapes import SHAPES
 from server import threads
-from services import DOCUMENTS
 from tests.support import warm
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient
@@ -33,6 +32,7 @@ from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway, PaymentApp
 from tests.support.payment.factories import BEN_XPUB, Merchant, make_merchant
 from tests.support.postgres import Copies, PostgresServer, running_server
+from wsgi import project
 
 pytest_plugins = [
     "tests.support.chat.fixtures",
@@ -136,7 +136,7 @@ def cold_pictures(_pictures_are_shrunk_warm: None) -> Iterator[None]:
 def _unchanged_documents() -> Iterator[None]:
     """Fails if a test has changed a document, because all tests of a process share it."""
     yield
-    for name in DOCUMENTS:
+    for name in project.documents:
         shared, read = specs.document(name), specs.document.__wrapped__(name)
         is_edited = shared.text != read.text  # by somebody, while the suite ran
         assert is_edited or shared.content == read.content, f"a test has changed {name}"

@@ -107,8 +107,8 @@ def test_servers_and_workers_set_the_log_up_alike() -> None:
     assert (line["event"], line["level"]) == ("retrying [secret]", "warning")
 
 
-@pytest.mark.parametrize("module", ["wsgi.py", "workers/registry.py"])
+@pytest.mark.parametrize("module", ["applications.py", "cli/serve.py", "workers/registry.py"])
 def test_every_process_that_runs_for_long_knows_all_shapes(module: str) -> None:
 
     source = (Path(logs.__file__).parent / module).read_text()
-    assert "logs.configure(settings.log_level, secrets=SHAPES)" in source
+    assert "logs.configure(settings.log_level, secrets=find_object(" in source

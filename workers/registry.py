@@ -6,17 +6,16 @@ from functools import partial
 from importlib import import_module
 
 import logs
-import services
 from models.clock import SystemClock
 from models.database import Database
-from models.secret_shapes import SHAPES
+from project import current, find_object
 from settings import Settings
 from workers.context import WorkerContext, WorkerFactory
 from workers.heartbeats import TABLES, expect_workers, heartbeats_of
 from workers.loop import WorkerPool
 
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
-    entry.name: import_module(entry.workers).WORKERS for entry in services.SERVICES if entry.workers
+    each.name: import_module(each.workers).WORKERS for each in current().services if each.workers
 }
 """Service -> its workers, which need that service's database and no other."""
 
@@ -38,7 +37,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
     for name in names:
         if name not in SERVICE_OF:
             raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
-    logs.configure(settings.log_level, secrets=SHAPES)
+    logs.configure(settings.log_level, secrets=find_object(current().secrets))
     pool, clock = WorkerPool(), SystemClock()
     with ExitStack() as stack:
         contexts = {

@@ -20,10 +20,11 @@ SHIPPED = (
         "workers",
     ),
     *(
+        "applications.py",
         "logs.py",
+        "project.py",
         "seams.py",
         "security_events.py",
-        "services.py",
         "setting_values.py",
         "settings.py",
         "wsgi.py",

@@ -6,14 +6,14 @@ import pkgutil
 import pytest
 
 from models.errors import DomainError
-from services import NAMES, SERVICES
 from tests.architecture.imports import Modules, imports, shipped
+from wsgi import project
 
 # Layer -> the modules of ours it may import, besides itself; a dotted name allows that module only.
 ALLOWED = {
-    "services": set(),
+    "project": set(),
     "setting_values": set(),
-    "settings": {"services", "setting_values"},
+    "settings": {"project", "setting_values"},
     "logs": set(),
     "seams": set(),
     "security_events": set(),
@@ -25,8 +25,8 @@ ALLOWED = {
     "handlers": {
         "adapters",
         "models",
+        "project",
         "security_events",
-        "services",
         "settings",
         "specs",
         "server.context",
@@ -36,22 +36,22 @@ ALLOWED = {
         "server.pools",
         "server.response",
     },
-    "workers": {"adapters", "logs", "models", "services", "settings", "tracing"},
+    "workers": {"adapters", "logs", "models", "project", "settings", "tracing"},
     "pages": {"models", "security_events", "settings"},
     "demo": {"adapters", "models"},
     "cli": {
-        *("adapters", "demo", "logs", "models", "seams", "server", "services", "setting_values"),
+        *("adapters", "demo", "logs", "models", "project", "seams", "server", "setting_values"),
         *("settings", "specs", "tracing", "workers"),
     },
-    # What it serves it finds through the registry.
-    "wsgi": {"logs", "models", "pages", "server", "services", "settings", "tracing"},
+    "applications": {"logs", "pages", "project", "server", "settings", "tracing"},
+    "wsgi": {"project"},
 }
 # Each service's error table names what the engine raises; its wiring hands the engine a service.
 MAY_KNOW_THE_ENGINE = {
-    *(entry.wiring for entry in SERVICES),
+    *(entry.wiring for entry in project.services),
     *(
         f"handlers.{name}.wire.{module}"
-        for name in NAMES
+        for name in project.names
         for module in ("errors", "failures", "gauges")
     ),
     "handlers.composition",
@@ -100,7 +100,7 @@ def find_crossings(modules: Modules) -> list[str]:
     """Return the imports from one service into another."""
 
     def service_of(name: str) -> set[str]:
-        return {part for part in name.split(".")[1:2] if part in NAMES}
+        return {part for part in name.split(".")[1:2] if part in project.names}
 
     return [
         f"{module}:{node.lineno} imports {name}"
@@ -128,7 +128,7 @@ def test_services_do_not_know_each_other() -> None:
         ("handlers.chat.bots", "from server.context import Context", False),
         ("handlers.chat.bots", "from server.contexts import Context", True),
         ("handlers.chat.bots", "from server.service import Service", True),
-        (SERVICES[0].wiring, "from server.service import Service", False),
+        (project.services[0].wiring, "from server.service import Service", False),
     ],
 )
 def test_an_upward_import_is_found(module: str, source: str, is_refused: bool) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from services import NAMES
 from tests.architecture.tracked import find_present
+from wsgi import project
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = (
@@ -41,10 +41,11 @@ def shipped(wheel: Path) -> set[str]:
 def expected() -> set[str]:
     return {
         *find_present(*PACKAGES),
+        "applications.py",
         "logs.py",
+        "project.py",
         "seams.py",
         "security_events.py",
-        "services.py",
         "setting_values.py",
         "settings.py",
         "wsgi.py",
@@ -111,5 +112,5 @@ def test_runs_from_an_installed_wheel_without_the_sources(wheel: Path, tmp_path:
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines() == [
         str(target / "settings.py"),
-        json.dumps({"migrated": list(NAMES)}),
+        json.dumps({"migrated": list(project.names)}),
     ]

@@ -1,4 +1,4 @@
-"""The registry of services: each entry is whole, and nothing that serves them all names one."""
+"""The services of the project: each is whole, and nothing that serves them all names one."""
 
 import ast
 import subprocess
@@ -10,20 +10,21 @@ import click
 import pytest
 
 import specs
-from services import NAMES, SERVICES, Entry
+from project import Service
 from settings import Settings, variables
+from wsgi import project
 
 ROOT = Path(__file__).parents[2]
 # What goes through all services; each may name none of them.
 FOR_ALL = (
     "cli/databases.py", "cli/doctor.py", "cli/main.py", "cli/migrate.py", "cli/serve.py",
     "cli/worker.py", "models/migrate.py", "models/revisions.py", "pages/app.py", "settings.py",
-    "workers/context.py", "workers/registry.py", "wsgi.py",
+    "workers/context.py", "workers/registry.py", "applications.py", "project.py",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("entry", SERVICES, ids=NAMES)
-def test_an_entry_is_whole(entry: Entry) -> None:
+@pytest.mark.parametrize("entry", project.services, ids=project.names)
+def test_an_entry_is_whole(entry: Service) -> None:
     assert all(specs.load(name)["openapi"].startswith("3.") for name in entry.documents)
     wiring = import_module(entry.wiring)
     assert callable(wiring.compose)
@@ -36,8 +37,8 @@ def test_an_entry_is_whole(entry: Entry) -> None:
         assert isinstance(getattr(import_module(entry.commands), entry.name), click.Group)
 
 
-@pytest.mark.parametrize("entry", SERVICES, ids=NAMES)
-def test_a_service_has_a_variable_for_its_database(entry: Entry) -> None:
+@pytest.mark.parametrize("entry", project.services, ids=project.names)
+def test_a_service_has_a_variable_for_its_database(entry: Service) -> None:
     name = f"SPECD_{entry.name.upper()}_DATABASE_URL"
     assert variables()[name].is_secret
     assert Settings.from_env({name: "sqlite:///a.db"}).database_urls[entry.name] == "sqlite:///a.db"
@@ -50,7 +51,7 @@ def test_what_serves_them_all_names_none(path: str) -> None:
     named = {
         node.value
         for node in ast.walk(ast.parse((ROOT / path).read_text()))
-        if isinstance(node, ast.Constant) and node.value in NAMES
+        if isinstance(node, ast.Constant) and node.value in project.names
     }
     assert not named
 

@@ -18,13 +18,13 @@ from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, JwtConfiguration, Realm, Subscription, User
 from models.database import Database
 from models.secret_files import load_secret
-from services import NAMES
 from tests.cli.runner import Specd
 from tests.support.archives import verify_archive
 from tests.support.chat.django_hashes import DJANGO_HASHES
 from tests.support.chat.zulip_acme import ADA, EMAILS, make_acme
 from tests.support.chat.zulip_acme import HOST as ZULIP_HOST
 from tests.support.databases import place_migrated
+from wsgi import project
 
 ACME = (
     "chat", "create-realm", "--name", "Acme", "--host", "acme.example",
@@ -34,7 +34,7 @@ ACME = (
 
 @pytest.fixture
 def migrated(specd: Specd, tmp_path: Path) -> Specd:
-    for service in NAMES:
+    for service in project.names:
         place_migrated(tmp_path / "var" / f"{service}.db", service)
     return specd
 

@@ -15,21 +15,21 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cli.main import COMMANDS, listed
 from cli.main import specd as specd_group
-from services import NAMES
 from settings import Settings
 from tests.cli.runner import Specd
 from tests.support.postgres import PostgresServer
+from wsgi import project
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 class TestMigrate:
     def test_may_run_again(self, specd: Specd) -> None:
-        assert specd.json("migrate") == {"migrated": list(NAMES)}
-        assert specd.json("migrate") == {"migrated": list(NAMES)}
+        assert specd.json("migrate") == {"migrated": list(project.names)}
+        assert specd.json("migrate") == {"migrated": list(project.names)}
 
     def test_says_what_it_did(self, specd: Specd) -> None:
-        assert specd("migrate") == (0, f"Migrated: {', '.join(NAMES)}.\n", "")
+        assert specd("migrate") == (0, f"Migrated: {', '.join(project.names)}.\n", "")
 
     def test_refuses_a_database_it_cannot_reach(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch

@@ -20,13 +20,13 @@ from cli.diagnosis import connections_of
 from cli.folders import require_folders
 from models import folders
 from models.database import Database
-from services import NAMES
 from settings import Settings
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, free_port
 from tests.support.databases import place_migrated
 from tests.support.postgres import PostgresServer
 from workers.registry import SERVICES, expect_all
+from wsgi import project
 
 FIRST_HOUR = ROOT / "docs" / "deploy" / "first-hour.md"
 
@@ -35,7 +35,7 @@ FIRST_HOUR = ROOT / "docs" / "deploy" / "first-hour.md"
 def ready(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Specd:
     """An installation on SQLite in which nothing is broken."""
     monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{free_port()}")
-    for service in NAMES:
+    for service in project.names:
         place_migrated(tmp_path / "var" / f"{service}.db", service)
     assert broken(specd) == {}
     return specd

@@ -131,7 +131,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> CopiedTree:
     assert "wrote    handlers/odd/plans/items.py\n" in said
     assert "wrote    handlers/odd/settings.py\n" in said
     assert [line for line in said.splitlines() if line.startswith("changed")] == [
-        "changed  services.py"
+        "changed  wsgi.py"
     ]
     assert "The service is served under /odd/v1, not under the server of its document.\n" in said
     tree.specd("new", "greeter")
@@ -181,8 +181,8 @@ def test_the_rest_works_already(address: str) -> None:
 def test_what_is_written_is_judged_as_ours_is(tree: CopiedTree) -> None:
     own = [f"{layer}/{name}" for layer in ("models", "handlers", "tests/handlers")
            for name in ("odd", "greeter")]  # fmt: skip
-    tree.judge("ruff", "check", "--no-cache", "services.py", *own)
-    tree.judge("ruff", "format", "--no-cache", "--check", "services.py", *own)
+    tree.judge("ruff", "check", "--no-cache", "wsgi.py", *own)
+    tree.judge("ruff", "format", "--no-cache", "--check", "wsgi.py", *own)
     tree.judge("mypy", "--cache-dir", "/dev/null", "--follow-imports", "silent", *own)
     # A test of what is not written is skipped.
     options = ("-p", "no:cacheprovider", "-p", "no:warnings", "-rs")
@@ -261,7 +261,7 @@ def test_a_document_that_cannot_be_served_changes_nothing(tree: CopiedTree) -> N
     assert refused.returncode == 1
     assert "paths./pets/{id}" in refused.stderr
     assert not list(tree.path.rglob("bad"))
-    assert '"bad"' not in (tree.path / "services.py").read_text()
+    assert '"bad"' not in (tree.path / "wsgi.py").read_text()
 
 
 def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ class Checkout:
         self.path = folder / "checkout"
         (self.path / "specs").mkdir(parents=True)
         (self.path / "setup.cfg").touch()
-        shutil.copy(ROOT / "services.py", self.path)
+        shutil.copy(ROOT / "wsgi.py", self.path)
         for package in ("handlers", "models", "tests/handlers"):
             (self.path / package).mkdir(parents=True)
         mako = "models/migrations/chat/script.py.mako"
@@ -188,7 +188,7 @@ def shapes(files: dict[str, bytes]) -> set[str]:
     modules = [
         ast.parse(text)
         for name, text in files.items()
-        if name.endswith(".py") and "services.py" not in name
+        if name.endswith(".py") and "wsgi.py" not in name
     ]
     return {ast.dump(_Shapes().visit(each)) for module in modules for each in module.body}
 
@@ -206,9 +206,9 @@ def check(checkout: Checkout, document: dict[str, Any]) -> bool:
     for name, text in after.items():
         inner = name.removeprefix("checkout/")
         if before.get(name) != text:
-            assert inner.startswith(OWN) or inner in ("services.py", "specs/odd.yaml"), inner
-    entry = (checkout.path / "services.py").read_text().replace('    Entry("odd"),\n', "")
-    assert entry == (ROOT / "services.py").read_text()
+            assert inner.startswith(OWN) or inner in ("wsgi.py", "specs/odd.yaml"), inner
+    entry = (checkout.path / "wsgi.py").read_text().replace('        Service("odd"),\n', "")
+    assert entry == (ROOT / "wsgi.py").read_text()
     return True
 
 

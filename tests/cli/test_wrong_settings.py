@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from services import NAMES
 from tests.cli.runner import Specd
 from tests.cli.test_doctor import broken
 from tests.live.running_server import free_port
 from tests.support.databases import place_migrated
+from wsgi import project
 
 REFUSED = {
     "a name with a typing error": ({"SPECD_WORKRES": "2"}, "did you mean SPECD_WORKERS"),
@@ -140,7 +140,7 @@ def test_setting_that_does_not_fit_the_world_is_found(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
 ) -> None:
     settings, check, told = FOUND[what]
-    for service in NAMES:
+    for service in project.names:
         place_migrated(tmp_path / "var" / f"{service}.db", service)
     monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{free_port()}")
     monkeypatch.setitem(sys.modules, "boto3", None)

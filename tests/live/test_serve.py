@@ -11,10 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from services import NAMES
 from tests.live.running_server import free_port
 from tests.support import warm
 from tests.support.databases import place_migrated
+from wsgi import project
 
 ROOT = Path(__file__).parent.parent.parent
 START_WITHIN_S = 180.0
@@ -55,7 +55,7 @@ def server(
     settings = dict(getattr(request, "param", {}))
     popen = subprocess.Popen if settings.pop("cold", "") else warm.Popen
     env = environment(tmp_path, SPECD_WORKERS="2", **settings)
-    for service in NAMES:
+    for service in project.names:
         place_migrated(tmp_path / f"{service}.db", service)
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "counter_1.db").write_bytes(b"left behind")
@@ -157,7 +157,7 @@ def test_sigusr2_starts_it_again_beside_itself(
 
 def test_a_start_that_fails_in_the_workers_ends_the_server(tmp_path: Path) -> None:
     env = environment(tmp_path, SPECD_WORKERS="1")
-    for service in NAMES:
+    for service in project.names:
         place_migrated(tmp_path / f"{service}.db", service)
     (tmp_path / "wsgi.py").write_text("raise RuntimeError('a document that does not compile')\n")
     env["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"

@@ -116,9 +116,9 @@ def test_the_tutorial_builds_a_service(reader: Reader) -> None:
     after = files(reader.tree)
 
     changed = {path for path in before if before[path] != after.get(path)}
-    assert changed == {"services.py", "docs/settings.md"}
-    added = set(after["services.py"].splitlines()) - set(before["services.py"].splitlines())
-    assert added == {b'    Entry("todo"),'}
+    assert changed == {"wsgi.py", "docs/settings.md"}
+    added = set(after["wsgi.py"].splitlines()) - set(before["wsgi.py"].splitlines())
+    assert added == {b'        Service("todo"),'}
     assert [path for path in after.keys() - before.keys() if not OWN.fullmatch(path)] == []
 
     text = (ROOT / guides.TUTORIAL).read_text()
@@ -130,7 +130,7 @@ def test_the_tutorial_builds_a_service(reader: Reader) -> None:
     reader.judge("ruff", "check", "--no-cache", ".")
     reader.judge("ruff", "format", "--no-cache", "--check", ".")
     # The types of the other services do not depend on this one's.
-    own = ("models/todo", "handlers/todo", "services.py")
+    own = ("models/todo", "handlers/todo", "wsgi.py")
     reader.judge("mypy", "--cache-dir", os.devnull, "--follow-imports", "silent", *own)
 
 

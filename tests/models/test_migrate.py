@@ -22,9 +22,9 @@ from models import migrate
 from models.base import ChatBase, PaymentBase
 from models.database import Database
 from models.revisions import history_of, is_usable, newest_migration
-from services import NAMES
 from tests.live.running_demo import until
 from tests.support.postgres import PostgresServer
+from wsgi import project
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -191,7 +191,7 @@ class TestUpgrade:
         assert [process.wait(60) for process in running] == [0, 0]
         assert is_usable(url, "payment")
 
-    @pytest.mark.parametrize("service", NAMES)
+    @pytest.mark.parametrize("service", project.names)
     def test_prints_nothing(self, service: str, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/{service}.db"
         code = f"from models import migrate; migrate.upgrade({url!r}, {service!r})"
@@ -204,12 +204,12 @@ class TestUpgrade:
 
 
 class TestIsUsable:
-    @pytest.mark.parametrize("service", NAMES)
+    @pytest.mark.parametrize("service", project.names)
     def test_the_last_number_is_the_end_of_the_history(self, service: str) -> None:
         history = ScriptDirectory(str(history_of(service)))
         assert history.get_heads() == [newest_migration(service)]
 
-    @pytest.mark.parametrize("service", NAMES)
+    @pytest.mark.parametrize("service", project.names)
     def test_each_migration_names_the_oldest_release_that_can_use_its_schema(
         self, service: str
     ) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-import services
+import applications
 import specs
 import wsgi
 from server.document.checking import check_file, find_faults, find_mistakes, locate, read
@@ -22,6 +22,7 @@ from server.serving.app import build_app
 from tests.server.corpus import CORPUS
 from tests.server.services import respond, shop_service
 from tests.support.marks import in_all
+from wsgi import project
 
 MARK = "@@"
 
@@ -74,7 +75,7 @@ PLANTED = [
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with copies of our documents, which is the working directory."""
-    for name in services.DOCUMENTS:
+    for name in project.documents:
         (tmp_path / f"{name}.yaml").write_bytes((specs.HERE / f"{name}.yaml").read_bytes())
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -110,7 +111,7 @@ def assert_is_found(
     assert (file.name, *place) in [(m.file, m.line, m.column) for m in said], f"{place}: {said}"
 
 
-@pytest.mark.parametrize("name", services.DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_ours_have_none(name: str) -> None:
     assert check_file(specs.HERE / f"{name}.yaml") == ()
     assert find_mistakes(specs.document(name)) == []
@@ -492,10 +493,10 @@ class TestStart:
         assert str(raised.value).startswith(f"payment.yaml:{line}:7: paths./v1/payment-methods.get")
 
     def test_the_process_ends_with_the_report(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def fail(entries: Any) -> Any:
+        def fail(*_: object) -> Any:
             raise Mistakes([Mistake("a.yaml", 1, 2, "info", "is wrong")])
 
-        monkeypatch.setattr(wsgi, "_build", fail)
+        monkeypatch.setattr(applications, "build", fail)
         with pytest.raises(SystemExit) as ended:
             wsgi.__getattr__("app")
         assert ended.value.code == "a.yaml:1:2: info: is wrong"

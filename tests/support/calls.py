@@ -12,15 +12,15 @@ import pytest
 
 from models import migrate
 from server.serving.app import build_app
-from services import SERVICES
 from settings import Settings
+from wsgi import project
 
 
 class Calls:
     """A service in this process, which checks each answer of a handler by the document."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        (entry,) = (each for each in SERVICES if each.name == name)
+        (entry,) = (each for each in project.services if each.name == name)
         url = f"sqlite:///{folder / name}.db"
         migrate.upgrade(url, name)
         variables = {

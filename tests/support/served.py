@@ -6,13 +6,13 @@ from typing import Any
 
 import specs
 from server.openapi.union import Document, unite
-from services import DOCUMENTS
 from tests.support.documents import with_json_content
+from wsgi import project
 
 
 def documents_of(service: str) -> list[str]:
     """The names of a service's documents, the first one first."""
-    return [name for name, its in DOCUMENTS.items() if its == service]
+    return [name for name, its in project.documents.items() if its == service]
 
 
 @cache

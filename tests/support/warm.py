@@ -366,17 +366,17 @@ def _prepare_programs() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"SPECD_DATA_DIR": folder, "PROMETHEUS_MULTIPROC_DIR": folder}
+        import applications
         import cli.main
         import logs
-        import services
-        import wsgi
+        from wsgi import project
 
-        for name in (*COMMANDS, *(entry.commands for entry in services.SERVICES if entry.commands)):
+        for name in (*COMMANDS, *(entry.commands for entry in project.services if entry.commands)):
             import_module(cli.main.COMMANDS.get(name, name))
         for name in ("gunicorn.app.wsgiapp", "gunicorn.arbiter", "server.serving.worker"):
             import_module(name)
         with mock.patch.object(logs, "configure"):
-            wsgi._build(services.SERVICES)
+            applications.build(project, project.services)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from sqlalchemy import MetaData
 
 from models.base import ChatBase, PaymentBase
 from pages.app import build_pages
-from services import SERVICES
 from tests.contract.authorization.test_credentials_end import KINDS, SHOP_KINDS
 from tests.support.contract import operations_of
 from tests.support.served import served
+from wsgi import project
 
 ROOT = Path(__file__).parents[3]
 PRODUCT = ("models", "handlers", "pages", "server", "workers", "cli")
@@ -221,7 +221,7 @@ def test_pages() -> None:
     own = [partial(import_module(entry.pages).install_for, service=SimpleNamespace(
         settings=SimpleNamespace(chat_export_dir=Path(), chat_page=True, dashboard_page=True,
             wallet_rpc_urls=()),
-    )) for entry in SERVICES if entry.pages]  # fmt: skip
+    )) for entry in project.services if entry.pages]  # fmt: skip
     app = build_pages(documents={"chat": "/api/v1/openapi"}, own=own)
     found = {rule.rule for rule in app.url_map.iter_rules() if rule.arguments - PUBLIC}
     assert found == PAGES.keys()

@@ -19,10 +19,10 @@ from typing import Any
 
 import httpx
 
-import services
 import specs
 from tests.contract.sdk.table import CALLS, calls_of, skipped_of
 from tests.live.running_server import ROOT, RunningServer
+from wsgi import project
 
 DOCUMENTS = sorted(path.stem for path in CALLS.glob("*.yaml"))
 GENERATED = ROOT / "build" / "sdk"
@@ -114,7 +114,7 @@ class Stage:
 @contextmanager
 def staged(document: str, directory: Path) -> Iterator[Stage]:
     """The stage that `tests/contract/sdk/<service>_stage.py` makes, for one of its documents."""
-    service = services.DOCUMENTS[document]
+    service = project.documents[document]
     module = importlib.import_module(f"tests.contract.sdk.{service}_stage")
     with getattr(module, f"{service}_stage")(directory) as stage:
         yield replace(stage, document=document)

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-import services
 import specs
 from server.openapi.structure import lookup
 from tests.support.documents import is_bounded_text
+from wsgi import project
 
 Node = Mapping[str, Any]
 Gap = tuple[str, str]
 """What is missing, and where."""
 
-DOCUMENTS = {name: specs.load(name) for name in services.DOCUMENTS}
+DOCUMENTS = {name: specs.load(name) for name in project.documents}
 BOUNDS = {
     "integer": ("minimum", "maximum"),
     "number": ("minimum", "maximum"),

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import specs
-from services import SERVICES
+from wsgi import project
 
-DOCUMENTS = [name for entry in SERVICES for name in (entry.name, *entry.further)]
+DOCUMENTS = [name for entry in project.services for name in (entry.name, *entry.further)]
 
 
 def references_in(node: Any) -> Iterator[str]:

@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 import specs
-from services import DOCUMENTS
 from tests.contract.specs.examples import operations
 from tests.support.contract import ContractClient, OutsideTheDocument
 from tests.support.documents import resolved, schemas_in
 from tests.support.served import documents_of, served
+from wsgi import project
 
 BOTH_WAYS = {"#/components/schemas/AnonymousGroup"}
 """What a request sends as well, and is closed for it."""
@@ -35,7 +35,7 @@ def test_objects_of_requests_take_nothing_else(name: str) -> None:
         assert schema["additionalProperties"] is False, place
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_objects_of_answers_may_get_another_property(name: str) -> None:
     """The keyword is absent: `true` would make every mistyped name a property in TypeScript."""
     places = dict(found(name, "responses"))

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-import services
 import specs
 from tests.contract.failures.page import SERVICES
 from tests.contract.specs.examples import Judge, examples, operations, resolve
+from wsgi import project
 
 Node = Mapping[str, Any]
-DOCUMENTS = {name: specs.load(name) for name in services.DOCUMENTS}
+DOCUMENTS = {name: specs.load(name) for name in project.documents}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -106,7 +106,7 @@ def test_every_error_example_is_an_error_of_the_service(name: str) -> None:
     """By status, code and text, as the classes that docs/errors.md is written from have them."""
     known = [
         (failure.status, failure.code, pattern(failure.message))
-        for failure in SERVICES[services.DOCUMENTS[name]]()
+        for failure in SERVICES[project.documents[name]]()
     ]
     unknown = []
     for place, status, value in errors(DOCUMENTS[name]):

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import specs
-from services import SERVICES
 from tests.contract.specs.examples import operations as operations_in
 from tests.support.documents import resolved, walk
+from wsgi import project
 
-(FURTHER,) = (entry.further for entry in SERVICES if entry.name == "payment")
+(FURTHER,) = (entry.further for entry in project.services if entry.name == "payment")
 ERRORS = {"401", "422", "429", "431", "500", "503"}
 
 

@@ -10,8 +10,8 @@ from handlers.payment.wiring import compose
 from models.payment.test_helpers.faults import Kind
 from models.payment.test_helpers.runs import DELIVERING, FAILED, PASSED, QUEUED, RUNNING
 from models.payment.test_helpers.scenarios import Refund
-from services import OPTIONAL
 from settings import Settings
+from wsgi import project
 
 NAME = "payment-test"
 DOCUMENT = specs.load(NAME)
@@ -19,7 +19,7 @@ SCHEMAS = DOCUMENT["components"]["schemas"]
 
 
 def test_it_is_served_where_a_setting_says_so(tmp_path: Path) -> None:
-    assert NAME in OPTIONAL
+    assert NAME in project.optional
     for value, is_served in {"off": False, "on": True, "public": True}.items():
         service = compose(Settings(data_dir=tmp_path, payment_test_helpers=value))
         assert (NAME in [document.name for document in service.documents]) is is_served

@@ -4,10 +4,10 @@ import pytest
 import yaml
 
 import specs
-from services import DOCUMENTS
+from wsgi import project
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_the_strict_reader_reads_the_same(name: str) -> None:
     """libyaml, which the server uses, takes plain scalars that others refuse."""
     assert yaml.load(specs.text(name), Loader=yaml.SafeLoader) == yaml.load(
@@ -15,7 +15,7 @@ def test_the_strict_reader_reads_the_same(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_there_are_no_aliases(name: str) -> None:
     """Java's reader, which most generators use, stops at fifty of them; `$ref` says it as well."""
     tokens = yaml.scan(specs.text(name), Loader=yaml.CSafeLoader)

@@ -13,22 +13,22 @@ from server.openapi.loading import load
 from server.response import Response
 from server.service import Service
 from server.serving.documents import published as published_by
-from services import DOCUMENTS
 from tests.support.served import documents_of
+from wsgi import project
 
 
 def written(name: str) -> str:
     return (specs.HERE / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_it_is_published_as_its_files_say(name: str) -> None:
     document, loaded = specs.document(name), load(specs.HERE / f"{name}.yaml")
     assert (document.content, document.text) == (loaded.content, loaded.text)
     assert yaml.load(document.text, Loader=yaml.CSafeLoader) == document.content
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_it_names_an_absolute_address(name: str) -> None:
     """Importers send requests to the page or the folder that they read a relative one from."""
     document = specs.document(name)
@@ -49,14 +49,14 @@ def test_it_names_an_absolute_address(name: str) -> None:
         assert {**content, "servers": document.content["servers"]} == document.content
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_examples_stand_where_they_are_shown(name: str) -> None:
     """express-openapi-validator answers 500 to everything for a reference to one."""
     assert "#/components/examples/" in written(name)
     assert "examples" not in specs.load(name)["components"]
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_each_document_stands_alone(name: str) -> None:
     document = specs.load(name)
     assert [to for to in references(document) if not to.startswith("#/components/")] == []
@@ -77,7 +77,7 @@ def test_what_is_shared_is_written_once() -> None:
         assert own["components"][kind][name] == payment["components"][kind][name]
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", project.documents)
 def test_no_example_stands_twice(name: str) -> None:
     """Several places that show the same refer to a component, and none is left over."""
     document = yaml.load(written(name), Loader=yaml.CSafeLoader)

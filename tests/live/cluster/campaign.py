@@ -16,9 +16,9 @@ import httpx
 
 from benchmarks.live.servers import pss
 from benchmarks.soak.memory import Memory
-from services import NAMES
 from tests.live.cluster.load import Load
 from tests.live.cluster.topology import MACHINES, Cluster, until
+from wsgi import project
 
 CALM_S = 180.0
 """Load without a fault, before the first."""
@@ -126,7 +126,7 @@ class Campaign:
     def _judge_left(self, before: tuple[int, int], after: tuple[int, int]) -> None:
         if after[0] > before[0] * LEFT_OVER:
             self.faults.append(f"{after[0]} threads are left, {before[0]} were there before")
-        if after[1] > CONNECTIONS * len(PARTS) * len(NAMES):
+        if after[1] > CONNECTIONS * len(PARTS) * len(project.names):
             self.faults.append(f"{after[1]} connections are left, {before[1]} were there before")
 
     # --- the requests -------------------------------------------------------------------------

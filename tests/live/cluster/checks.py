@@ -17,12 +17,12 @@ from typing import Any
 import httpx
 
 from models.database import Database
-from services import NAMES
 from tests.live.chain_fixture import LocalChain, running_anvil
 from tests.live.cluster.campaign import Campaign
 from tests.live.cluster.load import Load, timings
 from tests.live.cluster.topology import MACHINES, NODES, Cluster, running_cluster, until
 from tests.support.copied_tree import CopiedTree
+from wsgi import project
 
 TTL_S = 10.0
 """Patroni's, in patroni.yml."""
@@ -307,7 +307,7 @@ def figures(folder: Path, is_pooled: bool) -> Outcome:
     """
     faults = []
     with _stage(folder, is_pooled) as (cluster, chain):
-        for service in NAMES:
+        for service in project.names:
             url = cluster.database_url(service, is_pooled=is_pooled)
             with closing(Database(url)) as database:
                 faults += [f"{service}: {each}" for each in database.missing_limits()]

@@ -19,10 +19,10 @@ from typing import Any
 import httpx
 import psycopg
 
-from services import NAMES
 from tests.live.cluster import haproxy
 from tests.live.running_server import ROOT
 from tests.support.chat import people
+from wsgi import project
 
 NODES = {"pg1": "127.0.0.21", "pg2": "127.0.0.22", "pg3": "127.0.0.23"}
 MACHINES = {"a": "127.0.0.11", "b": "127.0.0.12"}
@@ -204,7 +204,7 @@ class Cluster:
         until(self.takes_writes, "the way to the primary")
         with self.superuser() as connection:
             connection.execute(f"CREATE ROLE specd LOGIN PASSWORD '{PASSWORD}'".encode())
-            for service in NAMES:
+            for service in project.names:
                 connection.execute(f"CREATE DATABASE specd_{service} OWNER specd".encode())
         self._start_pgbouncer()
         until(self.has_synchronous, "the synchronous replica")
@@ -378,7 +378,7 @@ class Cluster:
             "SPECD_CHAT_EXPORT_DIR": str(self.folder / "exports"),
             "SPECD_CHAT_UPLOAD_DIR": str(self.folder / "uploads"),
         }
-        for service in NAMES:
+        for service in project.names:
             variable = f"SPECD_{service.upper()}_DATABASE"
             places[f"{variable}_URL"] = self.database_url(service, is_pooled=self.is_pooled)
             places[f"{variable}_DIRECT_URL"] = self.database_url(service) if self.is_pooled else ""
@@ -417,7 +417,7 @@ class Cluster:
     def specd(self, *words: str, tree: Path = ROOT) -> str:
         """Run a command on the first machine, past the pooler as an operator does."""
         env = self.environment("a")
-        for service in NAMES:
+        for service in project.names:
             env[f"SPECD_{service.upper()}_DATABASE_URL"] = self.database_url(service)
         done = subprocess.run(
             [sys.executable, "-m", "cli.main", *words],

@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import services
 from tests.contract.sdk.paths import EACH, ENTRY, HEADER, ITEM, MEMBER, REF, Step
 from tests.contract.sdk.table import Call
+from wsgi import project
 
 HERE = "../../../tests/contract/sdk/typescript"
 """As seen from where the programs stand, beside the directories of the documents' SDKs."""
@@ -56,7 +56,7 @@ class Writer(ABC):
         callers = {call.by for call in calls}
         lines = [
             f'import {{ {HELPERS} }} from "{HERE}/answers";',
-            f'import type {{ Facts }} from "{HERE}/facts/{services.DOCUMENTS[document]}";',
+            f'import type {{ Facts }} from "{HERE}/facts/{project.documents[document]}";',
             f'import {{ type Caller, readFacts }} from "{HERE}/stage";',
             self.head.replace("DOCUMENT", document),
             "const facts = readFacts<Facts>();",

@@ -1,0 +1,57 @@
+"""Puts the services of a project together into the application that gunicorn serves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import logs
+import tracing
+from pages.app import build_pages
+from project import Project, Service, find_object
+from server import service as engine
+from server.openapi.mistakes import Mistakes
+from server.serving.app import build_app
+from settings import Settings, SettingsError
+
+
+def build(project: Project, services: Sequence[Service]) -> Any:
+    """Return the ASGI application of some services, by the settings of the environment."""
+    settings = Settings.from_env()
+    composed: dict[str, engine.Service] = {
+        each.name: import_module(each.wiring).compose(settings) for each in services
+    }
+    logs.configure(settings.log_level, secrets=find_object(project.secrets))
+    pages = build_pages(
+        documents={
+            name: address
+            for service in composed.values()
+            for name, address in service.addresses.items()
+        },
+        failures={
+            service.name: service.list_failures()
+            for service in composed.values()
+            if service.list_failures is not None
+        },
+        own=[
+            partial(import_module(each.pages).install_for, service=composed[each.name])
+            for each in services
+            if each.pages
+        ],
+        is_https=settings.public_url.startswith("https://"),
+    )
+    return build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
+
+
+def build_or_exit(project: Project, services: Sequence[Service]) -> Any:
+    """Return the application. A document with mistakes ends the process with their report, and so
+    do traces that cannot be exported, and settings that need an extra that is not installed.
+    """
+    try:
+        tracing.start(os.environ, "specd-server")
+        return build(project, services)
+    except (Mistakes, tracing.CannotTrace, SettingsError) as error:
+        raise SystemExit(str(error)) from None
