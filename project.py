@@ -35,6 +35,10 @@ class Service:
     the wiring leaves out unless a setting asks for them. `pages`, `workers` and `commands` name
     modules: of pages for people (`install_for(app, service)`), of background jobs (`WORKERS`), and
     of commands of `specd` (a click group with the name of the service).
+
+    The others name objects as `module:attribute`. `heartbeats` is the model of the table in which
+    workers show that they run, `secret` the `models.secret_checks.SharedSecret` of all machines.
+    `diagnose(settings)` yields the findings of `specd doctor` about this service.
     """
 
     name: str
@@ -43,6 +47,9 @@ class Service:
     pages: str = ""
     workers: str = ""
     commands: str = ""
+    heartbeats: str = ""
+    secret: str = ""
+    diagnose: str = ""
 
     @property
     def documents(self) -> tuple[str, ...]:

@@ -13,9 +13,8 @@ import click
 from adapters.backup_folder import BackupRefused, BackupWriter, open_backup, pieces_of
 from adapters.file_store.wiring import build_file_store
 from cli import installation
-from cli.databases import open_database
+from cli.databases import find_secret, open_with_secret
 from cli.output import answer, json_option
-from cli.shared_secrets import CHECKS, open_with_secret
 from models.clock import SystemClock
 from models.revisions import find_revision
 from models.sqlite_copy import CopyDamaged, copy_database
@@ -76,7 +75,7 @@ def _write(writer: BackupWriter, settings: Settings, named: Iterable[str]) -> li
     writer.begin({"release": RELEASE, "moment": moment.isoformat(), "databases": found})
     writer.add(installation.SETTINGS, [settings_text(os.environ).encode()])
     for service in found:
-        if service in CHECKS:
+        if find_secret(service):
             secret = installation.secret_of(settings, service)
             writer.add(installation.secret_name(service), [secret])
     for service in found:
@@ -92,8 +91,7 @@ def _database_of(service: str, settings: Settings) -> dict[str, str]:
     """Return facts of a database. Raise ClickException unless it is migrated and was written under
     the secret of this machine, without which nobody could use the backup.
     """
-    opened = open_with_secret if service in CHECKS else open_database
-    with opened(service, settings) as database:
+    with open_with_secret(service, settings) as database:
         return {"kind": database.dialect, "revision": find_revision(database)}
 
 

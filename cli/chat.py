@@ -15,11 +15,11 @@ from cli.chat_mail import dead_mail, receive_mail
 from cli.chat_move import move
 from cli.chat_number_from import number_from
 from cli.chat_render_again import render_again
-from cli.databases import open_database
+from cli.databases import open_database, open_with_secret
 from cli.output import answer, json_option
 from cli.restored import after_restore_of_chat
 from cli.secrets import read_secret, secret_option
-from cli.shared_secrets import chat_vault, key_maker, open_with_secret
+from cli.shared_secrets import chat_vault, key_maker
 from models.chat.accounts import administering
 from models.chat.accounts.new_users import join_default_channels
 from models.chat.identity import jwt_sign_in

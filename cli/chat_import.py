@@ -12,8 +12,9 @@ from rich.console import Console
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.wiring import ARRIVING, build_file_store
+from cli.databases import open_with_secret
 from cli.output import answer, json_option, printable
-from cli.shared_secrets import chat_vault, key_maker, open_with_secret
+from cli.shared_secrets import chat_vault, key_maker
 from models.chat.common.hosts import check_host
 from models.chat.identity.django_hashes import is_django_hash
 from models.chat.imports.runs import ImportTaken

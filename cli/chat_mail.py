@@ -18,9 +18,9 @@ from adapters.file_store.store import FileStore
 from adapters.file_store.uploads import store_upload
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from adapters.images.pictures import NotAPicture, make_small
-from cli.databases import open_database
+from cli.databases import open_database, open_with_secret
 from cli.output import answer, json_option
-from cli.shared_secrets import key_maker, open_with_secret
+from cli.shared_secrets import key_maker
 from models.chat.common import outbox
 from models.chat.common.errors import QuotaExceeded
 from models.chat.common.quotas import ATTACHMENTS, require_within

@@ -10,9 +10,9 @@ import click
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from cli.chat_import import ImportProgress
-from cli.databases import open_database
+from cli.databases import open_database, open_with_secret
 from cli.output import answer, json_option
-from cli.shared_secrets import chat_vault, has_same_secret, key_maker, open_with_secret
+from cli.shared_secrets import chat_vault, has_same_secret, key_maker
 from models.chat.common.hosts import check_host
 from models.chat.imports.runs import ImportTaken
 from models.chat.moves.rows import RowNotMoved

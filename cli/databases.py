@@ -1,4 +1,4 @@
-"""Opens the databases of a command; rejects a missing or outdated one."""
+"""Opens the databases of a command; rejects a missing or outdated one, and another secret."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,14 @@ from pathlib import Path
 
 import click
 from sqlalchemy import make_url, text
+from sqlalchemy.orm import Session
 
+from models import secret_checks
 from models.database import Database
 from models.revisions import is_foreign, is_usable
-from settings import Settings
+from models.secret_checks import SharedSecret
+from project import current, find_object
+from settings import Settings, variable
 
 SQLITE = "sqlite:///"
 UNKNOWN_REVISION = (
@@ -27,6 +31,51 @@ def open_database(service: str, settings: Settings) -> Iterator[Database]:
         raise click.ClickException(f"The {service} database is {why_unusable(url, service)}.")
     with closing(Database.for_service(service, settings)) as database:
         yield database
+
+
+def find_secret(service: str) -> SharedSecret | None:
+    """Return the secret that all machines of a service share. None for a service without one."""
+    reference = current()[service].secret
+    return find_object(reference) if reference else None
+
+
+@contextmanager
+def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
+    """Yield a service's database, migrated and written under the secret of this machine. The first
+    machine decides on the secret. Raise ClickException or DatabaseUnavailable.
+    """
+    secret = find_secret(service)
+    with open_database(service, settings) as database:
+        if secret and not secret_checks.is_shared(
+            database, secret.table, secret.open_texts(settings)
+        ):
+            raise click.ClickException(
+                f"The {service} database was written under another {variable(f'{service}_secret')};"
+                f" give this machine the same (if unset, it is the file {service}-secret in"
+                f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
+            )
+        yield database
+
+
+def require_databases(settings: Settings, *only: str | None) -> None:
+    """Raise ClickException unless the databases of `only` (default: all services) are migrated,
+    were written under the secrets of this machine, and keep the time limits of connections.
+    """
+    wanted = set(filter(None, only)) or settings.database_urls.keys()
+    for service in settings.database_urls:
+        if service in wanted:
+            with open_with_secret(service, settings) as database:
+                lacks = database.missing_limits()
+            if lacks:
+                raise click.ClickException(
+                    f"The {service} database is {limits_are_missing(lacks)}."
+                )
+
+
+def renew_check(session: Session, service: str, settings: Settings) -> None:
+    """Reject every machine without the present secret of this machine from now on."""
+    if secret := find_secret(service):
+        secret_checks.renew(session, secret.table, secret.open_texts(settings))
 
 
 def owner_is_missing(url: str) -> str:

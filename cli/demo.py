@@ -16,9 +16,10 @@ import httpx
 from sqlalchemy.orm import Session
 
 from adapters.chain.json_rpc import parse_endpoints
+from cli.databases import open_with_secret
 from cli.migrate import migrate_all
 from cli.output import json_option
-from cli.shared_secrets import chat_vault, key_maker, open_with_secret, payment_vault
+from cli.shared_secrets import chat_vault, key_maker, payment_vault
 from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
 from demo.chat import ChatAccess, seed_chat
 from demo.chat_examples import play_examples, seed_secrets

@@ -1,4 +1,4 @@
-"""Read-only checks of databases, the store of limits and chain endpoints."""
+"""Read-only checks of databases and the store of limits."""
 
 import re
 import time
@@ -9,15 +9,6 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, make_url, text
 
-from adapters.chain.json_rpc import (
-    Endpoint,
-    EndpointFailed,
-    RpcError,
-    call,
-    parse_endpoints,
-    parse_quantity,
-    sync_client,
-)
 from adapters.limits.wiring import open_limit_store
 from cli.databases import (
     SQLITE,
@@ -31,20 +22,14 @@ from cli.databases import (
 from cli.output import database_message
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.payment.methods import MAIN_NETS
 from models.revisions import is_usable
-from project import current
 from settings import Settings, SettingsError, is_loopback, variable
-from workers.chain_watcher import DEVELOPMENT_CHAINS
 
 ABSENT = re.compile(r"does not exist|authentication failed")
 """What PostgreSQL says if there is no such role or database."""
 SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
 CLOCK_WARNING_S = 1.0
-BEHIND_S = 3600.0
-BEHIND_OF_DEVELOPMENT_S = 24 * 3600.0
-"""How old the newest block may be. Development chains may make none for a while."""
 SQLITE_WANTED = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
 
 
@@ -159,7 +144,7 @@ def diagnose_limits(settings: Settings) -> Iterator[Finding]:
     """Check the store of limits, if there is one: what it answers, and that passwords are safe."""
     name, url = "limits", urlsplit(settings.limits_url)
     try:
-        store = open_limit_store(settings, current().names[0], timeout_s=SLOW_S)
+        store = open_limit_store(settings, "doctor", bytes, timeout_s=SLOW_S)
     except SettingsError as error:
         yield Finding(name, "broken", str(error))
         return
@@ -181,45 +166,3 @@ def diagnose_limits(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding(name, "ok", f"{version} answered in {took * 1000:.0f} ms")
-
-
-def diagnose_chains(settings: Settings) -> Iterator[Finding]:
-    """Check each RPC endpoint: response, chain, latency and age of the latest block."""
-    if not settings.chain_rpc_urls:
-        yield Finding("chain", "warning", "no endpoint: set SPECD_CHAIN_RPC_URLS to take payments")
-    for served, endpoint in parse_endpoints(settings.chain_rpc_urls):
-        yield _endpoint(endpoint, served, settings.chain_rpc_timeout_s)
-
-
-def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Finding:
-    name = str(endpoint)
-    try:
-        with sync_client(endpoint) as client:
-            began = time.monotonic()
-            reported = call(client, endpoint, "eth_chainId", [], timeout_s=timeout_s)
-            took = time.monotonic() - began
-            latest = ["latest", False]
-            head = call(client, endpoint, "eth_getBlockByNumber", latest, timeout_s=timeout_s)
-        chain_id = parse_quantity(reported)
-        number, stamp = parse_quantity(head["number"]), parse_quantity(head["timestamp"])
-    except EndpointFailed as error:
-        return Finding(name, "broken", str(error))
-    except RpcError as error:
-        return Finding(name, "broken", f"answered with {error}")
-    except (TypeError, KeyError):
-        return Finding(name, "broken", "has no latest block")
-    if chain_id in MAIN_NETS:
-        return Finding(name, "broken", f"serves main network {chain_id}; only test chains are used")
-    if served is not None and chain_id != served:
-        return Finding(name, "broken", f"serves chain {chain_id}, but is listed for {served}")
-    detail = f"chain {chain_id}, block {number}, answered in {took * 1000:.0f} ms"
-    ahead = stamp - time.time()
-    if ahead > CLOCK_TOLERANCE_S:
-        return Finding(name, "warning", f"{detail}, block time {ahead:.0f} s ahead of our clock")
-    if -ahead > (BEHIND_OF_DEVELOPMENT_S if chain_id in DEVELOPMENT_CHAINS else BEHIND_S):
-        hours = -ahead / 3600
-        fix = f"{detail}, block time {hours:.1f} h behind our clock; invoices expire by that"
-        return Finding(name, "warning", fix)
-    if took > SLOW_S:
-        return Finding(name, "warning", f"{detail}, which is slow")
-    return Finding(name, "ok", detail)

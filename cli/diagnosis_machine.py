@@ -1,4 +1,4 @@
-"""Checks of what the first requests need of this machine: folders, disk, secrets, mail, address."""
+"""Checks of what the first requests need of this machine: folders, disk, secrets, address."""
 
 import errno
 import os
@@ -12,17 +12,13 @@ from urllib.parse import urlsplit
 import httpx
 from sqlalchemy import select
 
-from adapters.file_store.wiring import build_file_store
-from adapters.mail.mailer import MailNotSent
-from adapters.mail.smtp import SmtpMailer
-from adapters.mail.wiring import build_mailer
+from cli.databases import find_secret
 from cli.diagnosis import Finding
 from cli.folders import RESTORING, UNRESTORED, find_folders
-from cli.shared_secrets import CHECKS, texts_of
 from models import secret_checks
 from models.database import Database
 from models.folders import find_problem
-from settings import Settings, SettingsError, find_removed, is_loopback, variable
+from settings import Settings, find_removed, is_loopback, variable
 
 FULL = 0.1
 """The share of a disk below which the rule SpecdDiskFull fires."""
@@ -54,17 +50,20 @@ def diagnose_folders(settings: Settings) -> Iterator[Finding]:
 
 def diagnose_secret(service: str, database: Database, settings: Settings) -> Iterator[Finding]:
     """Check that the secret of this machine is the database's, without making either."""
+    secret = find_secret(service)
+    if secret is None:
+        return
     name, setting = f"{service} secret", variable(f"{service}_secret")
     file = settings.data_dir / f"{service}-secret"
     with database.reading() as reader:
-        sealed = reader.execute(select(CHECKS[service].c.sealed)).scalar()
+        sealed = reader.execute(select(secret.table.c.sealed)).scalar()
     if not getattr(settings, f"{service}_secret") and not os.path.lexists(file):
         if sealed is not None:
             problem = f"the database was written under a secret, and neither {setting} nor {file}"
             yield Finding(name, "broken", f"{problem} is there; restore it")
         return
     try:
-        texts = texts_of(service, settings)
+        texts = secret.open_texts(settings)
         opens = sealed is None or texts.opens(sealed, purpose=secret_checks.PURPOSE)
     except OSError as error:
         yield Finding(name, "broken", f"{file} cannot be read ({error.strerror}); chown it")
@@ -72,29 +71,6 @@ def diagnose_secret(service: str, database: Database, settings: Settings) -> Ite
     if not opens:
         problem = f"the database was written under another one; set {setting} as on the others"
         yield Finding(name, "broken", problem)
-
-
-def diagnose_mail(settings: Settings) -> Iterator[Finding]:
-    """Connect to the mail server as the worker does, and log in. A folder is checked above."""
-    mailer = build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s)
-    if not isinstance(mailer, SmtpMailer):
-        return
-    try:
-        mailer.check()
-    except MailNotSent as error:
-        yield Finding("mail", "broken", f"{error}; check {variable('mail_url')}")
-    else:
-        yield Finding("mail", "ok", "the mail server takes the connection and the login")
-
-
-def diagnose_store(settings: Settings) -> Iterator[Finding]:
-    """Check that the library of a bucket is installed."""
-    try:
-        build_file_store(settings)
-    except SettingsError as error:
-        yield Finding("uploads", "broken", str(error))
-    except Exception as error:  # what a client of S3 says of bad settings
-        yield Finding("uploads", "broken", f"the bucket cannot be used ({type(error).__name__})")
 
 
 def diagnose_removed_settings(env: Mapping[str, str]) -> Iterator[Finding]:

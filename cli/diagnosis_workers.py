@@ -9,7 +9,7 @@ from models.clock import SystemClock
 from models.database import Database
 from models.worker_heartbeats import find_heartbeats
 from settings import Settings
-from workers.heartbeats import TABLES
+from workers.heartbeats import find_table
 
 GONE_S = 300.0
 """As in the rule SpecdWorkerGone."""
@@ -19,13 +19,14 @@ def diagnose_workers(service: str, database: Database, settings: Settings) -> It
     """Name workers that have run nowhere for a while. Beside a server this is a fault: what it
     accepts is not worked on.
     """
-    if service not in TABLES:
+    table = find_table(service)
+    if table is None:
         return
     now = SystemClock().now()
     with database.reading() as reader:
         ages = {
             name: (now - seen_at).total_seconds()
-            for name, seen_at in find_heartbeats(reader, TABLES[service])
+            for name, seen_at in find_heartbeats(reader, table)
         }
     gone = {name: age for name, age in ages.items() if age > GONE_S}
     if gone:

@@ -8,20 +8,18 @@ from collections.abc import Iterator
 
 import click
 
-from cli.diagnosis import Finding, diagnose_chains, diagnose_database, diagnose_limits
+from cli.diagnosis import Finding, diagnose_database, diagnose_limits
 from cli.diagnosis_machine import (
     diagnose_exposure,
     diagnose_folders,
-    diagnose_mail,
     diagnose_removed_settings,
     diagnose_secret,
     diagnose_server,
-    diagnose_store,
 )
-from cli.diagnosis_methods import diagnose_methods
 from cli.diagnosis_workers import diagnose_workers
 from cli.output import answer_table, json_option, one_sentence
 from cli.privacy import diagnose_files, diagnose_transport
+from project import current, find_object
 from settings import Settings
 
 # Before this release was made no clock can be right.
@@ -62,11 +60,10 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
     yield diagnose_server(settings)
     yield from diagnose_exposure(settings)
     yield from diagnose_removed_settings(os.environ)
-    yield from diagnose_store(settings)
-    yield from diagnose_mail(settings)
     yield from diagnose_limits(settings)
-    yield from diagnose_chains(settings)
-    yield from diagnose_methods(settings)
+    for each in current().services:
+        if each.diagnose:
+            yield from find_object(each.diagnose)(settings)
 
 
 def _interpreter() -> Finding:

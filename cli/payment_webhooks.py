@@ -7,9 +7,9 @@ import click
 from sqlalchemy.orm import Session
 
 from adapters.webhooks.sender import WebhookSender
-from cli.databases import open_database
+from cli.databases import open_database, open_with_secret, renew_check
 from cli.output import answer, answer_table, json_option
-from cli.shared_secrets import open_with_secret, payment_vault, renew_check, without_previous
+from cli.shared_secrets import payment_vault, without_previous
 from models.clock import SystemClock
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.events import KINDS

@@ -10,9 +10,9 @@ import structlog
 from gunicorn.app import wsgiapp
 
 import logs
+from cli.databases import require_databases
 from cli.folders import require_folders
 from cli.output import without_secrets
-from cli.shared_secrets import require_databases
 from cli.waiting import START_WAIT_S, once_available, wait_option
 from project import EVERYTHING, current, find_object
 from seams import require_seams

@@ -1,12 +1,7 @@
-"""The secrets that all machines of an installation share. A machine with another one is refused."""
-
-from collections.abc import Iterator
-from contextlib import contextmanager
+"""The secrets that all machines of an installation share, and what they seal."""
 
 import click
-from sqlalchemy.orm import Session
 
-from cli.databases import limits_are_missing, open_database
 from models import secret_checks
 from models.base import table_of
 from models.chat.common.vault import Vault
@@ -15,11 +10,8 @@ from models.chat.tables import SecretCheck as ChatCheck
 from models.database import Database
 from models.payment.webhooks.tables import SecretCheck as PaymentCheck
 from models.payment.webhooks.vault import WebhookVault, open_vault
-from models.sealing import SealedTexts
-from settings import Settings, variable
-
-CHECKS = {"payment": table_of(PaymentCheck), "chat": table_of(ChatCheck)}
-"""Service with a secret -> the table of its check."""
+from models.secret_checks import SharedSecret
+from settings import Settings
 
 without_previous = click.option(
     "--without-previous",
@@ -49,48 +41,10 @@ def key_maker(settings: Settings) -> KeyMaker:
     return KeyMaker(*chat_secrets(settings))
 
 
-@contextmanager
-def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
-    """Yield a service's database, migrated and written under the secret of this machine. Raise
-    ClickException or DatabaseUnavailable.
-    """
-    with open_database(service, settings) as database:
-        if not secret_checks.is_shared(database, CHECKS[service], texts_of(service, settings)):
-            raise click.ClickException(
-                f"The {service} database was written under another {variable(f'{service}_secret')};"
-                f" give this machine the same (if unset, it is the file {service}-secret in"
-                f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
-            )
-        yield database
+PAYMENT = SharedSecret(table_of(PaymentCheck), payment_vault)
+CHAT = SharedSecret(table_of(ChatCheck), chat_vault)
 
 
 def has_same_secret(database: Database, settings: Settings) -> bool:
     """Return whether the secrets of this machine open what another chat database has sealed."""
-    return secret_checks.is_shared(database, CHECKS["chat"], chat_vault(settings))
-
-
-def require_databases(settings: Settings, *only: str | None) -> None:
-    """Raise ClickException unless the databases of `only` (default: all services) are migrated,
-    were written under the secrets of this machine, and keep the time limits of connections. The
-    first machine decides on secrets.
-    """
-    wanted = set(filter(None, only)) or settings.database_urls.keys()
-    for service in settings.database_urls:
-        if service in wanted:
-            opened = open_with_secret if service in CHECKS else open_database
-            with opened(service, settings) as database:
-                lacks = database.missing_limits()
-            if lacks:
-                raise click.ClickException(
-                    f"The {service} database is {limits_are_missing(lacks)}."
-                )
-
-
-def renew_check(session: Session, service: str, settings: Settings) -> None:
-    """Refuse every machine without the present secret of this machine from now on."""
-    secret_checks.renew(session, CHECKS[service], texts_of(service, settings))
-
-
-def texts_of(service: str, settings: Settings) -> SealedTexts:
-    """Return what seals the texts of a service under the secrets of this machine."""
-    return payment_vault(settings) if service == "payment" else chat_vault(settings)
+    return secret_checks.is_shared(database, CHAT.table, chat_vault(settings))

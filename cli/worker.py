@@ -5,9 +5,9 @@ import os
 import click
 
 import tracing
+from cli.databases import require_databases
 from cli.folders import require_folders
 from cli.memory import use_one_arena
-from cli.shared_secrets import require_databases
 from cli.waiting import START_WAIT_S, once_available, wait_option
 from settings import Settings
 from workers.registry import NAMES, SERVICES, run

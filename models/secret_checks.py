@@ -5,6 +5,8 @@ service. A machine whose secrets do not open the text is refused before it makes
 anything.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import Table, select
@@ -13,9 +15,22 @@ from sqlalchemy.orm import Session
 from models.database import Database
 from models.dialects import upsert
 from models.sealing import SealedTexts
+from settings import Settings
 
 PURPOSE = "secret_check"
 _TEXT = "specd"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSecret:
+    """The secret that all machines of a service share.
+
+    `table` is the service's table `secret_check`, and `open_texts` returns what seals texts under
+    the secrets of this machine.
+    """
+
+    table: Table
+    open_texts: Callable[[Settings], SealedTexts]
 
 
 def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:

@@ -5,16 +5,19 @@ from collections.abc import Callable, Collection
 from sqlalchemy import Table
 
 from models.base import table_of
-from models.chat.tables import WorkerHeartbeat as ChatHeartbeat
 from models.clock import Clock
 from models.database import Database
-from models.payment.tables import WorkerHeartbeat as PaymentHeartbeat
 from models.worker_heartbeats import expect_heartbeats, record_heartbeats
+from project import current, find_object
 from workers.loop import Worker
 
 EVERY_S = 20.0
-TABLES = {"payment": table_of(PaymentHeartbeat), "chat": table_of(ChatHeartbeat)}
-"""Service with workers -> the table of their heartbeats."""
+
+
+def find_table(service: str) -> Table | None:
+    """Return the table of a service's heartbeats. None for a service that keeps none."""
+    model = current()[service].heartbeats
+    return table_of(find_object(model)) if model else None
 
 
 def heartbeats_of(
@@ -36,6 +39,7 @@ def heartbeats_of(
 
 
 def expect_workers(service: str, database: Database, clock: Clock, names: Collection[str]) -> None:
-    """Expect a heartbeat of each of a service's workers from now on."""
-    now = clock.now()
-    database.run(lambda session: expect_heartbeats(session, TABLES[service], names, now))
+    """Expect a heartbeat of each of a service's workers from now on, if the service keeps them."""
+    now, table = clock.now(), find_table(service)
+    if table is not None:
+        database.run(lambda session: expect_heartbeats(session, table, names, now))

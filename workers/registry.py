@@ -11,7 +11,7 @@ from models.database import Database
 from project import current, find_object
 from settings import Settings
 from workers.context import WorkerContext, WorkerFactory
-from workers.heartbeats import TABLES, expect_workers, heartbeats_of
+from workers.heartbeats import expect_workers, find_table, heartbeats_of
 from workers.loop import WorkerPool
 
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
@@ -59,12 +59,11 @@ def run(names: Sequence[str], settings: Settings) -> None:
             workers.append(SERVICES[service][name](contexts[service]))
             running.setdefault(service, []).append(name)
         for service, theirs in running.items():
-            if service in TABLES:
+            table = find_table(service)
+            if table is not None:
                 find_running = partial(_find_running, theirs, pool)
                 database = contexts[service].database
-                workers.append(
-                    heartbeats_of(TABLES[service], database, clock, service, find_running)
-                )
+                workers.append(heartbeats_of(table, database, clock, service, find_running))
         pool.run_until_signal(workers)
     if pool.failed:
         raise SystemExit(1)
@@ -72,7 +71,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
 
 def expect_all(service: str, database: Database) -> None:
     """Expect a heartbeat of each worker of a service from now on."""
-    if service in TABLES:
+    if service in SERVICES:
         expect_workers(service, database, SystemClock(), tuple(SERVICES[service]))
 
 

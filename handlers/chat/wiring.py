@@ -10,6 +10,7 @@ from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.gauges import find_gauges
 from handlers.chat.wire.limits import request_limits
 from handlers.composition import service_from_settings
+from models.chat.identity.api_keys import load_secrets
 from models.chat.uploads.errors import UploadStoreUnavailable, UploadTooLarge
 from models.clock import Clock, SystemClock
 from models.database import Database
@@ -35,10 +36,14 @@ def make_rate_limit(settings: Settings) -> RateLimiter | None:
         return None
     return request_limits(
         SharedTable(settings.data_dir / "chat.request-limits"),
-        open_limit_store(settings, "chat"),
+        open_limit_store(settings, "chat", partial(_load_secret, settings)),
         per_user=settings.chat_rate_limit_per_user,
         per_address=settings.chat_rate_limit_per_address,
     )
+
+
+def _load_secret(settings: Settings) -> bytes:
+    return load_secrets(settings.data_dir, settings.chat_secret, previous="")[0]
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:

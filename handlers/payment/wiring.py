@@ -13,6 +13,7 @@ from handlers.payment.wire.gauges import find_gauges
 from handlers.payment.wire.webhooks import webhooks_of
 from models.clock import Clock, SystemClock
 from models.database import Database
+from models.secret_files import load_secret
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Service
 from server.wire.proxies import place_of
@@ -42,7 +43,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
             limits=dict.fromkeys(("key", "address"), Limit(settings.rate_limit_per_minute, MINUTE)),
             counted=_counted,
             announced=policy_headers,
-            store=open_limit_store(settings, "payment"),
+            store=open_limit_store(settings, "payment", partial(_load_secret, settings)),
         )
     adapters.polls.tail.database = database
     return service_from_settings(
@@ -62,6 +63,10 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         list_failures=failures.list_failures,
         gauges=partial(find_gauges, settings.data_dir, adapters.chain.is_configured),
     )
+
+
+def _load_secret(settings: Settings) -> bytes:
+    return load_secret(settings.data_dir / "payment-secret", settings.payment_secret)
 
 
 def _counted(ctx: Context) -> tuple[tuple[str, object]]:

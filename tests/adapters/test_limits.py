@@ -48,8 +48,8 @@ class Machine:
         self, folder: Path, url: str, limit: Limit, *, timeout_s: float | None = SLACK_S
     ) -> None:
         folder.mkdir(exist_ok=True)
-        settings = Settings(data_dir=folder, limits_url=url, payment_secret=SECRET)
-        store = open_limit_store(settings, "payment", timeout_s=timeout_s)
+        settings = Settings(data_dir=folder, limits_url=url)
+        store = open_limit_store(settings, "payment", SECRET.encode, timeout_s=timeout_s)
         assert store is not None
         self._store, self._table, self.batches = store, SharedTable(folder / "limits"), 0
         self._limiter = RateLimiter(
@@ -258,7 +258,7 @@ class TestSetting:
 
     def test_without_one_there_is_no_store(self, tmp_path: Path) -> None:
         settings = Settings(data_dir=tmp_path)
-        assert open_limit_store(settings, "chat") is None
+        assert open_limit_store(settings, "chat", bytes) is None
         assert list(diagnose_limits(settings)) == []
 
     def test_the_doctor_asks_the_store(self, tmp_path: Path, redis_server: RedisServer) -> None:

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import make_url
 
 import wsgi
-from cli import diagnosis, diagnosis_workers
+from cli import diagnosis, diagnosis_payment, diagnosis_workers
 from cli.diagnosis import connections_of
 from cli.folders import require_folders
 from models import folders
@@ -294,7 +294,9 @@ def test_chain_that_lives_in_the_past_is_a_warning(
         "eth_chainId": hex(chain_id),
         "eth_getBlockByNumber": {"number": "0x10", "timestamp": hex(int(time.time()) - age_s)},
     }
-    monkeypatch.setattr(diagnosis, "call", lambda _, __, method, *___, **____: answers[method])
+    monkeypatch.setattr(
+        diagnosis_payment, "call", lambda _, __, method, *___, **____: answers[method]
+    )
     monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", f"{chain_id}=http://127.0.0.1:{free_port()}")
     warned = [each for each in broken(ready, "warning").values() if "behind our clock" in each]
     assert bool(warned) is is_warned

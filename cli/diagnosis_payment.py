@@ -1,4 +1,6 @@
-"""Read-only checks of payment methods: whether each token still fits its contract."""
+"""What `specd doctor` finds of payments: read-only checks of chain endpoints and of the tokens of
+payment methods.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,79 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
 
+from adapters.chain.json_rpc import (
+    Endpoint,
+    EndpointFailed,
+    RpcError,
+    call,
+    parse_endpoints,
+    parse_quantity,
+    sync_client,
+)
 from adapters.chain.tokens import ChainUnreadable, TokenReader
 from cli.databases import is_missing
-from cli.diagnosis import Finding
+from cli.diagnosis import CLOCK_TOLERANCE_S, SLOW_S, Finding
 from models.database import Database
 from models.errors import DatabaseUnavailable
-from models.payment.methods import EnabledMethod, find_enabled
+from models.payment.methods import MAIN_NETS, EnabledMethod, find_enabled
 from models.payment.tokens import TokenFacts, find_problem
 from models.revisions import is_usable
 from settings import Settings
+from workers.chain_watcher import DEVELOPMENT_CHAINS
 
 NAME = "payment methods"
 LONGEST_S = 60.0
+BEHIND_S = 3600.0
+BEHIND_OF_DEVELOPMENT_S = 24 * 3600.0
+"""The maximum age of the newest block. Development chains may mine none for a while."""
+
+
+def diagnose(settings: Settings) -> Iterator[Finding]:
+    """Yield the findings about chains and payment methods."""
+    yield from diagnose_chains(settings)
+    yield from diagnose_methods(settings)
+
+
+def diagnose_chains(settings: Settings) -> Iterator[Finding]:
+    """Check each RPC endpoint: response, chain, latency and age of the latest block."""
+    if not settings.chain_rpc_urls:
+        yield Finding("chain", "warning", "no endpoint: set SPECD_CHAIN_RPC_URLS to take payments")
+    for served, endpoint in parse_endpoints(settings.chain_rpc_urls):
+        yield _endpoint(endpoint, served, settings.chain_rpc_timeout_s)
+
+
+def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Finding:
+    name = str(endpoint)
+    try:
+        with sync_client(endpoint) as client:
+            began = time.monotonic()
+            reported = call(client, endpoint, "eth_chainId", [], timeout_s=timeout_s)
+            took = time.monotonic() - began
+            latest = ["latest", False]
+            head = call(client, endpoint, "eth_getBlockByNumber", latest, timeout_s=timeout_s)
+        chain_id = parse_quantity(reported)
+        number, stamp = parse_quantity(head["number"]), parse_quantity(head["timestamp"])
+    except EndpointFailed as error:
+        return Finding(name, "broken", str(error))
+    except RpcError as error:
+        return Finding(name, "broken", f"answered with {error}")
+    except (TypeError, KeyError):
+        return Finding(name, "broken", "has no latest block")
+    if chain_id in MAIN_NETS:
+        return Finding(name, "broken", f"serves main network {chain_id}; only test chains are used")
+    if served is not None and chain_id != served:
+        return Finding(name, "broken", f"serves chain {chain_id}, but is listed for {served}")
+    detail = f"chain {chain_id}, block {number}, answered in {took * 1000:.0f} ms"
+    ahead = stamp - time.time()
+    if ahead > CLOCK_TOLERANCE_S:
+        return Finding(name, "warning", f"{detail}, block time {ahead:.0f} s ahead of our clock")
+    if -ahead > (BEHIND_OF_DEVELOPMENT_S if chain_id in DEVELOPMENT_CHAINS else BEHIND_S):
+        hours = -ahead / 3600
+        fix = f"{detail}, block time {hours:.1f} h behind our clock; invoices expire by that"
+        return Finding(name, "warning", fix)
+    if took > SLOW_S:
+        return Finding(name, "warning", f"{detail}, which is slow")
+    return Finding(name, "ok", detail)
 
 
 def diagnose_methods(settings: Settings) -> Iterator[Finding]:

@@ -1,0 +1,39 @@
+"""What `specd doctor` finds of the chat: its file store and its mail server."""
+
+from collections.abc import Iterator
+
+from adapters.file_store.wiring import build_file_store
+from adapters.mail.mailer import MailNotSent
+from adapters.mail.smtp import SmtpMailer
+from adapters.mail.wiring import build_mailer
+from cli.diagnosis import Finding
+from settings import Settings, SettingsError, variable
+
+
+def diagnose(settings: Settings) -> Iterator[Finding]:
+    """Yield the findings about the file store and mail."""
+    yield from diagnose_store(settings)
+    yield from diagnose_mail(settings)
+
+
+def diagnose_mail(settings: Settings) -> Iterator[Finding]:
+    """Connect to the mail server as the worker does, and log in. A folder is checked above."""
+    mailer = build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s)
+    if not isinstance(mailer, SmtpMailer):
+        return
+    try:
+        mailer.check()
+    except MailNotSent as error:
+        yield Finding("mail", "broken", f"{error}; check {variable('mail_url')}")
+    else:
+        yield Finding("mail", "ok", "the mail server takes the connection and the login")
+
+
+def diagnose_store(settings: Settings) -> Iterator[Finding]:
+    """Check that the library of a bucket is installed."""
+    try:
+        build_file_store(settings)
+    except SettingsError as error:
+        yield Finding("uploads", "broken", str(error))
+    except Exception as error:  # what a client of S3 says of bad settings
+        yield Finding("uploads", "broken", f"the bucket cannot be used ({type(error).__name__})")
