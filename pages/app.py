@@ -14,24 +14,12 @@ from werkzeug.routing import RequestRedirect
 
 from models.errors import DatabaseUnavailable
 from pages import assets, errors, reference, security
+from pages.languages import choose_texts
 
 log = structlog.get_logger("specd.pages")
 
 ROUTE = "specd.route"
 """Key of the ASGI scope in which the server (`server/serving/page_visits.py`) expects it."""
-
-TITLES = {
-    404: "Page not found",
-    405: "Not possible here",
-    500: "Something went wrong",
-    503: "Please try again in a moment",
-}
-TEXTS = {
-    404: "Nothing is at this address.",
-    405: "This page can only be read.",
-    500: "The fault is ours and has been written to the log. Nothing was changed.",
-    503: "The database does not answer just now. Nothing is lost; reload this page shortly.",
-}
 
 
 class Pages(Flask):
@@ -110,5 +98,12 @@ def _show_unavailable(error: DatabaseUnavailable) -> ResponseReturnValue:
 
 
 def _render_message(code: int, text: str | None = None) -> str:
-    title = TITLES.get(code, "This did not work")
-    return render_template("message.html", code=code, title=title, text=text or TEXTS.get(code, ""))
+    texts = choose_texts()
+    messages = texts.of_section("messages")
+    return render_template(
+        "message.html",
+        lang=texts.language,
+        code=code,
+        title=messages.get(f"title_{code}", messages["title_other"]),
+        text=text or messages.get(f"text_{code}", ""),
+    )

@@ -14,9 +14,10 @@ from flask.typing import ResponseReturnValue
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.money import format_units
 from models.types import to_ms
+from pages.languages import TEXTS, Texts, choose_texts
 from pages.qr import draw_qr
 from pages.served import Served
-from pages.wording import describe, is_closed, is_payable, with_symbol
+from pages.wording import describe, find_row, is_closed, is_payable, with_symbol
 
 FindCheckout = Callable[[str], CheckoutView | None]
 
@@ -54,11 +55,14 @@ def install(
 
     def show_checkout(token: str) -> ResponseReturnValue:
         view = look_up(token)
+        texts = choose_texts()
         if view is None:
-            abort(404, "This checkout link is not valid. Open the payment again from the shop.")
+            abort(404, texts.write("messages.unknown_link"))
         rpc = wallet_rpc_urls.get(view.chain_id, "")
-        page = render_template("checkout.html", poll_ms=poll_ms, wallet_rpc=rpc, **present(view))
-        return page, 410 if is_closed(view) else 200
+        facts = present(view, texts)
+        page = render_template("checkout.html", poll_ms=poll_ms, wallet_rpc=rpc, **facts)
+        headers = {"Content-Language": texts.language, "Vary": "Accept-Language"}
+        return page, 410 if is_closed(view) else 200, headers
 
     def read_status(token: str) -> ResponseReturnValue:
         view = look_up(token)
@@ -70,19 +74,24 @@ def install(
     app.get("/checkout/<token>/status")(read_status)
 
 
-def present(view: CheckoutView) -> dict[str, Any]:
+def present(view: CheckoutView, texts: Texts) -> dict[str, Any]:
     """Return all values of the template, which computes nothing itself."""
     return {
         "view": view,
-        "wording": describe(view),
+        "lang": texts.language,
+        "t": texts.mark_up,
+        "script_texts": texts.of_section("script"),
+        "languages": {each.language: each.entries["general.name"] for each in TEXTS.values()},
+        "wording": describe(view, texts),
         "status": status_of(view),
         "is_payable": is_payable(view),
         "atoms_due": amount_due(view),
-        "due": format_units(amount_due(view), view.decimals),
-        "amount": with_symbol(view, view.amount),
-        "received": with_symbol(view, view.amount_paid + view.amount_pending),
+        "exact": format_units(amount_due(view), view.decimals),
+        "due": texts.write_decimal(format_units(amount_due(view), view.decimals)),
+        "amount": with_symbol(view, view.amount, texts),
+        "received": with_symbol(view, view.amount_paid + view.amount_pending, texts),
         "payment_uri": uri_for_rest(view),
-        "qr": draw_qr(uri_for_rest(view), label_of(view)) if is_payable(view) else None,
+        "qr": draw_qr(uri_for_rest(view), label_of(view, texts)) if is_payable(view) else None,
         "back": back_url(view),
         "back_host": urlsplit(back_url(view) or "").netloc,
         "deadline": deadline_of(view),
@@ -93,7 +102,7 @@ def present(view: CheckoutView) -> dict[str, Any]:
 def status_of(view: CheckoutView) -> dict[str, Any]:
     """Return the status record: times in Unix ms; `revision` differs when the page would differ."""
     record: dict[str, Any] = {
-        "state": describe(view).state,
+        "state": find_row(view).state,
         "status": view.status,
         "exception": view.exception,
         "confirmations": min(view.confirmations, view.confirmations_required),
@@ -116,10 +125,10 @@ def amount_due(view: CheckoutView) -> int:
     return view.amount_remaining if is_payable(view) else view.amount
 
 
-def label_of(view: CheckoutView) -> str:
+def label_of(view: CheckoutView, texts: Texts) -> str:
     """Return the text alternative of the QR code."""
-    due = with_symbol(view, amount_due(view))
-    return f"QR code of a request to pay {due} on {view.chain_name}"
+    due = with_symbol(view, amount_due(view), texts)
+    return texts.write("page.qr_label", amount=due, chain=view.chain_name)
 
 
 def back_url(view: CheckoutView) -> str | None:

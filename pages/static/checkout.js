@@ -1,11 +1,15 @@
 // Keeps an open checkout page true: a countdown on the server's clock, copy buttons, and live status.
-// The server writes all text; when its revision changes, the sheet is replaced by that of a fresh page.
+// The server writes all text in the language of the page; when its revision changes, the sheet is replaced by that of a fresh page.
 "use strict";
 
 (() => {
   const page = document.getElementById("checkout");
   const announcer = document.getElementById("announce");
   const address = location.pathname;
+  const texts = JSON.parse(page.dataset.texts);
+  const { lang } = document.documentElement;
+  // Of the reader's languages, so that a region's clock counts: en-GB has 24 hours.
+  const locale = navigator.languages.find((each) => each.split("-")[0] === lang) ?? lang;
   const pollMs = Number(page.dataset.pollMs);
   const slowMs = Math.max(pollMs, 10_000);
   const lowMs = 120_000;
@@ -35,7 +39,7 @@
   // The end of the time to pay, by the shopper's clock; its title has it in UTC.
   function writeEnd() {
     const end = document.getElementById("until");
-    if (end) end.textContent = new Date(end.dateTime).toLocaleTimeString(document.documentElement.lang, { timeStyle: "medium" });
+    if (end) end.textContent = new Date(end.dateTime).toLocaleTimeString(locale, { timeStyle: "medium" });
   }
 
   function tick() {
@@ -62,7 +66,7 @@
   }
 
   async function replaceSheet() {
-    const text = await (await load(address)).text();
+    const text = await (await load(address + location.search)).text();
     const fresh = new DOMParser().parseFromString(text, "text/html");
     const [from, to] = [fresh.getElementById("checkout"), fresh.getElementById("sheet")];
     const focused = document.activeElement && document.activeElement.id;
@@ -109,16 +113,16 @@
       // Without https (or permission) there is no clipboard object: select, then copy the selection.
       getSelection().selectAllChildren(source);
       if (!document.execCommand("copy")) {
-        announcer.textContent = "Selected. Copy it with your keyboard.";
+        announcer.textContent = texts.copy_by_keyboard;
         return;
       }
       getSelection().removeAllRanges();
     }
     const label = button.querySelector("span");
     const usual = button.dataset.label ?? (button.dataset.label = label.textContent);
-    label.textContent = "Copied";
+    label.textContent = texts.copied;
     button.classList.add("done");
-    announcer.textContent = `${button.dataset.what} copied`;
+    announcer.textContent = button.dataset.said;
     setTimeout(() => {
       label.textContent = usual;
       button.classList.remove("done");

@@ -14,6 +14,9 @@
   const longestReason = 200;
 
   const page = document.getElementById("checkout");
+  const texts = JSON.parse(page.dataset.texts);
+  /** A text of the page's language with its values. */
+  const write = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
   let usualTitle = document.title;
   const announcer = document.getElementById("announce");
   const wallets = new Map(); // uuid -> { name, provider }
@@ -60,18 +63,24 @@
     show();
   }
 
-  function button(text, name, press) {
+  function button(text, press) {
     const made = document.createElement("button");
     made.type = "button";
     made.className = "button";
     made.ariaDisabled = String(isBusy); // "disabled" would take the focus away
     const words = document.createElement("span");
-    const its = document.createElement("bdi");
-    its.textContent = name;
-    words.append(text, its);
+    words.append(...text);
     made.append(words);
     made.addEventListener("click", press);
     return made;
+  }
+
+  // The name of a wallet may be of another direction than the text around it.
+  function payWith(name) {
+    const its = document.createElement("bdi");
+    its.textContent = name;
+    const [before, after] = texts.pay_with.split("{wallet}");
+    return [before, its, after];
   }
 
   // Once a wallet has sent, the page asks for no money: one look, and nobody pays twice.
@@ -99,21 +108,21 @@
     const buttons = [];
     let text = note;
     if (isUnderWay()) {
-      text ||= "You have sent a payment from this tab. It shows here when the network has it.";
+      text ||= texts.sent_from_here;
       if (!isBusy && Date.now() - record().at >= LATE_MS) {
-        text += " Only if your wallet shows it as failed or canceled, pay again.";
-        buttons.push(button("Pay again", "", () => (sent.write(null), say(""))));
+        text += ` ${texts.pay_again_if}`;
+        buttons.push(button([texts.pay_again], () => (sent.write(null), say(""))));
       }
     } else if (wallets.size === 0) {
-      text ||= "No wallet was found in this browser. Scan the code, or copy the address and the amount.";
+      text ||= texts.no_wallet;
     } else {
       for (const { name, provider } of wallets.values())
-        buttons.push(button("Pay with ", name, () => attempt(() => pay(provider))));
+        buttons.push(button(payWith(name), () => attempt(() => pay(provider))));
       const [{ provider }] = wallets.values();
-      const watch = button(`Show ${symbol} in the wallet`, "", () => attempt(() => watchAsset(provider)));
+      const watch = button([write("show_token", { symbol })], () => attempt(() => watchAsset(provider)));
       watch.classList.add("quiet");
       buttons.push(watch);
-      text ||= `The wallet asks you before it sends anything on ${chainName}.`;
+      text ||= write("wallet_asks", { chain: chainName });
     }
     buttons.forEach((each, position) => (each.id = `wallet-${position}`));
     document.getElementById("wallet-buttons").replaceChildren(...buttons);
@@ -126,7 +135,7 @@
   async function attempt(work) {
     if (isBusy) return;
     isBusy = true;
-    say("Answer in your wallet.");
+    say(texts.answer_in_wallet);
     let text;
     try {
       text = await work();
@@ -139,18 +148,17 @@
 
   function inWords(error) {
     if (error instanceof Stop) return error.message;
-    if (error?.code === REFUSED) return "You refused in your wallet. Nothing was paid.";
-    if (error?.code === ASKED_ALREADY)
-      return "Your wallet still waits for an answer to an earlier question. Open it, then try again.";
-    const reason = String(error?.message ?? "it gave no reason").slice(0, longestReason);
-    return `Your wallet did not do it: ${reason}. Look into your wallet before you try again.`;
+    if (error?.code === REFUSED) return texts.refused;
+    if (error?.code === ASKED_ALREADY) return texts.asked_already;
+    const reason = String(error?.message ?? texts.no_reason).slice(0, longestReason);
+    return write("wallet_failed", { reason });
   }
 
   async function pay(provider) {
     const wanted = { ...due() };
     const accounts = await provider.request({ method: "eth_requestAccounts" });
     const from = accounts?.[0];
-    if (!from) throw new Stop("Your wallet has no account to pay from.");
+    if (!from) throw new Stop(texts.no_account);
     await enterChain(provider, wanted);
     await checkStillDue(wanted);
     const word = (hex) => hex.toLowerCase().padStart(64, "0");
@@ -161,7 +169,7 @@
     sent.write({ hash: String(hash), atoms: wanted.atoms, isMined: false, at: Date.now() });
     setTimeout(lookForReceipt, RECEIPT_MS, provider);
     setTimeout(show, LATE_MS);
-    return `${wanted.due} ${wanted.symbol} sent. It shows here when the network has it.`;
+    return write("sent", { amount: `${wanted.due} ${wanted.symbol}` });
   }
 
   const hexOf = (chain) => `0x${BigInt(chain).toString(16)}`;
@@ -169,17 +177,14 @@
   async function enterChain(provider, { chain, chainName, rpc }) {
     const isThere = async () => BigInt(await provider.request({ method: "eth_chainId" })) === BigInt(chain);
     if (await isThere()) return;
-    const network = `${chainName} (chain ${chain})`;
+    const network = { chain: chainName, number: chain };
     const enter = { method: "wallet_switchEthereumChain", params: [{ chainId: hexOf(chain) }] };
     try {
       await provider.request(enter);
     } catch (error) {
       const code = error?.data?.originalError?.code ?? error?.code;
       if (code !== UNKNOWN_CHAIN) throw error;
-      if (!rpc)
-        throw new Stop(
-          `Your wallet does not know the network ${network}. Add it there, then try again. Nothing was paid.`,
-        );
+      if (!rpc) throw new Stop(write("unknown_network", network));
       const added = {
         chainId: hexOf(chain),
         chainName,
@@ -189,8 +194,7 @@
       await provider.request({ method: "wallet_addEthereumChain", params: [added] });
       if (!(await isThere())) await provider.request(enter);
     }
-    if (!(await isThere()))
-      throw new Stop(`Your wallet is on another network. Switch it to ${network}, then try again. Nothing was paid.`);
+    if (!(await isThere())) throw new Stop(write("other_network", network));
   }
 
   // The shopper may have taken minutes to answer, or paid from a telephone.
@@ -205,12 +209,12 @@
       });
       status = await answer.json();
     } catch {
-      throw new Stop("The server does not answer. Nothing was paid: try again in a moment.");
+      throw new Stop(texts.server_silent);
     }
     const isSame = place() && status.is_payable && status.revision === page.dataset.revision;
     if (isSame && due().atoms === wanted.atoms) return;
     document.dispatchEvent(new Event("look"));
-    throw new Stop("The invoice has changed meanwhile. Nothing was paid: look at the amount first.");
+    throw new Stop(texts.invoice_changed);
   }
 
   async function lookForReceipt(provider) {
@@ -227,7 +231,7 @@
       setTimeout(lookForReceipt, RECEIPT_MS, provider);
     } else if (BigInt(receipt.status ?? 1) === 0n) {
       sent.write(null);
-      say("The transfer failed on the network, so nothing was paid. You can try again.");
+      say(texts.transfer_failed);
     } else {
       sent.write({ ...its, isMined: true });
       show();
@@ -242,7 +246,7 @@
       method: "wallet_watchAsset",
       params: { type: "ERC20", options },
     });
-    return isShown ? `Your wallet shows ${symbol} now.` : `Your wallet does not show ${symbol}.`;
+    return write(isShown ? "token_shown" : "token_not_shown", { symbol });
   }
 
   function add(id, name, provider) {
@@ -254,7 +258,7 @@
 
   window.addEventListener("eip6963:announceProvider", ({ detail }) => {
     if (wallets.has("injected")) wallets.delete("injected");
-    add(String(detail?.info?.uuid), detail?.info?.name ?? "wallet", detail?.provider);
+    add(String(detail?.info?.uuid), detail?.info?.name ?? texts.a_wallet, detail?.provider);
   });
   document.addEventListener("sheet", () => {
     usualTitle = document.title;
@@ -265,6 +269,6 @@
     show();
   });
   window.dispatchEvent(new Event("eip6963:requestProvider"));
-  if (wallets.size === 0 && window.ethereum) add("injected", "your wallet", window.ethereum);
+  if (wallets.size === 0 && window.ethereum) add("injected", texts.your_wallet, window.ethereum);
   show();
 })();

@@ -261,7 +261,7 @@ class TestPaying:
 
         wallet = play(eth_requestAccounts=answer)
         press(browser)
-        says(browser, wallet, "The invoice has changed meanwhile. Nothing was paid")
+        says(browser, wallet, "The invoice has changed in the meantime. Nothing was paid")
         assert wallet.sent == []
         wallet.serve_until(lambda: browser.text("#amount") == "7.5", "the new amount")
         assert "Nothing was paid" in note(browser)
@@ -287,7 +287,7 @@ class TestRefusals:
             ),
             (
                 {"eth_sendTransaction": Refused(-32000, "insufficient funds <b>" + "x" * 900)},
-                "Your wallet did not do it: insufficient funds <b>xxx",
+                "Your wallet reported an error: insufficient funds <b>xxx",
             ),
             (
                 {"eth_chainId": "0x1", "wallet_switchEthereumChain": None},
@@ -300,7 +300,7 @@ class TestRefusals:
             ),
             (
                 {"eth_chainId": "0x1", "wallet_switchEthereumChain": Refused(4902, "?")},
-                "Your wallet does not know the network Local test chain (chain 31337). Add it "
+                "Your wallet does not have the network Local test chain (chain 31337). Add it "
                 "there, then try again. Nothing was paid.",
             ),
         ],

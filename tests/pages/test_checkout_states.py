@@ -44,7 +44,7 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         200,
         "late",
         "Your payment arrived too late",
-        "Send nothing any more",
+        "Do not send anything else",
     ),
     "reorged": (
         {"exception": "reorged"},
@@ -65,7 +65,7 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         200,
         "processing",
         "Payment found, being confirmed",
-        "You sent 0.5 TUSD more than asked for",
+        "You sent 0.5 TUSD more than due",
     ),
     "processing-reorged": (
         {**PROCESSING, "exception": "reorged", "confirmations": 0},
@@ -87,15 +87,21 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         {**PAID, "exception": "over", "amount_paid": 12_500_001, "amount_overpaid": 1},
         200,
         "over",
-        "Paid, with 0.000001 TUSD too much",
+        "Paid: 0.000001 TUSD more than due",
         "The shop received 12.500001 TUSD for an amount of 12.5 TUSD.",
     ),
-    "expired": (EXPIRED, 410, "expired", "The time to pay is over", "Send nothing any more"),
+    "expired": (
+        EXPIRED,
+        410,
+        "expired",
+        "The payment window has closed",
+        "Do not send anything else",
+    ),
     "expired-partial": (
         {**PARTIAL, **EXPIRED},
         410,
         "expired",
-        "The time to pay is over, with a part paid",
+        "The payment window has closed, with a part paid",
         "5 TUSD of 12.5 TUSD arrived in time.",
     ),
     "expired-reorged": (
@@ -103,7 +109,7 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         410,
         "reorged",
         "The chain dropped your payment",
-        "Send nothing any more",
+        "Do not send anything else",
     ),
     "late": (
         {**EXPIRED, "exception": "late", "amount_paid": 12_500_000},
@@ -117,14 +123,14 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         200,
         "canceled",
         "The shop canceled this payment",
-        "Send nothing",
+        "Do not send anything",
     ),
     "canceled-late": (
         {"status": "canceled", "exception": "late", "amount_pending": 12_500_000},
         200,
         "late",
         "A payment arrived after cancellation",
-        "Send nothing any more",
+        "Do not send anything else",
     ),
     "closed": (ENDED, 410, "closed", "This checkout link has expired", "go back to the shop"),
     "closed-late": (
@@ -132,7 +138,7 @@ STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
         410,
         "late",
         "Your payment arrived too late",
-        "Send nothing any more",
+        "Do not send anything else",
     ),
     "closed-reorged": (
         {"exception": "reorged", **ENDED},

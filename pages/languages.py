@@ -1,0 +1,86 @@
+"""The languages of the checkout page and of error pages. Each has a catalogue, texts/LANGUAGE.yaml.
+
+A new language is a new file. The tests compare its keys and its values with the English ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+from flask import request
+from markupsafe import Markup
+
+CATALOGUES = Path(__file__).with_name("texts")
+DEFAULT = "en"
+
+GROUP = "\u202f"
+"""Between groups of three digits in all languages: a point or a comma would mean a fraction to some
+readers (ISO 80000-1, section 7.3.1).
+"""
+MIN_GROUPED = 5
+"""Digits of a whole number that is written in groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of a language, by a key such as `states.paid.title`."""
+
+    language: str
+    entries: Mapping[str, str]
+
+    def write(self, key: str, **values: object) -> str:
+        """Return a text with its values, not escaped."""
+        return self.entries[key].format(**values)
+
+    def mark_up(self, key: str, **values: object) -> Markup:
+        """Return a text as HTML. Values are escaped, except `Markup`."""
+        return Markup(self.entries[key]).format(**values)
+
+    def of_section(self, section: str) -> dict[str, str]:
+        """Return the texts of a section by the rest of their keys."""
+        start = f"{section}."
+        return {
+            key.removeprefix(start): text
+            for key, text in self.entries.items()
+            if key.startswith(start)
+        }
+
+    def write_decimal(self, number: str) -> str:
+        """Return a decimal number such as `12345.5` as people write it: `12 345,5`."""
+        whole, _, fraction = number.partition(".")
+        if len(whole) >= MIN_GROUPED:
+            whole = f"{int(whole):_}".replace("_", GROUP)
+        return f"{whole}{self.entries['general.decimal_point']}{fraction}" if fraction else whole
+
+
+def read_texts(language: str) -> Texts:
+    """Return the catalogue of a language."""
+    content = yaml.safe_load((CATALOGUES / f"{language}.yaml").read_text("utf-8"))
+    return Texts(language, MappingProxyType(dict(_flatten(content))))
+
+
+def _flatten(content: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in content.items():
+        if isinstance(value, str):
+            yield f"{start}{name}", value
+        else:
+            yield from _flatten(value, f"{start}{name}.")
+
+
+TEXTS = {path.stem: read_texts(path.stem) for path in sorted(CATALOGUES.glob("*.yaml"))}
+
+
+def choose_texts() -> Texts:
+    """Return the texts for the current request: the language of `?lang=`, else the best one of
+    `Accept-Language` (RFC 9110, section 12.5.4), else English.
+    """
+    asked = request.args.get("lang", "")
+    if asked in TEXTS:
+        return TEXTS[asked]
+    offered = [DEFAULT, *(language for language in TEXTS if language != DEFAULT)]
+    return TEXTS[request.accept_languages.best_match(offered, DEFAULT) or DEFAULT]
