@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 
 from handlers.payment.wire.context import Context
 from models.payment import invoices
-from models.payment.errors import ChainNotConfigured, OrderAttemptExists
+from models.payment.errors import ChainNotConfigured
 from models.payment.event_list import written_id
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.invoices import NewestBlock
 from models.payment.money import format_units
 from models.payment.test_helpers import chains, runs
-from models.payment.test_helpers.errors import InvalidShopUrl
+from models.payment.test_helpers.errors import InvalidShopUrl, NoNextAttempt
 from models.payment.test_helpers.runs import Run
 from models.payment.test_helpers.scenarios import CATALOGUE, Scenario
 from models.reader import INT_MAX
@@ -67,7 +67,7 @@ async def run_scenario(
         following = None
         if scenario.has_next_attempt:
             if invoice.attempt_no == INT_MAX:
-                raise OrderAttemptExists(invoice_id=invoice.id)
+                raise NoNextAttempt(last=INT_MAX)
             following = _create(
                 ctx,
                 session,

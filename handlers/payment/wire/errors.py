@@ -86,6 +86,7 @@ DOMAIN: dict[type[DomainError], Answer] = {
     helpers.InvoiceNotExpirable: Answer(409, "invoice_not_expirable"),
     helpers.InvalidShopUrl: Answer(422, "invalid_webhook_url", at=("/body/shop_url", "{problem}")),
     helpers.TooFewConfirmations: Answer(409, "too_few_confirmations"),
+    helpers.NoNextAttempt: Answer(409, "no_next_attempt"),
     helpers.TooManyRuns: Answer(409, "too_many_runs", retry_after_s=5),
     DatabaseUnavailable: Answer(503, "database_unavailable", retry_after_s=1),
 }

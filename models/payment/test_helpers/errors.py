@@ -78,6 +78,19 @@ class RunDoesNotExist(DomainError):
     advice = "Use the `id` that `POST /v1/test-helpers/scenarios/{name}/runs` returned."
 
 
+class NoNextAttempt(DomainError):
+    """The scenario needs the next attempt at the order, and the invoice is of the last one that is
+    possible. Facts: `last`.
+    """
+
+    code = "no_next_attempt"
+    sentence = (
+        "This scenario needs the next attempt at the order, and no attempt_no is above {last}; run "
+        "it on another order."
+    )
+    advice = "Run the scenario on an invoice with a lower `attempt_no`, or on another order."
+
+
 class TooManyRuns(DomainError):
     """The project has as many unfinished runs as it may have. Facts: `most`."""
 

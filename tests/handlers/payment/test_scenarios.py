@@ -163,9 +163,11 @@ class TestOrdersOfTheShop:
         assert (following["attempt_no"], following["amount"]) == (2, "4000000")
         assert run["amount_to_return"] == "4000000"
 
+    @pytest.mark.reaches("no_next_attempt")
     def test_last_attempt_has_no_next_one(self, api: ContractClient) -> None:
         answer = start(api, "two_attempts", external_order_id="shop-1", attempt_no=2**31 - 1)
-        assert error(answer)[:2] == (409, "order_attempt_exists")
+        assert error(answer) == (409, "no_next_attempt", [])
+        assert "2147483647" in answer.json()["message"]
         assert start(api, external_order_id="shop-1", attempt_no=2**31 - 1).status_code == 201
 
     @pytest.mark.reaches("invalid_webhook_url")
