@@ -17,6 +17,8 @@ from tests.models.chat.injections import ADDRESS_PLACES, ADDRESSES, UNREADABLE, 
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 
+Place = dict[str, object]
+
 FORBIDDEN = {"embed", "form", "iframe", "img", "input", "object", "script", "style", "svg"}
 RENDERED = """
 const [texts, done] = arguments;
@@ -31,11 +33,17 @@ import("/static/chat/rendered.js").then(({ nodesOf }) => {
 });
 """
 ADDRESS = """
-const [place, done] = arguments;
+const [places, done] = arguments;
 import("/static/chat/places.js").then(({ addressOf, placeAt }) => {
-  location.hash = addressOf(place);
-  done(placeAt(location.hash));
+  done(places.map((place) => {
+    location.hash = addressOf(place);
+    return placeAt(location.hash);
+  }));
 });
+"""
+PLACE_AT = """
+const [addresses, done] = arguments;
+import("/static/chat/places.js").then(({ placeAt }) => done(addresses.map(placeAt)));
 """
 UNPARSED = """
 const addresses = arguments[0].flatMap((html) => {
@@ -210,73 +218,58 @@ def test_what_cannot_be_drawn_is_text_and_hides_nothing(page: Browser) -> None:
     assert shown == {f"message-{number}": word for number, word in enumerate(words, 1)}
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        {"userIds": [4, 5]},
-        {"channelId": 9},
-        {"search": "50% of #1/2 > a.b?"},
-        {"is": "starred"},
-        {"near": 7},
-        {"userIds": [4, 5], "near": 7},
-        {"channelId": 9, "near": 7},
-        {"channelId": 9, "topic": "", "near": 7},
-        *({"channelId": 9, "topic": t} for t in ("", "a b", "50% of #1/2 > a.b?", "ü 🏰", ".2E")),
-    ],
-    ids=str,
+PLACES: list[Place] = [
+    {"userIds": [4, 5]},
+    {"channelId": 9},
+    {"search": "50% of #1/2 > a.b?"},
+    {"is": "starred"},
+    {"near": 7},
+    {"userIds": [4, 5], "near": 7},
+    {"channelId": 9, "near": 7},
+    {"channelId": 9, "topic": "", "near": 7},
+    *({"channelId": 9, "topic": t} for t in ("", "a b", "50% of #1/2 > a.b?", "ü 🏰", ".2E")),
+]
+LEADS_NOWHERE = (
+    "",
+    "#",
+    "#narrow",
+    "#narrow/x/1",
+    "#narrow/search/",
+    "#narrow/search/.ZZ",
+    "#narrow/dm/x",
+    "#narrow/is/nothing",
+    "#narrow/channel/x/near/1",
+    "#narrow/channel/9/sender/4",
+    "#a/b/c",
 )
-def test_an_address_leads_to_its_place(page: Browser, place: dict[str, object]) -> None:
-    assert page.driver.execute_async_script(ADDRESS, place) == place
+SPELLINGS: dict[str, Place] = {
+    "#narrow/stream/9-the-stage/subject/a.20b": {"channelId": 9, "topic": "a b"},
+    "#narrow/channel/9-x/topic/a/with/7": {"channelId": 9, "topic": "a", "near": 7},
+    "#narrow/channel/9-x/topic/a/": {"channelId": 9, "topic": "a"},
+    "#narrow/pm-with/5,4-group/near/7": {"userIds": [4, 5], "near": 7},
+    "#narrow/dm/4-Othello": {"userIds": [4]},
+    "#narrow/id/7": {"near": 7},
+    "#narrow/channel/9-x/near/x": {"channelId": 9},
+}
+"""Addresses as Zulip writes them, or once did."""
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "",
-        "#",
-        "#narrow",
-        "#narrow/x/1",
-        "#narrow/search/",
-        "#narrow/search/.ZZ",
-        "#narrow/dm/x",
-        "#narrow/is/nothing",
-        "#narrow/channel/x/near/1",
-        "#narrow/channel/9/sender/4",
-        "#a/b/c",
-    ],
-)
-def test_another_address_leads_nowhere(page: Browser, address: str) -> None:
-    script = """
-    const [address, done] = arguments;
-    import("/static/chat/places.js").then(({ placeAt }) => done(placeAt(address)));
-    """
-    assert page.driver.execute_async_script(script, address) is None
+def test_an_address_leads_to_its_place(page: Browser) -> None:
+    assert page.driver.execute_async_script(ADDRESS, PLACES) == PLACES
 
 
-@pytest.mark.parametrize(
-    ("address", "place"),
-    [
-        ("#narrow/stream/9-the-stage/subject/a.20b", {"channelId": 9, "topic": "a b"}),
-        ("#narrow/channel/9-x/topic/a/with/7", {"channelId": 9, "topic": "a", "near": 7}),
-        ("#narrow/channel/9-x/topic/a/", {"channelId": 9, "topic": "a"}),
-        ("#narrow/pm-with/5,4-group/near/7", {"userIds": [4, 5], "near": 7}),
-        ("#narrow/dm/4-Othello", {"userIds": [4]}),
-        ("#narrow/id/7", {"near": 7}),
-        ("#narrow/channel/9-x/near/x", {"channelId": 9}),
-    ],
-)
-def test_every_spelling_of_zulip_leads_to_its_place(
-    page: Browser, address: str, place: dict[str, object]
-) -> None:
-    script = """
-    const [address, done] = arguments;
-    import("/static/chat/places.js").then(({ placeAt }) => done(placeAt(address)));
-    """
-    assert page.driver.execute_async_script(script, address) == place
+def test_another_address_leads_nowhere(page: Browser) -> None:
+    found = page.driver.execute_async_script(PLACE_AT, LEADS_NOWHERE)
+    assert dict(zip(LEADS_NOWHERE, found, strict=True)) == dict.fromkeys(LEADS_NOWHERE)
+
+
+def test_every_spelling_of_zulip_leads_to_its_place(page: Browser) -> None:
+    found = page.driver.execute_async_script(PLACE_AT, list(SPELLINGS))
+    assert dict(zip(SPELLINGS, found, strict=True)) == SPELLINGS
 
 
 MOVED = """
-const [place, done] = arguments;
+const [places, done] = arguments;
 const people = (...ids) => ids.map((user_id, place) => {
   const full_name = place === 0 ? "Ada" : "Iago";
   return [user_id, { user_id, full_name, delivery_email: place === 3 ? "iago@x" : null }];
@@ -292,35 +285,33 @@ const after = {
   channels: new Map([[19, { name: "stage" }], [9, { name: "other" }]]),
 };
 import("/static/chat/state.js").then(({ placeAfterMove }) => {
-  done(placeAfterMove(place, before, after));
+  done(places.map((place) => placeAfterMove(place, before, after)));
 });
 """
 
 
-@pytest.mark.parametrize(
-    ("place", "moved"),
-    [
-        ({"channelId": 9}, {"channelId": 19}),
-        ({"channelId": 9, "topic": "a"}, {"channelId": 19, "topic": "a"}),
-        ({"channelId": 10}, None),
-        ({"channelId": 11, "topic": "a"}, None),
-        ({"userIds": [1]}, {"userIds": [11]}),
-        ({"userIds": [4]}, {"userIds": [14]}),
-        ({"userIds": [2]}, None),
-        ({"userIds": [3, 4]}, None),
-        ({"userIds": [5]}, None),
-        ({"search": "castle"}, {"search": "castle"}),
-        ({"is": "starred"}, {"is": "starred"}),
-        ({"channelId": 9, "near": 7}, {"channelId": 19}),
-        ({"near": 7}, None),
-    ],
-    ids=str,
-)
-def test_a_place_has_other_ids_after_a_move(
-    page: Browser, place: dict[str, object], moved: dict[str, object] | None
-) -> None:
+MOVES: list[tuple[Place, Place | None]] = [
+    ({"channelId": 9}, {"channelId": 19}),
+    ({"channelId": 9, "topic": "a"}, {"channelId": 19, "topic": "a"}),
+    ({"channelId": 10}, None),
+    ({"channelId": 11, "topic": "a"}, None),
+    ({"userIds": [1]}, {"userIds": [11]}),
+    ({"userIds": [4]}, {"userIds": [14]}),
+    ({"userIds": [2]}, None),
+    ({"userIds": [3, 4]}, None),
+    ({"userIds": [5]}, None),
+    ({"search": "castle"}, {"search": "castle"}),
+    ({"is": "starred"}, {"is": "starred"}),
+    ({"channelId": 9, "near": 7}, {"channelId": 19}),
+    ({"near": 7}, None),
+]
+"""Each place, and where it is after a move."""
+
+
+def test_a_place_has_other_ids_after_a_move(page: Browser) -> None:
     """Nobody writes to the wrong person where two have the same name."""
-    assert page.driver.execute_async_script(MOVED, place) == moved
+    moved = page.driver.execute_async_script(MOVED, [place for place, _ in MOVES])
+    assert [(place, found) for (place, _), found in zip(MOVES, moved, strict=True)] == MOVES
 
 
 IN_VIEW = """
