@@ -290,7 +290,7 @@ class TestServices:
     ) -> None:
         apps: list[ServiceApp]
         common: dict[str, Any] = {"rate_limits": True, "limits_url": redis_server.url}
-        folders = [tmp_path / f"machine {number}" for number in range(MACHINES)]
+        folders = [tmp_path / f"machine {number}" for number in range(2)]
         if service == "payment":
             database = Database(request.getfixturevalue("sqlite_url"))
             key = database.run(lambda session: make_merchant(session, now=clock.now())).key

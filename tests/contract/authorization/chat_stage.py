@@ -173,13 +173,17 @@ def keep_export(session: Session, cast: Cast, clock: FrozenClock) -> int:
 
 
 def prepare(
-    template: tuple[str, Cast], directory: Path, memory: Path, clock: FrozenClock
+    template: tuple[str, Cast],
+    directory: Path,
+    memory: Path,
+    clock: FrozenClock,
+    app_over: Callable[[Database], ChatApp],
 ) -> ChatStage:
     """A stage on a copy of the template, furnished. `memory` is a directory for its copies."""
     source, cast = template
     file = Path(shutil.copy(source, directory / "stage.db"))
     database = Database(f"sqlite:///{file}")
-    app = ChatApp(database, clock, directory)
+    app = app_over(database)
     things, own = furnish(database, app, cast, clock)
     database.dispose()
     return ChatStage(file, cast, app, clock, things, own, memory)

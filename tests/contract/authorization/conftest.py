@@ -10,6 +10,7 @@ from tests.contract.authorization import payment_stage
 from tests.contract.authorization.chat_stage import ChatStage, prepare
 from tests.contract.authorization.hidden_stage import HiddenStage
 from tests.contract.authorization.payment_stage import PaymentStage
+from tests.support.chat.app import ChatApp, shared_app
 from tests.support.chat.people import Cast
 from tests.support.databases import Lent, directory_in_memory
 from tests.support.frozen_clock import FrozenClock
@@ -25,13 +26,19 @@ def stage_clock() -> FrozenClock:
 
 @pytest.fixture(scope="session")
 def chat_stage(
-    chat_sqlite_template: tuple[str, Cast], tmp_path_factory: pytest.TempPathFactory
+    chat_sqlite_template: tuple[str, Cast],
+    chat_apps: list[ChatApp],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ChatStage]:
-    directory = tmp_path_factory.mktemp("authorization")
+    directory, clock = tmp_path_factory.mktemp("authorization"), FrozenClock(NOW)
     with directory_in_memory() as memory:
-        stage = prepare(chat_sqlite_template, directory, memory, FrozenClock(NOW))
-        yield stage
-        stage.app.close()
+        yield prepare(
+            chat_sqlite_template,
+            directory,
+            memory,
+            clock,
+            lambda database: shared_app(chat_apps, database, clock, tmp_path_factory),
+        )
 
 
 @pytest.fixture

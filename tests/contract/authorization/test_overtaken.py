@@ -26,7 +26,7 @@ from tests.contract.authorization import payment_stage
 from tests.contract.authorization.chat_stage import HOST, call_of, furnish, members
 from tests.contract.authorization.conftest import NOW
 from tests.contract.authorization.policy import ALLOWED, Case, load, worded
-from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.app import ChatApp, ChatClient, shared_app
 from tests.support.chat.people import Cast, Member
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
@@ -138,16 +138,17 @@ class Stage:
 
 @pytest.fixture(scope="module", params=["sqlite", in_all("postgresql")])
 def stage(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    chat_apps: list[ChatApp],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stage]:
     directory: Path = tmp_path_factory.mktemp("overtaken")
     clock = FrozenClock(NOW)
     with copy_of(request, directory) as (url, people):
         database = Overtaken(Database(url))
-        app = ChatApp(cast(Database, database), clock, directory)
+        app = shared_app(chat_apps, cast(Database, database), clock, tmp_path_factory)
         things, own = furnish(cast(Database, database), app, people, clock)
         yield Stage(app, people, database, things, own)
-        app.close()
         database.dispose()
 
 
@@ -242,9 +243,12 @@ class TestChat:
 
 
 class TestPayment:
-    def test_a_revoked_key(self, database: Database, clock: FrozenClock) -> None:
+    def test_a_revoked_key(
+        self, payment_app: PaymentApp, database: Database, clock: FrozenClock
+    ) -> None:
         overtaken = Overtaken(database)
-        app = PaymentApp(cast(Database, overtaken), clock, FakeGateway())
+        app = payment_app
+        app.play(cast(Database, overtaken), clock, FakeGateway())
         shop = payment_stage.prepare(app, database, clock)
         with database.reading() as reader:
             owner = keys.find_actor(reader, str(shop.keys["project"]))
@@ -264,7 +268,6 @@ class TestPayment:
             if (answer.status_code, answer.json()["code"]) != (401, "unauthorized"):
                 unexpected[case.name] = answer.text
             assert contents(database, PaymentBase.metadata) == before
-        app.close()
         assert unexpected == {}
         assert {case.operation for case in allowed} == {case.operation for case in cases}
 

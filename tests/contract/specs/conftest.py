@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from models.database import Database
 from tests.contract.authorization.chat_stage import HOST, ChatStage, prepare
 from tests.contract.authorization.conftest import NOW
 from tests.contract.specs.chat_player import Player
-from tests.support.chat.app import ChatClient
+from tests.support.chat.app import ChatApp, ChatClient, shared_app
 from tests.support.chat.people import Cast
 from tests.support.databases import directory_in_memory
 from tests.support.frozen_clock import FrozenClock
@@ -18,15 +17,24 @@ from tests.support.frozen_clock import FrozenClock
 
 @pytest.fixture(scope="session")
 def stage(
-    chat_sqlite_template: tuple[str, Cast], tmp_path_factory: pytest.TempPathFactory
+    chat_sqlite_template: tuple[str, Cast],
+    chat_apps: list[ChatApp],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ChatStage]:
     """The organization of the authorization tests, with the channel and the group of examples."""
+    directory, clock = tmp_path_factory.mktemp("x"), FrozenClock(NOW)
     with directory_in_memory() as memory:
-        yield from _furnished(chat_sqlite_template, tmp_path_factory.mktemp("x"), memory)
+        stage = prepare(
+            chat_sqlite_template,
+            directory,
+            memory,
+            clock,
+            lambda database: shared_app(chat_apps, database, clock, tmp_path_factory),
+        )
+        yield _furnished(stage)
 
 
-def _furnished(template: tuple[str, Cast], directory: Path, memory: Path) -> Iterator[ChatStage]:
-    prepared = prepare(template, directory, memory, FrozenClock(NOW))
+def _furnished(prepared: ChatStage) -> ChatStage:
     database = Database(f"sqlite:///{prepared.file}")
     prepared.app.play(database, prepared.clock)
     owner = ChatClient(prepared.app, HOST, prepared.cast.cordelia)
@@ -37,9 +45,7 @@ def _furnished(template: tuple[str, Cast], directory: Path, memory: Path) -> Ite
     groups = owner.get("/user_groups")["user_groups"]
     audience = next(group["id"] for group in groups if group["name"] == "audience")
     database.dispose()
-    things = {**prepared.things, "denmark": denmark, "audience": audience}
-    yield replace(prepared, things=things)
-    prepared.app.close()
+    return replace(prepared, things={**prepared.things, "denmark": denmark, "audience": audience})
 
 
 @pytest.fixture
