@@ -10,20 +10,26 @@ from typing import Any
 
 import logs
 import tracing
+from base_settings import Settings, SettingsError, load_settings
 from pages.app import build_pages
 from project import Project, Service, find_object
 from server import service as engine
 from server.openapi.mistakes import Mistakes
 from server.serving.app import build_app
-from settings import Settings, SettingsError
+
+
+def compose(service: Service, settings: Settings, *, has_optional: bool = False) -> engine.Service:
+    """Return a service as its wiring puts it together, if asked with all optional documents."""
+    wiring = import_module(service.wiring)
+    more = {"has_optional": True} if has_optional and service.optional else {}
+    composed: engine.Service = wiring.compose(settings, **more)
+    return composed
 
 
 def build(project: Project, services: Sequence[Service]) -> Any:
     """Return the ASGI application of some services, by the settings of the environment."""
-    settings = Settings.from_env()
-    composed: dict[str, engine.Service] = {
-        each.name: import_module(each.wiring).compose(settings) for each in services
-    }
+    settings = load_settings()
+    composed = {each.name: compose(each, settings) for each in services}
     logs.configure(settings.log_level, secrets=find_object(project.secrets))
     pages = build_pages(
         documents={

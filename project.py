@@ -71,12 +71,14 @@ class Service:
 class Project:
     """The services that are developed, installed and served together.
 
-    `root` is the folder of the module `wsgi`. `secrets` names the shapes of secrets that logs
-    redact. `commands` maps each command of the project's own to its module.
+    `root` is the folder of the module `wsgi`. `settings` names the class of its settings if it has
+    some of its own, and `secrets` the shapes of secrets that logs redact, both as
+    `module:attribute`. `commands` maps each command of the project's own to its module.
     """
 
     root: Path
     services: tuple[Service, ...]
+    settings: str = ""
     secrets: str = ""
     commands: Mapping[str, str] = field(default_factory=dict)
     _applications: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)

@@ -32,6 +32,7 @@ project = Project(
             diagnose="cli.diagnosis_chat:diagnose",
         ),
     ),
+    settings="settings:Settings",
     secrets="models.secret_shapes:SHAPES",
     commands={
         "demo": "cli.demo",

@@ -12,6 +12,7 @@ import click
 
 from adapters.backup_folder import BackupRefused, BackupWriter, open_backup, pieces_of
 from adapters.file_store.wiring import build_file_store
+from base_settings import PREFIX, TEST_PREFIX, mask, variables, with_secret_files
 from cli import installation
 from cli.databases import find_secret, open_with_secret
 from cli.output import answer, json_option
@@ -20,7 +21,7 @@ from models.revisions import find_revision
 from models.sqlite_copy import CopyDamaged, copy_database
 from project import current
 from server.release import RELEASE
-from settings import PREFIX, TEST_PREFIX, Settings, mask, with_secret_files
+from settings import Settings
 
 ELSEWHERE = """\
 The {service} database is PostgreSQL and is not in this backup. Before each backup, run pg_dump \
@@ -136,7 +137,7 @@ def settings_text(env: Mapping[str, str]) -> str:
     files in place of their paths. Raise ClickException for a value that no line can have.
     """
     lines = []
-    for name, value in sorted(with_secret_files(env).items()):
+    for name, value in sorted(with_secret_files(env, variables()).items()):
         if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or not value.strip():
             continue
         if "\n" in value or ("'" in value and not PLAIN.fullmatch(value)):

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from importlib import import_module
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
 import specs
+from applications import compose
+from base_settings import settings_class
 from cli.documents import read_documents
 from cli.output import printable
 from project import current
@@ -18,7 +19,6 @@ from server.errors import DocumentError
 from server.mocking.service import build_mock
 from server.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report, shortened
 from server.serving.app import build_app
-from settings import Settings
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -67,11 +67,9 @@ def _check_handlers() -> Sequence[Mistake]:
     """Return what stops the start of the services, which are put together without settings,
     with all documents."""
     with TemporaryDirectory() as folder:
-        settings = replace(Settings(), data_dir=Path(folder), payment_test_helpers="on")
+        settings = settings_class()(data_dir=Path(folder))
         try:
-            build_app(
-                [import_module(entry.wiring).compose(settings) for entry in current().services]
-            )
+            build_app([compose(each, settings, has_optional=True) for each in current().services])
         except Mistakes as error:
             return error.found
     return ()

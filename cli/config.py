@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 import click
 
+from base_settings import find_removed, load_settings
 from cli.output import answer_table, json_option
-from settings import Settings, find_removed
 
 
 @click.group()
@@ -20,7 +20,7 @@ def check(as_json: bool) -> None:
     """Check the SPECD_* variables and print every setting; secrets are masked."""
     for name, advice in find_removed(os.environ).items():
         click.echo(f"Warning: {name} has no effect any more: {advice}", err=True)
-    described = Settings.from_env().describe(os.environ)
+    described = load_settings().describe(os.environ)
     answer_table(
         {"settings": [asdict(line) for line in described]},
         as_json=as_json,

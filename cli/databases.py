@@ -9,12 +9,12 @@ import click
 from sqlalchemy import make_url, text
 from sqlalchemy.orm import Session
 
+from base_settings import Settings, variable
 from models import secret_checks
 from models.database import Database
 from models.revisions import is_foreign, is_usable
 from models.secret_checks import SharedSecret
 from project import current, find_object
-from settings import Settings, variable
 
 SQLITE = "sqlite:///"
 UNKNOWN_REVISION = (

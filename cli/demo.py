@@ -16,6 +16,7 @@ import httpx
 from sqlalchemy.orm import Session
 
 from adapters.chain.json_rpc import parse_endpoints
+from base_settings import is_loopback
 from cli.databases import open_with_secret
 from cli.migrate import migrate_all
 from cli.output import json_option
@@ -36,7 +37,7 @@ from demo.supervisor import Program, Supervisor, print_status, supervise
 from demo.text import Ready, announce
 from models.clock import SystemClock
 from models.payment.checkpoints import find_checkpoint_blocks
-from settings import Settings, is_loopback
+from settings import Settings
 
 READY_WITHIN_S = 90.0
 VENDOR_CLIENT = "specd-demo"

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection, make_url, text
 
 from adapters.limits.wiring import open_limit_store
+from base_settings import Settings, SettingsError, is_loopback, variable
 from cli.databases import (
     SQLITE,
     UNMIGRATED,
@@ -23,7 +24,6 @@ from cli.output import database_message
 from models.database import Database
 from models.errors import DatabaseUnavailable
 from models.revisions import is_usable
-from settings import Settings, SettingsError, is_loopback, variable
 
 ABSENT = re.compile(r"does not exist|authentication failed")
 """What PostgreSQL says if there is no such role or database."""

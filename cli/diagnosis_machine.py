@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 import httpx
 from sqlalchemy import select
 
+from base_settings import Settings, find_removed, is_loopback, variable
 from cli.databases import find_secret
 from cli.diagnosis import Finding
-from cli.folders import RESTORING, UNRESTORED, find_folders
+from cli.folders import RESTORING, UNRESTORED
 from models import secret_checks
 from models.database import Database
 from models.folders import find_problem
-from settings import Settings, find_removed, is_loopback, variable
 
 FULL = 0.1
 """The share of a disk below which the rule SpecdDiskFull fires."""
@@ -31,7 +31,7 @@ def diagnose_folders(settings: Settings) -> Iterator[Finding]:
         yield Finding("restore", "broken", UNRESTORED)
     problems = {
         name: problem
-        for name, folder in find_folders(settings).items()
+        for name, folder in settings.find_folders().items()
         if (problem := find_problem(folder))
     }
     for name, problem in problems.items():
@@ -40,7 +40,7 @@ def diagnose_folders(settings: Settings) -> Iterator[Finding]:
         )
     if not problems:
         yield Finding("folders", "ok", "this user can write all folders")
-    places = [folder for folder in find_folders(settings).values() if folder.is_dir()]
+    places = [folder for folder in settings.find_folders().values() if folder.is_dir()]
     for device, place in {each.stat().st_dev: each for each in places}.items():
         disk = shutil.disk_usage(place)
         if disk.free < disk.total * FULL:

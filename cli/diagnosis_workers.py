@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from contextlib import closing
 
+from base_settings import Settings
 from cli.diagnosis import Finding
 from cli.diagnosis_machine import listen_at
 from models.clock import SystemClock
 from models.database import Database
 from models.worker_heartbeats import find_heartbeats
-from settings import Settings
 from workers.heartbeats import find_table
 
 GONE_S = 300.0

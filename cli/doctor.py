@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import click
 
+from base_settings import Settings, load_settings
 from cli.diagnosis import Finding, diagnose_database, diagnose_limits
 from cli.diagnosis_machine import (
     diagnose_exposure,
@@ -20,7 +21,6 @@ from cli.diagnosis_workers import diagnose_workers
 from cli.output import answer_table, json_option, one_sentence
 from cli.privacy import diagnose_files, diagnose_transport
 from project import current, find_object
-from settings import Settings
 
 # Before this release was made no clock can be right.
 EARLIEST_S = 1_790_000_000
@@ -31,7 +31,7 @@ EARLIEST_S = 1_790_000_000
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
     """Check databases, workers, files, port, limits, chains, methods, clock. Exit 1 for a fault."""
-    findings = list(diagnose(Settings.from_env()))
+    findings = list(diagnose(load_settings()))
     ok = all(finding.state != "broken" for finding in findings)
     answer_table(
         {

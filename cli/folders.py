@@ -1,31 +1,13 @@
 """The folders that servers and workers write."""
 
-from pathlib import Path
-from urllib.parse import urlsplit
-
 import click
 
+from base_settings import Settings, variable
 from models.folders import find_problem
-from settings import Settings, variable
 
 RESTORING = "restoring"
 """File of the data directory while `specd restore` fills the installation."""
 UNRESTORED = "The restore of this installation is not finished; run `specd restore` again"
-
-
-def find_folders(settings: Settings) -> dict[str, Path]:
-    """Return the folders that servers and workers write, by the setting that names each."""
-    folders = {
-        "data_dir": settings.data_dir,
-        "metrics_dir": settings.metrics_dir,
-        "chat_export_dir": settings.chat_export_dir,
-        # Files of requests are kept here also on their way to a bucket.
-        "chat_upload_dir": settings.chat_upload_dir,
-    }
-    mail = urlsplit(settings.mail_url)
-    if mail.scheme == "file":
-        folders["mail_url"] = Path(f"{mail.netloc}{mail.path}")
-    return folders
 
 
 def require_folders(settings: Settings, *, serves: bool) -> None:
@@ -33,7 +15,7 @@ def require_folders(settings: Settings, *, serves: bool) -> None:
     unfinished. Only a process that `serves` writes the counters of servers.
     """
     require_restored(settings)
-    for name, folder in find_folders(settings).items():
+    for name, folder in settings.find_folders().items():
         if name == "metrics_dir" and not serves:
             continue
         if problem := find_problem(folder):

@@ -9,13 +9,13 @@ import sys
 from math import ceil
 from typing import Any
 
+from base_settings import load_settings
 from cli.memory import use_one_arena
-from settings import Settings
 
 use_one_arena()
 os.umask(0o077)  # also where gunicorn was not started by `specd serve`
 
-_settings = Settings.from_env()
+_settings = load_settings()
 
 wsgi_app = "wsgi:app"
 bind = [_settings.bind]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from settings import PREFIX, variable
+from base_settings import PREFIX, variable
 
 SERVICE_SETTINGS = Path("/etc/specd.env")
 WITHOUT_DATA = frozenset({"check", "config", "mock", "new", "routes"})

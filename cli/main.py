@@ -16,13 +16,13 @@ from typing import Any
 import click
 import structlog
 
+from base_settings import SettingsError
 from cli.identity import require_own_identity
 from cli.output import database_message, one_sentence, without_secrets
 from models.errors import DomainError
 from project import current
 from seams import SeamGone
 from server.release import RELEASE
-from settings import SettingsError
 
 COMMANDS = {
     **{name: f"cli.{name}" for name in ("migrate", "serve", "worker", "new", "routes", "mock")},

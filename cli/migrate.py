@@ -5,6 +5,7 @@ from importlib import import_module
 
 import click
 
+from base_settings import Settings, load_settings
 from cli.databases import (
     SQLITE,
     UNKNOWN_REVISION,
@@ -17,7 +18,6 @@ from cli.output import answer, json_option
 from cli.waiting import once_available, wait_option
 from models.database import Database
 from models.revisions import is_usable
-from settings import Settings
 
 
 @click.command()
@@ -25,7 +25,7 @@ from settings import Settings
 @json_option
 def migrate(as_json: bool, wait_s: float) -> None:
     """Create or upgrade the databases; repeated and concurrent runs are safe."""
-    settings = Settings.from_env()
+    settings = load_settings()
     require_restored(settings)
     services = once_available(settings, wait_s, lambda: migrate_all(settings))
     answer({"migrated": services}, as_json=as_json, text=f"Migrated: {', '.join(services)}.")

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 import logs
+from base_values import parse_bind
 from cli.documents import FILE, mistakes_shown, read_documents
 from server.mocking.service import base_path_of, build_mock
 from server.mocking.sound import build_partial_mock
 from server.openapi.mistakes import in_order, report
 from server.openapi.union import Document
 from server.serving.development import listen, run
-from setting_values import parse_bind
 
 BIND = "127.0.0.1:4010"
 

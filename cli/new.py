@@ -14,6 +14,7 @@ import click
 import yaml
 
 import specs
+from base_settings import load_settings
 from cli import scaffold
 from cli.documents import FILE, mistakes_shown, read_documents
 from cli.literals import literal
@@ -26,7 +27,6 @@ from server.mocking.service import base_path_of
 from server.openapi.naming import function_of, name_by_hand
 from server.openapi.structure import resolved
 from server.openapi.union import Document
-from settings import Settings
 
 ROOT = Path(__file__).parents[1]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
@@ -105,7 +105,7 @@ def _update(name: str) -> None:
     documents = read_documents([ROOT / "specs" / f"{each}.yaml" for each in service.documents])
     operations = _described(documents, name)
     wiring = import_module(f"handlers.{name}.wiring")
-    base_path = wiring.compose(Settings.from_env()).base_path
+    base_path = wiring.compose(load_settings()).base_path
     tree = _Tree(name)
     added = _write_handlers(tree, name, operations)
     _write_tests(tree, name, added, base_path)

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from base_settings import mask
 from models.errors import DatabaseUnavailable
 from server.printable import printable as printable
-from settings import mask
 
 PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
 

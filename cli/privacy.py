@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
+from base_settings import Settings, is_loopback
 from cli.diagnosis import Finding
-from settings import Settings, is_loopback
 
 FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MANY = 3
@@ -16,12 +16,7 @@ MANY = 3
 
 def diagnose_files(settings: Settings) -> Finding:
     """Check that no other user of this machine can read the files of the installation."""
-    places = {
-        settings.data_dir,
-        settings.metrics_dir,
-        settings.chat_export_dir,
-        settings.chat_upload_dir,
-    }
+    places = set(settings.find_folders().values())
     for url in map(make_url, settings.database_urls.values()):
         if url.get_backend_name() == "sqlite" and url.database:
             places |= {Path(f"{url.database}{end}") for end in ("", "-wal", "-shm")}

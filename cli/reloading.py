@@ -277,7 +277,7 @@ def _load(application: str, mistakes: list[str]) -> Any:
 
 def require_migrated(application: str) -> None:
     """Raise `ClickException` unless the databases are those of the present models."""
-    settings = import_module("settings").Settings.from_env()
+    settings = import_module("base_settings").load_settings()
     open_database = import_module("cli.databases").open_database
     for service in settings.database_urls:
         if application in (EVERYTHING, service):

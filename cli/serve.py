@@ -10,13 +10,13 @@ import structlog
 from gunicorn.app import wsgiapp
 
 import logs
+from base_settings import is_loopback, load_settings
 from cli.databases import require_databases
 from cli.folders import require_folders
 from cli.output import without_secrets
 from cli.waiting import START_WAIT_S, once_available, wait_option
 from project import EVERYTHING, current, find_object
 from seams import require_seams
-from settings import Settings, is_loopback
 
 
 def gunicorn_argv(application: str) -> list[str]:
@@ -58,7 +58,7 @@ def _build(application: str) -> None:
 def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     require_seams()
-    settings = Settings.from_env()
+    settings = load_settings()
     if reloads and not is_loopback(settings.bind.rpartition(":")[0]):
         raise click.ClickException(
             "--reload shows mistakes to every client and requires a SPECD_BIND that only this"

@@ -6,10 +6,10 @@ from typing import TypeVar
 
 import click
 
+from base_settings import Settings
 from cli.databases import SQLITE
 from cli.output import database_message
 from models.errors import DatabaseUnavailable
-from settings import Settings
 
 PAUSE_S = 0.5
 START_WAIT_S = 600.0

@@ -5,11 +5,11 @@ import os
 import click
 
 import tracing
+from base_settings import load_settings
 from cli.databases import require_databases
 from cli.folders import require_folders
 from cli.memory import use_one_arena
 from cli.waiting import START_WAIT_S, once_available, wait_option
-from settings import Settings
 from workers.registry import NAMES, SERVICES, run
 
 
@@ -27,7 +27,7 @@ def worker(names: tuple[str, ...], only: str | None, wait_s: float) -> None:
     if names and only:
         raise click.UsageError("Name workers, or a service with --only.")
     use_one_arena()
-    settings = Settings.from_env()
+    settings = load_settings()
     require_folders(settings, serves=False)
     chosen = names or (tuple(SERVICES[only]) if only else NAMES)
     services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]

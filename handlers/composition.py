@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import specs
+from base_settings import Settings
 from models.clock import Clock
 from models.database import Database
 from models.errors import DatabaseUnavailable
@@ -13,7 +14,6 @@ from models.revisions import has_usable_schema
 from project import current
 from server.service import Service
 from server.wire.browsers import Origins
-from settings import Settings
 
 
 class NotWritable(Exception):

@@ -21,6 +21,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from base_settings import Settings
 from models import sockets, sqlite
 from models.availability import Availability
 from models.errors import DatabaseUnavailable
@@ -29,7 +30,6 @@ from models.notifier import Notifier
 from models.outages import is_lost_race, is_out_of_step, is_read_only, raise_outage
 from models.usage import ConnectionUse, DatabaseState
 from seams import require_seams
-from settings import Settings
 
 T = TypeVar("T")
 

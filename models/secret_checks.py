@@ -8,6 +8,7 @@ anything.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from sqlalchemy import Table, select
 from sqlalchemy.orm import Session
@@ -15,7 +16,6 @@ from sqlalchemy.orm import Session
 from models.database import Database
 from models.dialects import upsert
 from models.sealing import SealedTexts
-from settings import Settings
 
 PURPOSE = "secret_check"
 _TEXT = "specd"
@@ -30,7 +30,7 @@ class SharedSecret:
     """
 
     table: Table
-    open_texts: Callable[[Settings], SealedTexts]
+    open_texts: Callable[[Any], SealedTexts]
 
 
 def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:

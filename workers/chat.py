@@ -30,12 +30,12 @@ SEARCH_EVERY_S = 0.5
 REMOVAL_EVERY_S = 0.5
 
 
-def chat_retention(context: WorkerContext) -> Worker:
+def chat_retention(context: WorkerContext[Settings]) -> Worker:
     """Deletes the chat service's old rows; any number of processes share the work."""
     return make_retention(context, "chat_retention", POLICY)
 
 
-def scheduled_delivery(context: WorkerContext) -> Worker:
+def scheduled_delivery(context: WorkerContext[Settings]) -> Worker:
     """Sends scheduled messages at their time; any number of processes share the work."""
     worker = ScheduledDelivery(
         context.database,
@@ -45,19 +45,19 @@ def scheduled_delivery(context: WorkerContext) -> Worker:
     return Worker("scheduled_delivery", worker.try_deliver_one, poll_s=DELIVERY_EVERY_S)
 
 
-def search_index(context: WorkerContext) -> Worker:
+def search_index(context: WorkerContext[Settings]) -> Worker:
     """Refreshes the search of changed messages; any number of processes share the work."""
     worker = stale_search(context.database, rest=context.pool.stopping.wait)
     return Worker("search_index", worker.try_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
 
 
-def message_removal(context: WorkerContext) -> Worker:
+def message_removal(context: WorkerContext[Settings]) -> Worker:
     """Deletes what requests began to delete; any number of processes share the work."""
     worker = message_removals(context.database, context.clock, rest=context.pool.stopping.wait)
     return Worker("message_removal", worker.try_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS)
 
 
-def bot_webhooks(context: WorkerContext) -> Worker:
+def bot_webhooks(context: WorkerContext[Settings]) -> Worker:
     """Posts messages to the addresses of bots; any number of processes share the work."""
     settings = context.settings
     opened = [ip_network(network) for network in settings.webhook_networks]
@@ -79,7 +79,7 @@ def _open_vault(settings: Settings) -> Vault:
     )
 
 
-def outbox(context: WorkerContext) -> Worker:
+def outbox(context: WorkerContext[Settings]) -> Worker:
     """Sends mail; any number of processes share the work."""
     settings = context.settings
     worker = OutboxWorker(
@@ -92,7 +92,7 @@ def outbox(context: WorkerContext) -> Worker:
     return Worker("outbox", worker.try_send_one, poll_s=MAIL_EVERY_S)
 
 
-def exports(context: WorkerContext) -> Worker:
+def exports(context: WorkerContext[Settings]) -> Worker:
     """Makes archives of organizations' data; any number of processes share the work."""
     settings = context.settings
     worker = Exports(
@@ -113,7 +113,7 @@ def exports(context: WorkerContext) -> Worker:
     )
 
 
-def uploads(context: WorkerContext) -> Worker:
+def uploads(context: WorkerContext[Settings]) -> Worker:
     """Removes unused files; any number of processes share the work."""
     settings = context.settings
     worker = Uploads(

@@ -23,6 +23,7 @@ from models.payment.test_helpers import faults
 from models.payment.test_helpers.faults import Fault, Kind
 from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import open_vault
+from settings import Settings
 from workers.chain_pace import Pace
 from workers.chain_watcher import DEVELOPMENT_CHAINS, READ_ANEW_EVERY, ChainWatcher
 from workers.context import WorkerContext, WorkerFactory, make_retention
@@ -40,7 +41,7 @@ TESTED_READ_ANEW_EVERY = timedelta(seconds=1)
 """Where merchants end the time of invoices and wait for the expiry."""
 
 
-def chain_watcher(context: WorkerContext) -> Worker:
+def chain_watcher(context: WorkerContext[Settings]) -> Worker:
     """Starts a watcher for each chain that a method names and an endpoint serves."""
     gateway = RpcChainGateway(
         context.settings.chain_rpc_urls, timeout_s=context.settings.chain_rpc_timeout_s
@@ -60,7 +61,7 @@ def chain_watcher(context: WorkerContext) -> Worker:
     return Worker("chain_watcher", try_start_one, poll_s=LOOK_FOR_CHAINS_EVERY_S)
 
 
-def watch_chain(context: WorkerContext, chain_id: int) -> Worker:
+def watch_chain(context: WorkerContext[Settings], chain_id: int) -> Worker:
     """Return the watcher of one chain; a lease elects one of several processes."""
     settings = context.settings
     name = watcher_of(chain_id)
@@ -124,7 +125,7 @@ def suffer_fault(database: Database, chain_id: int) -> None:
             raise EndpointFailed("refused the connection (simulated)")
 
 
-def invoice_expiry(context: WorkerContext) -> Worker:
+def invoice_expiry(context: WorkerContext[Settings]) -> Worker:
     """Lets invoices expire; any number of processes share the work. What clients see does not wait
     for it, because reads compute expiry from the clock.
     """
@@ -138,12 +139,12 @@ def expire_invoices(database: Database, clock: Clock, *, limit: int = EXPIRED_AT
     return database.run(lambda session: try_expire_some(session, now=now, limit=limit))
 
 
-def payment_retention(context: WorkerContext) -> Worker:
+def payment_retention(context: WorkerContext[Settings]) -> Worker:
     """Deletes the payment service's old rows; any number of processes share the work."""
     return make_retention(context, "payment_retention", POLICY)
 
 
-def webhooks(context: WorkerContext) -> Worker:
+def webhooks(context: WorkerContext[Settings]) -> Worker:
     """Posts events to webhook endpoints; any number of processes share the endpoints."""
     settings = context.settings
     sender = WebhookSender([ip_network(network) for network in settings.webhook_networks])
@@ -168,7 +169,7 @@ def find_posting_fault(database: Database, message: Message) -> Fault | None:
     return faults.try_take(database, faults.invoice_target(invoice["id"])) if invoice else None
 
 
-def scenario_runs(context: WorkerContext) -> Worker:
+def scenario_runs(context: WorkerContext[Settings]) -> Worker:
     """Carries out scenarios where there are test helpers; a lease elects one process."""
     settings, name = context.settings, "scenario_runs"
     if not settings.has_test_helpers:

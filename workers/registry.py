@@ -6,10 +6,10 @@ from functools import partial
 from importlib import import_module
 
 import logs
+from base_settings import Settings
 from models.clock import SystemClock
 from models.database import Database
 from project import current, find_object
-from settings import Settings
 from workers.context import WorkerContext, WorkerFactory
 from workers.heartbeats import expect_workers, find_table, heartbeats_of
 from workers.loop import WorkerPool

@@ -10,10 +10,10 @@ from datetime import timedelta
 
 import structlog
 
+from base_settings import Settings
 from models.clock import Clock
 from models.database import Database
 from models.retention import Policy, Rule
-from settings import Settings
 
 BATCH = 200
 EVERY = timedelta(minutes=1)

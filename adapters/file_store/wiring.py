@@ -2,7 +2,8 @@
 
 from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import FileStore
-from settings import Settings, SettingsError
+from base_settings import SettingsError
+from settings import Settings
 
 ARRIVING = "arriving"
 """Folder of the files that are on their way in, below `chat_upload_dir`; workers sweep it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from settings import Settings, SettingsError, variable
+from base_settings import Settings, SettingsError, variable
 
 if TYPE_CHECKING:
     from adapters.limits.redis_store import RedisLimitStore

@@ -23,17 +23,21 @@ FLUSH_S = 10.0
 MINUTE = 60.0
 
 
-def compose(settings: Settings) -> Service:
-    """The payment service as it is in production."""
+def compose(settings: Settings, *, has_optional: bool = False) -> Service:
+    """Return the payment service for production; `has_optional`: with its test helpers."""
     chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
     development = RpcDevelopmentChains(
         settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s
     )
     adapters = PaymentAdapters(chain=chain, development=development, webhooks=webhooks_of(settings))
-    return build_service(settings, clock=SystemClock(), adapters=adapters)
+    return build_service(
+        settings, clock=SystemClock(), adapters=adapters, has_optional=has_optional
+    )
 
 
-def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters) -> Service:
+def build_service(
+    settings: Settings, *, clock: Clock, adapters: PaymentAdapters, has_optional: bool = False
+) -> Service:
     """The payment service, ready for `server.serving.app.build_app`."""
     database = Database.for_service("payment", settings)
     rate_limit = None
@@ -54,7 +58,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: PaymentAdapters
         database=database,
         adapters=adapters,
         clock=clock,
-        chosen=("payment-test",) if settings.has_test_helpers else (),
+        chosen=("payment-test",) if has_optional or settings.has_test_helpers else (),
         chores=(Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),),
         rate_limit=rate_limit,
         strict_queries=True,

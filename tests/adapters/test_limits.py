@@ -12,12 +12,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.limits.wiring import open_limit_store
+from base_settings import SettingsError
 from cli.diagnosis import diagnose_limits
 from models.database import Database
 from server import rate_limit
 from server.errors import RateLimited
 from server.rate_limit import BATCHES, Limit, RateLimiter, SharedTable, policy_headers
-from settings import Settings, SettingsError
+from settings import Settings
 from tests.support.app import ServiceApp
 from tests.support.chat.app import ChatApp
 from tests.support.frozen_clock import FrozenClock

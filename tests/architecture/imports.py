@@ -21,6 +21,8 @@ SHIPPED = (
     ),
     *(
         "applications.py",
+        "base_settings.py",
+        "base_values.py",
         "logs.py",
         "project.py",
         "seams.py",

@@ -1,4 +1,4 @@
-"""docs/settings.md: its table, written from the fields of `settings.py`."""
+"""docs/settings.md: its table, written from the fields of `Settings`."""
 
 from pathlib import Path
 

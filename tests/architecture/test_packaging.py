@@ -42,6 +42,8 @@ def expected() -> set[str]:
     return {
         *find_present(*PACKAGES),
         "applications.py",
+        "base_settings.py",
+        "base_values.py",
         "logs.py",
         "project.py",
         "seams.py",

@@ -10,8 +10,9 @@ import click
 import pytest
 
 import specs
+from base_settings import variables
 from project import Service
-from settings import Settings, variables
+from settings import Settings
 from wsgi import project
 
 ROOT = Path(__file__).parents[2]

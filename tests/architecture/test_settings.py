@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+import base_settings
+from base_settings import SettingsError, setting, variables
 from cli.demo import Demo
-from settings import Settings, SettingsError, variables
+from settings import Settings
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:
@@ -250,3 +252,46 @@ class TestExposure:
         Settings.from_env({name: url, "SPECD_ALLOW_PLAIN_HTTP": "true"})
         Settings.from_env({name: url.replace("http:", "https:")})
         Settings.from_env({name: "http://127.0.0.1:9/x"})
+
+
+class ShopSettings(base_settings.Settings, prefix="SHOP_"):
+    shop_name: str = setting("My shop", str, "Name on receipts.")
+    shop_dir: Path = setting(Path("var/shop"), Path, "Directory of receipts.")
+    shop_key: str = setting("", str, "Key of the till.", secret=True)
+
+
+class TestSettingsOfAProject:
+    """A project adds settings in a subclass, whose variables have a prefix of their own."""
+
+    def test_variables_have_the_prefix_of_their_class(self) -> None:
+        settings = ShopSettings.from_env({"SHOP_SHOP_NAME": "Corner", "SPECD_WORKERS": "3"})
+        assert (settings.shop_name, settings.workers) == ("Corner", 3)
+        assert ShopSettings.variable("shop_name") == "SHOP_SHOP_NAME"
+        assert ShopSettings.variable("workers") == "SPECD_WORKERS"
+
+    @pytest.mark.parametrize(
+        ("name", "advice"),
+        [("SHOP_SHOP_NAMES", "SHOP_SHOP_NAME"), ("SPECD_WORKER", "SPECD_WORKERS")],
+    )
+    def test_unknown_variable_of_either_prefix_is_refused(self, name: str, advice: str) -> None:
+        with pytest.raises(SettingsError, match=f"{name} is not a setting: did you mean {advice}."):
+            ShopSettings.from_env({name: "x"})
+
+    def test_settings_of_another_project_are_unknown(self) -> None:
+        with pytest.raises(SettingsError, match="SPECD_CHAT_PAGE is not a setting"):
+            ShopSettings.from_env({"SPECD_CHAT_PAGE": "on"})
+
+    def test_secrets_come_from_files_and_are_never_shown(self, tmp_path: Path) -> None:
+        (tmp_path / "key").write_text("abc-def\n")
+        environ = {"SHOP_SHOP_KEY_FILE": str(tmp_path / "key")}
+        settings = ShopSettings.from_env(environ)
+        assert settings.shop_key == "abc-def"
+        assert "abc-def" not in repr(settings) + repr(settings.describe(environ))
+
+    def test_each_folder_is_found(self) -> None:
+        folders = ShopSettings(data_dir=Path("data")).find_folders()
+        assert folders == {
+            "data_dir": Path("data"),
+            "metrics_dir": Path("data/metrics"),
+            "shop_dir": Path("var/shop"),
+        }

@@ -226,7 +226,7 @@ def test_workers_that_run_nowhere(
 def test_removed_setting_is_reported_and_ignored(
     ready: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("settings.REMOVED", {"SPECD_OLD": "use SPECD_WORKERS"})
+    monkeypatch.setattr("base_settings.REMOVED", {"SPECD_OLD": "use SPECD_WORKERS"})
     monkeypatch.setenv("SPECD_OLD", "2")
     assert broken(ready) == {}
     assert "SPECD_OLD has no effect any more: use SPECD_WORKERS." in ready("doctor", "--json")[1]
