@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from enum import StrEnum
 from pathlib import Path
 
 from flask import Flask, abort, make_response, request, send_file
@@ -15,6 +16,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wsgi import ClosingIterator
 
 from models.chat.common.hosts import parse_host
+from models.chat.common.security_events import ChatEvent
 from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.links import Link, try_spend
 from pages.places import Places
@@ -89,7 +91,7 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
             is_first = archive.link is None or request.method == "HEAD" or spend_link(archive.link)
             if not is_first:
                 abort(404, LINK_DEAD)
-            _emit(SecurityEvent.EXPORT_DOWNLOADED, export_id)
+            _emit(ChatEvent.EXPORT_DOWNLOADED, export_id)
             response = send_file(
                 path,
                 mimetype="application/zip",
@@ -109,5 +111,5 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
     app.get("/exports/<int:export_id>/<token>")(send_archive)
 
 
-def _emit(name: SecurityEvent, export_id: int) -> None:
+def _emit(name: StrEnum, export_id: int) -> None:
     emit(name, address=request.remote_addr, operation="send_archive", export_id=export_id)

@@ -12,11 +12,12 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from models.base import table_of
+from models.chat.common.security_events import ChatEvent
 from models.chat.tables import AuditLog
 from models.database import after_commit
 from models.prepared import Change
 from models.reader import Db
-from security_events import SecurityEvent, current_caller, emit
+from security_events import current_caller, emit
 
 _TABLE = table_of(AuditLog)
 _INSERT = Change(insert(_TABLE))
@@ -31,7 +32,7 @@ SHOWN = (
     "request_id",
 )
 
-_EVENTS = {event.value: event for event in SecurityEvent}
+_EVENTS = {event.value: event for event in ChatEvent}
 LOGGED_FACTS = frozenset(("by", "export_type", "property"))
 """The facts, besides numbers, that a line of the log has; the audit log has all of them."""
 
