@@ -37,6 +37,11 @@ def build(project: Project, services: Sequence[Service]) -> Any:
             for service in composed.values()
             for name, address in service.addresses.items()
         },
+        contents={
+            document.name: document.content
+            for service in composed.values()
+            for document in service.documents
+        },
         failures={
             service.name: service.list_failures()
             for service in composed.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import structlog
@@ -13,7 +14,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import RequestRedirect
 
 from models.errors import DatabaseUnavailable
-from pages import assets, errors, reference, security
+from pages import assets, errors, front, reference, security
 from pages.languages import choose_texts
 
 log = structlog.get_logger("specd.pages")
@@ -45,6 +46,7 @@ class Pages(Flask):
 def build_pages(
     *,
     documents: Mapping[str, str],
+    contents: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     failures: Mapping[str, Sequence[errors.Failure]] = MappingProxyType({}),
     own: Sequence[Callable[[Flask], None]] = (),
     is_https: bool = False,
@@ -52,7 +54,8 @@ def build_pages(
     """Return the application.
 
     `documents` maps a document's name to the path it is served at, without `.yaml` or `.json`, such
-    as `{"payment": "/v1/openapi"}`, and `failures` a service's name to its failures.
+    as `{"payment": "/v1/openapi"}`, `contents` to the document itself, which its page describes,
+    and `failures` a service's name to its failures.
     Each of `own` adds the pages that one service has beyond these. `is_https`: people reach the
     pages over HTTPS.
     """
@@ -62,7 +65,8 @@ def build_pages(
     app.before_request(_name_route)
     security.install(app, is_https=is_https)
     assets.install(app)
-    reference.install(app, documents, has_errors=frozenset(failures))
+    front.install(app, documents)
+    reference.install(app, documents, contents, has_errors=frozenset(failures))
     errors.install(app, failures)
     for install in own:
         install(app)

@@ -1,14 +1,15 @@
 """The files under static/.
 
 Each address carries a digest of the file's content, so that browsers may keep it for ever. Texts
-are sent with gzip: they are public and the same for all readers, so their size reveals nothing.
+are sent with gzip: they are public and the same for all readers, so their size reveals nothing. So
+are pages that are the same for all readers.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from flask import Flask, Response, request, send_from_directory
@@ -65,6 +66,23 @@ def install(app: Flask) -> None:
 
     app.get("/static/<path:name>", endpoint="static")(serve)
     app.add_template_global(asset, "asset")
+
+
+def send_public(page: str) -> Response:
+    """Return a page that is the same for all readers and contains no secret, with gzip if the
+    client accepts it. The page is compressed once.
+    """
+    response = Response(page, mimetype="text/html")
+    response.vary.add("Accept-Encoding")
+    if accepts_gzip():
+        response.set_data(_compress_page(page))
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+@lru_cache(maxsize=64)
+def _compress_page(page: str) -> bytes:
+    return gzip.compress(page.encode(), mtime=0)
 
 
 def accepts_gzip() -> bool:

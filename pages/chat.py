@@ -26,7 +26,8 @@ def add_chat(app: Flask) -> None:
     """Add GET /chat, a small client of the service in the browser. It prompts for an email
     address and a password. /login/, where the reference has its sign-in, leads to it.
     """
-    add_client(app, "chat", document="chat", formats=FORMATS)
+    about = "Talk in channels and direct messages. Sign in with the account of your organization."
+    add_client(app, "chat", about=about, document="chat", formats=FORMATS)
     app.get("/login/")(show_chat)
 
 

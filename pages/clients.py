@@ -12,6 +12,7 @@ from flask import Flask, render_template
 from flask.typing import ResponseReturnValue
 
 from pages.assets import STATIC
+from pages.front import Entrance, add_entrance
 
 COMMON = "client"
 """The directory under static/ of the modules that these pages have in common."""
@@ -26,11 +27,12 @@ def modules_of(name: str) -> list[str]:
     ]
 
 
-def add_client(app: Flask, name: str, *, document: str, **facts: Any) -> None:
+def add_client(app: Flask, name: str, *, about: str, document: str, **facts: Any) -> None:
     """Add the page GET /NAME: the template and the style sheet of that name, and the modules under
-    static/NAME. People without scripts get a link to the reference of `document`. `facts` are
-    further values for the template.
+    static/NAME. `about` is its sentence on the front page. People without scripts get a link to the
+    reference of `document`. `facts` are further values for the template.
     """
+    add_entrance(app, Entrance(name.capitalize(), f"/{name}", about))
     modules = modules_of(name)
 
     def show_client() -> ResponseReturnValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Protocol
@@ -11,6 +12,8 @@ from typing import Protocol
 from flask import Flask, abort, render_template
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
+
+from pages.assets import send_public
 
 
 class Failure(Protocol):
@@ -39,14 +42,18 @@ def install(app: Flask, failures: Mapping[str, Sequence[Failure]]) -> None:
     side by side.
     """
 
-    def show_errors(name: str) -> ResponseReturnValue:
-        if name not in failures:
-            abort(404, "No service of this name is served here. See /docs for those that are.")
+    @cache
+    def render(name: str) -> str:
         groups = [
             (subject, list(group))
             for subject, group in groupby(failures[name], attrgetter("subject"))
         ]
         return render_template("errors.html", name=name, groups=groups)
+
+    def show_errors(name: str) -> ResponseReturnValue:
+        if name not in failures:
+            abort(404, "No service of this name is served here. See /docs for those that are.")
+        return send_public(render(name))
 
     app.get("/docs/<name>/errors")(show_errors)
     app.add_template_filter(show_code, "show_code")

@@ -6,11 +6,14 @@ from flask import Flask
 
 from pages import checkout
 from pages.clients import add_client
+from pages.front import Entrance, add_entrance
 from pages.served import Served
 
 
 def install_for(app: Flask, service: Served) -> None:
     checkout.install_for(app, service)
+    about = "Each session has a page of its own, whose address the shop gets as `checkout_url`."
+    add_entrance(app, Entrance("Checkout", None, about))
     if service.settings.dashboard_page:
         add_dashboard(app)
 
@@ -19,4 +22,5 @@ def add_dashboard(app: Flask) -> None:
     """Add GET /dashboard: invoices, events and webhooks of a project, live. It prompts for
     the project's key.
     """
-    add_client(app, "dashboard", document="payment-events")
+    about = "Watch the invoices, events and webhooks of a project. Sign in with its key."
+    add_client(app, "dashboard", about=about, document="payment-events")

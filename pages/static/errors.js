@@ -4,7 +4,7 @@
 (() => {
   const search = document.getElementById("search");
   const found = document.getElementById("found");
-  const rows = [...document.querySelectorAll("tbody tr")].map((row) => ({ row, text: row.innerText.toLowerCase() }));
+  const rows = [...document.querySelectorAll("tbody tr")].map((row) => ({ row, text: row.textContent.toLowerCase() }));
   const groups = [...document.querySelectorAll("main table")];
 
   function find() {

@@ -1,4 +1,4 @@
-"""What a person does on a reference page (Swagger UI)."""
+"""Steps of a person on a reference page, whose operations Swagger UI draws."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from selenium.webdriver.support.select import Select
 
 from tests.pages.browser import Browser
 
-DRAWN = 40
-"""Looks at a page that grows no more: most of a second."""
 LIVE = ".live-responses-table tbody"
 HEED_PRESSES = """
 window.hasPressed = false;
@@ -24,32 +22,23 @@ document.addEventListener("click", event => {
 
 def open_reference(browser: Browser, base: str, service: str = "payment") -> None:
     browser.open(f"{base}/docs/{service}")
-    counts: list[int] = []
-
-    def are_drawn() -> bool:
-        """A long document shows its tags, folded; a short one its operations."""
-        ready = "#reference[data-ready]"
-        counts.append(len(browser.find_all(f"{ready} .opblock, {ready} .opblock-tag")))
-        return len(counts) > DRAWN and 0 < min(counts[-DRAWN:]) == max(counts[-DRAWN:])
-
-    browser.wait(are_drawn, "all operations")
+    browser.wait(lambda: browser.find_all("#contents nav a"), "the table of contents")
 
 
-def authorize(browser: Browser, key: str) -> None:
+def authorize(browser: Browser, *credentials: str) -> None:
+    """Enter a key, or HTTP Basic credentials, in the open operation."""
     browser.find(".btn.authorize").click()
-    browser.find(".modal-ux input").send_keys(key)
+    for field, text in zip(browser.find_all(".modal-ux input"), credentials, strict=True):
+        field.send_keys(text)
     browser.find(".modal-ux .btn.authorize").click()
     browser.find(".modal-ux .btn-done").click()
 
 
 def open_operation(browser: Browser, operation_id: str) -> None:
-    """By its line; where that is folded away, by the table of contents."""
-    line = f"[id$='-{operation_id}'] .opblock-summary-control"
-    if browser.find_all(line):
-        browser.find(line).click()
-    else:
-        browser.run(f"document.querySelector(\"#contents a[href$='/{operation_id}']\").click()")
-    browser.wait(lambda: browser.find_all(".btn.execute"), "the operation to open")
+    line = f".operation[data-name='{operation_id}']"
+    browser.run("document.querySelector(arguments[0]).open = true", line)
+    drawn = f"{line} [id$='-{operation_id}'] .btn.execute"
+    browser.wait(lambda: browser.find_all(drawn), "the operation to open")
     browser.wait_still(".btn.execute")
 
 
@@ -79,16 +68,6 @@ def send(browser: Browser) -> tuple[str, str]:
     return status, browser.text(f"{LIVE} .highlight-code code")
 
 
-def authorize_as(browser: Browser, name: str, password: str) -> None:
-    """Enter HTTP Basic credentials."""
-    browser.find(".btn.authorize").click()
-    user, secret = browser.find_all(".modal-ux input")
-    user.send_keys(name)
-    secret.send_keys(password)
-    browser.find(".modal-ux .btn.authorize").click()
-    browser.find(".modal-ux .btn-done").click()
-
-
 def choose_body(browser: Browser, media_type: str) -> None:
     """Say how the open operation's body is written."""
     Select(browser.find(".body-param-content-type select")).select_by_value(media_type)
@@ -96,12 +75,7 @@ def choose_body(browser: Browser, media_type: str) -> None:
 
 def fill(browser: Browser, name: str, text: str) -> None:
     """Write into the open operation's field of a parameter, instead of its example."""
-    row = f".opblock.is-open tr:is([data-param-name='{name}'], [data-property-name='{name}'])"
+    row = f".operation[open] tr:is([data-param-name='{name}'], [data-property-name='{name}'])"
     field = browser.find(f"{row} :is(input:not([type=checkbox]), textarea)")
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys(text)
-
-
-def close_operation(browser: Browser, operation_id: str) -> None:
-    browser.find(f"[id$='-{operation_id}'] .opblock-summary-control").click()
-    browser.wait(lambda: not browser.find_all(".btn.execute"), "the operation to close")

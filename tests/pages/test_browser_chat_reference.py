@@ -15,9 +15,8 @@ from server.service import Service
 from server.serving.app import build_app
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import (
-    authorize_as,
+    authorize,
     choose_body,
-    close_operation,
     fill,
     open_operation,
     open_reference,
@@ -33,6 +32,7 @@ FORM = "application/x-www-form-urlencoded"
 def base(service: Service) -> Iterator[str]:
     pages = build_pages(
         documents={"chat": "/api/v1/openapi"},
+        contents={"chat": service.document},
         failures={"chat": list_failures()},
     )
     with running(build_app([service], pages=pages)) as address:
@@ -45,19 +45,10 @@ def outside(browser: Browser, base: str) -> list[str]:
 
 def test_lists_every_operation_under_its_tag(browser: Browser, base: str, service: Service) -> None:
     open_reference(browser, base, "chat")
-    drawn = []
-    for number in range(len(browser.find_all(".opblock-tag"))):
-        fold = f"document.querySelectorAll('.opblock-tag')[{number}].click()"
-        browser.run(fold)
-        browser.wait(lambda: browser.find_all(".opblock"), "the operations of a tag")
-        drawn += browser.run(
-            "return [...document.querySelectorAll('.opblock')].map(block => ["
-            " block.querySelector('.opblock-summary-method').innerText,"
-            " block.querySelector('[data-path]').dataset.path,"
-            " block.id])"
-        )
-        browser.run(fold)
-        browser.wait(lambda: not browser.find_all(".opblock"), "the tag to fold")
+    drawn = browser.run(
+        "return [...document.querySelectorAll('.operation')].map(({dataset, id}) => ["
+        " dataset.method.toUpperCase(), dataset.path, id])"
+    )
     document: dict[str, Any] = dict(service.document)
     tags = {
         operation["operationId"]: operation["tags"][0]
@@ -66,7 +57,7 @@ def test_lists_every_operation_under_its_tag(browser: Browser, base: str, servic
         if isinstance(operation, dict)
     }
     assert sorted(drawn) == sorted(
-        [method, path, f"operations-{tags[name]}-{name}"]
+        [method, path, f"/{tags[name]}/{name}"]
         for name, (method, path) in operations_of(document).items()
     )
     assert len(drawn) > 60
@@ -88,8 +79,8 @@ def test_sends_a_form_with_a_json_array_and_shows_the_answer(
     browser: Browser, base: str, key: str
 ) -> None:
     open_reference(browser, base, "chat")
-    authorize_as(browser, EMAIL, key)
     open_operation(browser, "subscribe")
+    authorize(browser, EMAIL, key)
     choose_body(browser, FORM)
     fill(browser, "subscriptions", json.dumps([{"name": "stage"}, {"name": "foyer"}]))
     status, body = send(browser)
@@ -100,7 +91,6 @@ def test_sends_a_form_with_a_json_array_and_shows_the_answer(
     assert "-d 'subscriptions=%5B%7B%22name%22" in sent, "as a form"
     assert "&" not in sent.partition("-d ")[2], "what nobody filled in is not sent"
     assert "request-id: " in browser.text(".live-responses-table div + div .microlight")
-    close_operation(browser, "subscribe")
 
     open_operation(browser, "get_user_by_email")
     fill(browser, "email", EMAIL)
@@ -114,8 +104,8 @@ def test_sends_a_form_with_a_json_array_and_shows_the_answer(
 
 def test_shows_an_error_whose_link_leads_to_its_row(browser: Browser, base: str, key: str) -> None:
     open_reference(browser, base, "chat")
-    authorize_as(browser, EMAIL, key)
     open_operation(browser, "update_message")
+    authorize(browser, EMAIL, key)
     fill(browser, "message_id", "999")
     choose_body(browser, FORM)
     fill(browser, "content", "x")

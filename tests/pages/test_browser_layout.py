@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import specs
 from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
 from pages.app import build_pages
@@ -72,7 +73,8 @@ def base() -> Iterator[str]:
     documents["chat"] = "/api/v1/openapi"
     failures = {"payment": payment.list_failures(), "chat": chat.list_failures()}
     own = [add_dashboard, add_chat]
-    app = build_pages(documents=documents, failures=failures, own=own)
+    contents = {"payment": DOCUMENT, "chat": specs.load("chat")}
+    app = build_pages(documents=documents, contents=contents, failures=failures, own=own)
     app.add_url_rule("/v1/openapi.json", "document", lambda: DOCUMENT)
     with serving(app) as address:
         yield address

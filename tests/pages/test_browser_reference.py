@@ -1,4 +1,4 @@
-"""/docs/<service> in headless Chromium: the document is drawn, and a person can send a request."""
+"""/docs/<document> in headless Chromium: a reader finds an operation and sends a request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from flask.typing import ResponseReturnValue
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
-from tests.pages.stage import Stage, serving
+from tests.pages.stage import serving
 
 KEY = "prk_test_0badcafe_mXq7vT2bKd0LrNw5yHcZ9sPgJ4uAiEo1FxR8tWkV3nQ"
 EXAMPLE_KEY = "0a9b6c1e-8d4f-4a53-b7de-94c1f2a6e385"
+
+HEAVY = ("/static/swagger-ui/swagger-ui-bundle.js", "/static/swagger-ui/swagger-ui.css")
 
 TOP = "return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().top)"
 
@@ -61,7 +64,7 @@ DOCUMENT: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def base() -> Iterator[str]:
     """The pages beside a service of one operation that wants the key."""
-    app = Stage().build()
+    app = build_pages(documents={"payment": "/v1/openapi"}, contents={"payment": DOCUMENT})
 
     def list_payment_methods() -> ResponseReturnValue:
         if request.headers.get("Authorization") != f"Bearer {KEY}":
@@ -79,22 +82,48 @@ def base() -> Iterator[str]:
 
 
 class TestReference:
-    def test_draws_each_operation_with_nothing_from_outside(
+    def test_loads_swagger_ui_and_the_document_only_for_an_operation(
         self, browser: Browser, base: str
     ) -> None:
         open_reference(browser, base)
-        assert browser.text(".info .title").startswith("Payment")
-        assert browser.text(".opblock-summary-path").replace("\u200b", "") == "/v1/payment-methods"
-        assert browser.text(".opblock-summary-description") == "List the payment methods"
+        assert browser.text("h1") == "Payment 0.2.1"
+        lines = [line.text.split() for line in browser.find_all(".operation summary")]
+        assert lines[0][:2] == ["GET", "/v1/payment-methods"]
+        heavy = [f"{base}/v1/openapi.json", *(f"{base}{it}" for it in HEAVY)]
         requested = browser.requested()
-        assert f"{base}/v1/openapi.json" in requested
+        assert [url for url in requested if url.startswith(tuple(heavy))] == []
+        open_operation(browser, "list_payment_methods")
+        requested += browser.requested()
+        for address in heavy:
+            assert len([url for url in requested if url.startswith(address)]) == 1
         assert [url for url in requested if not url.startswith(f"{base}/")] == []
         assert browser.console() == []
+
+    def test_link_to_an_operation_opens_it(self, browser: Browser, base: str) -> None:
+        browser.open(f"{base}/docs/payment#/payment_methods/create_payout")
+        opened = ".operation[open][data-name=create_payout] .btn.execute"
+        browser.wait(lambda: browser.find_all(opened), "the operation to open")
+        browser.run("location.hash = '#/payment_methods/list_payment_methods'")
+        opened = ".operation[open][data-name=list_payment_methods] .btn.execute"
+        browser.wait(lambda: browser.find_all(opened), "the next operation")
+        assert len(browser.find_all(".operation[open]")) == 1
+        assert browser.console() == []
+
+    def test_document_that_fails_is_read_again(self, browser: Browser, base: str) -> None:
+        open_reference(browser, base)
+        browser.connect(is_connected=False)
+        browser.run("document.querySelector('.operation').open = true")
+        failed = "could not be loaded"
+        browser.wait(lambda: failed in browser.text(".operation .panel"), "the failure")
+        browser.run("document.querySelector('.operation').open = false")
+        browser.connect(is_connected=True)
+        open_operation(browser, "list_payment_methods")
 
     def test_sends_a_request_with_the_key_entered_and_then_forgets_the_key(
         self, browser: Browser, base: str
     ) -> None:
         open_reference(browser, base)
+        open_operation(browser, "create_payout")
         authorize(browser, KEY)
         open_operation(browser, "list_payment_methods")
         status, body = send(browser)
@@ -125,18 +154,19 @@ class TestReference:
         assert json.loads(send(browser)[1]) == {"key": "my-own-key-1"}
 
     @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-    def test_fits_a_phone(self, browser: Browser, base: str, dark: bool) -> None:
+    def test_operation_has_the_colors_of_the_page(
+        self, browser: Browser, base: str, dark: bool
+    ) -> None:
         browser.show(width=390, dark=dark)
         open_reference(browser, base)
-        assert browser.run("return document.documentElement.scrollWidth") <= 390
-        assert (
-            browser.run("return document.documentElement.classList.contains('dark-mode')") is dark
-        )
+        open_operation(browser, "list_payment_methods")
+        assert browser.run("return document.documentElement.matches('.dark-mode')") is dark
 
-    def test_points_to_the_document_without_javascript(self, browser: Browser, base: str) -> None:
+    def test_lists_operations_without_javascript(self, browser: Browser, base: str) -> None:
         browser.command("Emulation.setScriptExecutionDisabled", value=True)
         browser.open(f"{base}/docs/payment")
-        assert "needs JavaScript" in browser.find("#reference").text
+        assert "Without JavaScript" in browser.find("#reference noscript").text
+        assert len([it for it in browser.find_all(".operation summary") if it.is_displayed()]) == 2
         link = browser.driver.find_element(By.LINK_TEXT, "/v1/openapi.yaml")
         assert link.get_attribute("href") == f"{base}/v1/openapi.yaml"
 
@@ -158,7 +188,7 @@ class TestContents:
         browser.run("scrollTo(0, document.body.scrollHeight)")
         assert browser.run(TOP, "#contents") >= 0
         links[2].click()
-        opened = "#operations-payment_methods-list_payment_methods.is-open"
+        opened = ".operation[open][data-name=list_payment_methods] .btn.execute"
         browser.wait(lambda: browser.find_all(opened), "the operation to open")
         assert browser.console() == []
 
@@ -172,7 +202,9 @@ class TestContents:
         shown = [link.text for link in browser.find_all("#contents a") if link.is_displayed()]
         assert shown == ["payment methods", "Create a payout"]
         browser.find("#search").send_keys(Keys.ENTER)
-        opened = "#operations-payment_methods-create_payout.is-open"
+        listed = [it.text for it in browser.find_all(".operation code") if it.is_displayed()]
+        assert listed == ["/v1/payouts"]
+        opened = ".operation[open][data-name=create_payout] .btn.execute"
         browser.wait(lambda: browser.find_all(opened), "the operation to open")
         browser.find("#search").send_keys(" nothing")
         assert browser.text("#found") == "0 operations found"
@@ -186,5 +218,5 @@ class TestContents:
         browser.find("#contents summary").click()
         browser.find_all("#contents a")[0].click()
         assert browser.run("return document.querySelector('#contents').open") is False
-        assert browser.run(TOP, ".info h2") >= 0
+        assert browser.run(TOP, "#errors") >= 0
         assert browser.console() == []

@@ -51,7 +51,10 @@ def base(service: Service, store: Database) -> Iterator[str]:
             return find_checkout(connection, token, CLOCK.now())
 
     own = partial(checkout.install, look_up=look_up, poll_ms=100)
-    pages = build_pages(documents={"payment": "/v1/openapi"}, own=[own])
+    content = service.documents[0].content
+    pages = build_pages(
+        documents={"payment": "/v1/openapi"}, contents={"payment": content}, own=[own]
+    )
     with running(build_app([service], pages=pages)) as address:
         yield address
 
@@ -103,9 +106,7 @@ def test_a_developer_reads_the_document_and_sends_a_request(
     browser: Browser, base: str, service: Service, merchant: Merchant
 ) -> None:
     open_reference(browser, base)
-    drawn = [
-        element.text.replace("\u200b", "") for element in browser.find_all(".opblock-summary-path")
-    ]
+    drawn = [element.text for element in browser.find_all(".operation summary code")]
     assert sorted(drawn) == sorted(
         path
         for path, item in service.documents[0].content["paths"].items()
