@@ -14,6 +14,7 @@ from flask.typing import ResponseReturnValue
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.money import format_units
 from models.types import to_ms
+from pages.explorers import transaction_url
 from pages.languages import TEXTS, Texts, choose_texts
 from pages.qr import draw_qr
 from pages.served import Served
@@ -92,6 +93,9 @@ def present(view: CheckoutView, texts: Texts) -> dict[str, Any]:
         "received": with_symbol(view, view.amount_paid + view.amount_pending, texts),
         "payment_uri": uri_for_rest(view),
         "qr": draw_qr(uri_for_rest(view), label_of(view, texts)) if is_payable(view) else None,
+        "transactions": [
+            (tx_hash, transaction_url(view.chain_id, tx_hash)) for tx_hash in view.transactions
+        ],
         "back": back_url(view),
         "back_host": urlsplit(back_url(view) or "").netloc,
         "deadline": deadline_of(view),

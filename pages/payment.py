@@ -6,6 +6,7 @@ from flask import Flask
 
 from pages import checkout
 from pages.clients import add_client
+from pages.explorers import EXPLORERS
 from pages.front import Entrance, add_entrance
 from pages.served import Served
 
@@ -23,4 +24,4 @@ def add_dashboard(app: Flask) -> None:
     the project's key.
     """
     about = "Watch the invoices, events and webhooks of a project. Sign in with its key."
-    add_client(app, "dashboard", about=about, document="payment-events")
+    add_client(app, "dashboard", about=about, document="payment-events", explorers=dict(EXPLORERS))

@@ -45,6 +45,11 @@ _PROJECTS = (
 )
 
 
+def read_project_name(session: Session, project_id: str) -> str:
+    """Return the name of a project that exists."""
+    return session.execute(select(Project.name).where(Project.id == project_id)).scalar_one()
+
+
 def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> Project:
     """Return a new project whose invoices are paid to children of `xpub`.
 

@@ -169,3 +169,15 @@ class TestSecrets:
         for path in (PAGE, "/docs", "/docs/payment", "/checkout/x"):
             page = client.get(path).text
             assert re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=", page) is None
+
+
+def test_transaction_is_linked_to_the_explorer_of_its_chain(
+    client: FlaskClient, stage: Stage
+) -> None:
+    tx_hash = "0x" + "ab" * 32
+    stage.set(status="paid", transactions=(tx_hash,), chain_id=11155111)
+    assert f'href="https://sepolia.etherscan.io/tx/{tx_hash}"' in client.get(PAGE).text
+    stage.set(status="paid", transactions=(tx_hash,))
+    page = client.get(PAGE).text
+    assert tx_hash in page
+    assert f"tx/{tx_hash}" not in page

@@ -2,6 +2,7 @@
 
 import { h, reconcile } from "../client/element.js";
 import { badge } from "./badge.js";
+import { addressOf, eventPlace, WEBHOOKS } from "./places.js";
 import { secondOf } from "./times.js";
 import { describeAttempt, describeEvent } from "./wording.js";
 
@@ -39,11 +40,13 @@ export class AttemptTable {
   #make(attempt) {
     const { event_id, event_type, attempt_no, at, duration_ms, answer, next_attempt_at, endpoint } = attempt;
     const said = answer !== "" && h("details", {}, h("summary", {}, "Answer"), h("pre", {}, answer));
-    const again = h("button", { type: "button", class: "quiet", onclick: () => this.#sendAgain(attempt) }, "Send again");
+    const send = { type: "button", class: "quiet", "data-writes": true, onclick: () => this.#sendAgain(attempt) };
+    const again = endpoint.status === "enabled" ? h("button", send, "Send again") : h("span", { class: "muted" }, "endpoint disabled");
+    const name = h("code", {}, event_id);
     const cells = [
       ["Result", badge(describeAttempt(attempt)), attempt_no > 1 && h("p", { class: "muted" }, `attempt ${attempt_no}`), said],
-      ["Event", describeEvent(event_type).words, h("code", { class: "muted" }, event_id)],
-      this.#hasEndpoint && ["Endpoint", h("span", { class: "wrap" }, endpoint.url)],
+      ["Event", describeEvent(event_type).words, this.#hasEndpoint ? name : h("a", { href: addressOf(eventPlace(event_id)) }, name)],
+      this.#hasEndpoint && ["Endpoint", h("a", { class: "wrap", href: addressOf(WEBHOOKS) }, endpoint.url)],
       ["Sent", secondOf(at), h("p", { class: "muted" }, `${duration_ms} ms`)],
       ["Next attempt", nextOf(attempt, next_attempt_at), h("p", {}, again)],
     ];

@@ -4,11 +4,11 @@ import { announce, find, h } from "../client/element.js";
 
 const DONE_MS = 1500;
 
-/** A value and its button; `what` names the value. */
-export function copyable(value, what) {
+/** A value and its button; `what` names the value. `link` has the properties of a link, if it is one. */
+export function copyable(value, what, link = null) {
   const sign = find("sign-copy").content.cloneNode(true);
   const button = h("button", { type: "button", class: "copy-value", "aria-label": `Copy: ${what}`, title: "Copy" }, sign);
-  return h("span", { class: "copyable" }, h("code", {}, value), button);
+  return h("span", { class: "copyable" }, link ? h("a", link, h("code", {}, value)) : h("code", {}, value), button);
 }
 
 /** Listen to the buttons of the page. */

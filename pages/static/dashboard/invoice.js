@@ -1,12 +1,14 @@
 // The open invoice: what is owed and what has arrived, its payments, its events and their deliveries.
 
-import { find, h } from "../client/element.js";
+import { announce, find, h } from "../client/element.js";
 import { insist } from "../client/patience.js";
 import { badge } from "./badge.js";
 import { copyable } from "./copying.js";
 import { Deliveries } from "./deliveries.js";
+import { explorerLink } from "./explorers.js";
 import { History } from "./history.js";
 import { writeAmount } from "./money.js";
+import { addressOf, INVOICES } from "./places.js";
 import { Resolution } from "./resolution.js";
 import { minuteOf, secondOf } from "./times.js";
 import { describe, describePayment } from "./wording.js";
@@ -28,6 +30,7 @@ export class InvoiceView {
     this.#history = new History(app);
     this.#deliveries = new Deliveries(app, this.#history);
     this.#resolution = new Resolution(app);
+    find("new-checkout").addEventListener("click", () => this.#createCheckout());
   }
 
   open(id) {
@@ -108,7 +111,29 @@ export class InvoiceView {
   #drawCheckout({ id, status }) {
     const address = status === "unpaid" && this.#app.checkouts.get(id);
     const link = { class: "button", href: address, target: "_blank", rel: "noopener" };
-    find("ready").replaceChildren(...(address ? [h("a", link, "Open the checkout page")] : []));
+    const shown = address ? [h("a", link, "Open the checkout page"), copyable(address, "checkout page")] : [];
+    find("ready").replaceChildren(...shown);
+    find("new-checkout").hidden = status !== "unpaid" || shown.length > 0;
+  }
+
+  /** A session's address is shown once, so an invoice whose address is lost gets another session. */
+  async #createCheckout() {
+    const { api, checkouts } = this.#app;
+    const id = this.#id;
+    const button = find("new-checkout");
+    if (button.ariaBusy === "true") return;
+    button.ariaBusy = "true";
+    try {
+      const { checkout_url } = await api.post(`/invoices/${id}/checkout-sessions`);
+      checkouts.set(id, checkout_url);
+      this.draw();
+      find("ready").querySelector("a")?.focus();
+      announce("The checkout page is ready.");
+    } catch (error) {
+      this.#app.fail(api, error);
+    } finally {
+      button.ariaBusy = "false";
+    }
   }
 
   async #read(signal) {
@@ -140,10 +165,14 @@ export class InvoiceView {
 
 const LONG = new Set(["Deposit address", "Token", "Invoice"]);
 
+/** A link to the list with these filters. */
+const listLink = (filters) => ({ href: `${addressOf(INVOICES)}?${new URLSearchParams(filters)}` });
+
 function factsOf(invoice, method) {
+  const explore = (kind, id) => explorerLink(invoice.chain_id, kind, id);
   const amount = (name, atoms) => [name, atoms !== "0" && writeAmount(atoms, method)];
   const facts = [
-    ["Order", copyable(invoice.external_order_id, "order")],
+    ["Order", copyable(invoice.external_order_id, "order", listLink({ search: invoice.external_order_id }))],
     ["Attempt", String(invoice.attempt_no)],
     amount("Confirmed", invoice.amount_paid),
     amount("Being confirmed", invoice.amount_pending),
@@ -154,23 +183,23 @@ function factsOf(invoice, method) {
     ["To pay until", minuteOf(invoice.expires_at)],
     ["Paid", invoice.paid_at !== null && minuteOf(invoice.paid_at)],
     ["Canceled", invoice.canceled_at !== null && minuteOf(invoice.canceled_at)],
-    ["Method", copyable(invoice.payment_method_id, "method")],
-    ["Deposit address", copyable(invoice.deposit_address, "deposit address")],
-    ["Token", copyable(invoice.token_address, "token")],
+    ["Method", copyable(invoice.payment_method_id, "method", listLink({ method: invoice.payment_method_id }))],
+    ["Deposit address", copyable(invoice.deposit_address, "deposit address", explore("address", invoice.deposit_address))],
+    ["Token", copyable(invoice.token_address, "token", explore("token", invoice.token_address))],
     ["Invoice", copyable(invoice.id, "invoice")],
   ];
   const given = facts.filter(([, value]) => value !== false);
   return given.map(([name, value]) => h("div", { class: LONG.has(name) && "long" }, h("dt", {}, name), h("dd", {}, value)));
 }
 
-function rowOf(payment, { confirmations_required }, method) {
+function rowOf(payment, { chain_id, confirmations_required }, method) {
   const { amount, confirmations, status, tx_hash, block_number, from, detected_at } = payment;
   const reached = Math.min(confirmations, confirmations_required);
   const count = status !== "orphaned" && `${reached} of ${confirmations_required} confirmations`;
   const cells = [
     ["Amount", h("strong", {}, writeAmount(amount, method))],
     ["State", badge(describePayment(payment)), h("p", { class: "muted" }, count)],
-    ["Transaction", copyable(tx_hash, "transaction"), h("p", { class: "muted" }, `in block ${block_number} from `, copyable(from, "sender"))],
+    ["Transaction", copyable(tx_hash, "transaction", explorerLink(chain_id, "tx", tx_hash)), h("p", { class: "muted" }, `in block ${block_number} from `, copyable(from, "sender", explorerLink(chain_id, "address", from)))],
     ["Seen", secondOf(detected_at)],
   ];
   return h("tr", {}, cells.map(([label, ...content]) => h("td", { "data-label": label }, ...content)));

@@ -3,7 +3,7 @@
 import { announce, find, h, markCurrent, reconcile } from "../client/element.js";
 import { insist } from "../client/patience.js";
 import { badge } from "./badge.js";
-import { Filter, isEmpty, passes } from "./filter.js";
+import { Filter, isEmpty, passes, wholeOf } from "./filter.js";
 import { byAge } from "./invoices.js";
 import { alignedAmount } from "./money.js";
 import { addressOf, INVOICES, invoicePlace } from "./places.js";
@@ -18,10 +18,11 @@ const EVERYTHING = { created_at: -Infinity, id: "" };
 
 export class List {
   #app;
-  #filter = new Filter(() => this.#change());
+  filter = new Filter(() => this.#change());
   #wanted = {};
   #end = NOTHING;
   #cursor = null;
+  #readCount = 0;
   #rows = new Map(); // id -> {invoice, element}
   #loading = new AbortController();
 
@@ -36,13 +37,15 @@ export class List {
   async #export(id, subject, wanted) {
     const button = find(id);
     if (button.ariaBusy === "true") return;
-    if (wanted.search !== undefined && !this.#app.invoices.select((it) => it.external_order_id === wanted.search).length)
-      return this.#app.fail(this.#app.api, { status: 0, message: "An export is filtered by a whole order id only. Complete or clear the search." });
+    const { search, ...filters } = wanted;
+    const isWhole = Object.keys(wholeOf(search)).length > 0;
+    if (search !== undefined && !isWhole && !this.#app.invoices.select((it) => it.external_order_id === search).length)
+      return this.#app.fail(this.#app.api, { status: 0, message: "An export is filtered by a whole order id, address or transaction only. Complete or clear the search." });
     button.ariaBusy = "true";
     const { api } = this.#app;
     try {
-      const { search, ...others } = wanted;
-      const file = await api.file(`/${subject}.csv`, { ...others, external_order_id: search });
+      const sought = isWhole ? wholeOf(search) : { external_order_id: search };
+      const file = await api.file(`/${subject}.csv`, { ...filters, ...sought });
       if (this.#app.api !== api) return;
       const link = h("a", { href: URL.createObjectURL(file), download: `${subject}.csv` });
       link.click();
@@ -57,13 +60,13 @@ export class List {
 
   /** The address of the list as it is filtered. */
   get address() {
-    const { query } = this.#filter;
+    const { query } = this.filter;
     return query === "" ? addressOf(INVOICES) : `${addressOf(INVOICES)}?${query}`;
   }
 
   /** Show the filters of an address of the list. */
   follow(address) {
-    if (this.#filter.follow(address.split("?")[1] ?? "")) this.load();
+    if (this.filter.follow(address.split("?")[1] ?? "")) this.load();
     this.#writeLinks();
   }
 
@@ -84,7 +87,7 @@ export class List {
 
   forget() {
     this.#loading.abort();
-    this.#filter.clear();
+    this.filter.clear();
     this.#rows.clear();
     this.#end = NOTHING;
     find("invoices").replaceChildren();
@@ -94,9 +97,10 @@ export class List {
 
   /** Read the list from its beginning. */
   load() {
-    this.#wanted = this.#filter.value;
+    this.#wanted = this.filter.value;
     this.#end = NOTHING;
     this.#cursor = null;
+    this.#readCount = 0;
     find("clear").hidden = isEmpty(this.#wanted);
     this.#read();
   }
@@ -107,8 +111,9 @@ export class List {
     const { signal } = this.#loading;
     const { api, invoices } = this.#app;
     const { moment } = invoices;
-    const { search, ...others } = this.#wanted;
     const wanted = this.#wanted;
+    const { search, ...filters } = wanted;
+    const others = { ...filters, ...wholeOf(search) };
     find("invoices").setAttribute("aria-busy", "true");
     find("more").disabled = true;
     try {
@@ -121,6 +126,7 @@ export class List {
         if (signal.aborted || wanted !== this.#wanted) return;
         for (const invoice of page.data) invoices.read(invoice, moment);
         count += page.data.length;
+        this.#readCount += page.data.length;
         this.#cursor = page.next_cursor;
         this.#end = page.has_more ? (page.data.at(-1) ?? this.#end) : EVERYTHING;
         this.draw();
@@ -136,16 +142,22 @@ export class List {
 
   draw() {
     if (this.#end === NOTHING) return;
-    const isRead = (invoice) => byAge(invoice, this.#end) <= 0;
-    const shown = this.#app.invoices.select((invoice) => passes(invoice, this.#wanted) && isRead(invoice));
-    reconcile(find("invoices"), shown.map((invoice) => this.#row(invoice)));
     const isWhole = this.#end === EVERYTHING;
+    const isAscending = this.#wanted.order === "asc";
+    const isRead = (invoice) => isWhole || (isAscending ? byAge(invoice, this.#end) >= 0 : byAge(invoice, this.#end) <= 0);
+    const { methods, invoices } = this.#app;
+    const shown = invoices.select((invoice) => passes(invoice, this.#wanted, methods) && isRead(invoice));
+    if (isAscending) shown.reverse();
+    reconcile(find("invoices"), shown.map((invoice) => this.#row(invoice)));
     find("more").hidden = isWhole;
     find("none").hidden = shown.length > 0 || !isWhole || !isEmpty(this.#wanted);
     find("none-found").hidden = shown.length > 0 || !isWhole || isEmpty(this.#wanted);
     find("columns").hidden = shown.length === 0;
     const count = `${shown.length} ${shown.length === 1 ? "invoice" : "invoices"}`;
-    const said = isWhole ? count : `The newest ${count}`;
+    const end = isAscending ? "oldest" : "newest";
+    const part = this.#wanted.search === undefined ? `The ${end} ${count}` : `${count} found in the ${end} ${this.#readCount}`;
+    const said = isWhole ? count : part;
+    find("more").textContent = isAscending ? "Newer invoices" : "Older invoices";
     if (find("count").textContent !== said) find("count").textContent = said; // it is read aloud
   }
 

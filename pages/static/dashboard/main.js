@@ -8,7 +8,7 @@ import { Feed } from "./feed.js";
 import { InvoiceView } from "./invoice.js";
 import { Invoices } from "./invoices.js";
 import { List } from "./list.js";
-import { addressOf, INVOICES, invoicePlace, placeAt } from "./places.js";
+import { addressOf, INVOICES, invoicePlace, placeAt, WEBHOOKS } from "./places.js";
 import { messageOf, SignIn } from "./signin.js";
 import { describeEvent } from "./wording.js";
 
@@ -24,7 +24,7 @@ class App {
   #invoice = new InvoiceView(this);
   #endpoints = new EndpointView(this);
   #creation = new Creation(this);
-  #signIn = new SignIn((api, methods) => this.#enter(api, methods));
+  #signIn = new SignIn((...it) => this.#enter(...it));
 
   start() {
     addEventListener("offline", () => (find("offline").hidden = this.api === null));
@@ -69,10 +69,14 @@ class App {
 
   #learn(methods) {
     this.methods = new Map(methods.map((method) => [method.id, method]));
+    this.#list.filter.offer(methods);
   }
 
-  #enter(api, methods) {
+  #enter(api, methods, { scope, project_name }) {
     this.api = api;
+    find("dashboard").toggleAttribute("data-read-only", scope !== "write");
+    find("read-only").hidden = scope === "write";
+    find("project").textContent = project_name;
     this.#learn(methods);
     this.#feed = new Feed(api, {
       begun: () => this.#begin(),
@@ -102,6 +106,7 @@ class App {
     this.invoices = new Invoices();
     this.methods = new Map();
     this.checkouts = new Map();
+    find("project").textContent = "";
     this.#invoice.close();
     this.#endpoints.close();
     this.#list.forget();
@@ -132,6 +137,21 @@ class App {
     announce(`${name}: ${describeEvent(type).words}`);
   }
 
+  /** Show the invoice of an event, or the webhooks if the event is of an endpoint. */
+  async #followEvent(id) {
+    const { api, place } = this;
+    try {
+      const { data } = await api.get(`/events/${id}`);
+      if (this.api !== api || this.place !== place) return;
+      history.replaceState(null, "", addressOf(data.invoice ? invoicePlace(data.invoice.id) : WEBHOOKS));
+      this.#follow();
+    } catch (error) {
+      if (this.api !== api || this.place !== place) return;
+      this.goBack();
+      this.fail(api, error);
+    }
+  }
+
   /** A method that is new: what the amounts of its invoices mean. */
   async #relearn() {
     const { api } = this;
@@ -150,7 +170,8 @@ class App {
     if (this.api === null || !this.#hasBegun) return;
     const before = this.place;
     this.place = placeAt(location.hash);
-    const { view, invoiceId } = this.place;
+    const { view, invoiceId, eventId } = this.place;
+    if (eventId !== undefined) return this.#followEvent(eventId);
     find("trouble").hidden = true;
     find("dashboard").dataset.view = view;
     find("dashboard").toggleAttribute("data-open", invoiceId !== null);

@@ -11,7 +11,7 @@ export class SignIn {
   #form = find("sign-in-form");
   #refusal = find("sign-in-refusal");
 
-  /** `enter` gets an `Api` and the payment methods of its project. */
+  /** `enter` gets an `Api`, the payment methods of its project, and what the key is. */
   constructor(enter) {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -33,10 +33,10 @@ export class SignIn {
     button.disabled = true;
     try {
       const api = new Api(read(find("key").value));
-      const { methods } = await api.get("/payment-methods");
+      const [{ methods }, key] = await Promise.all([api.get("/payment-methods"), api.get("/key")]);
       this.#form.reset();
       find("sign-in").hidden = true;
-      enter(api, methods);
+      enter(api, methods, key);
     } catch (error) {
       this.#refusal.textContent = messageOf(error);
       find("key").select();
@@ -48,6 +48,6 @@ export class SignIn {
 
 function read(text) {
   const key = text.trim();
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error("A key has letters, digits and underscores alone.");
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error("A key contains only letters, digits and underscores.");
   return key;
 }

@@ -74,7 +74,7 @@ export function describePayment({ status, late }) {
 }
 
 export function describeAttempt({ taken, status_code, failure }) {
-  if (taken) return { tone: "done", words: `Taken (${status_code})` };
+  if (taken) return { tone: "done", words: `Delivered (${status_code})` };
   if (status_code !== null) return { tone: "warning", words: `Refused (${status_code})` };
   return { tone: "warning", words: FAILURES[failure] ?? failure };
 }
@@ -82,6 +82,6 @@ export function describeAttempt({ taken, status_code, failure }) {
 export function describeEndpoint({ status, disabled_reason }) {
   if (status === "enabled") return { tone: "done", words: "Enabled" };
   if (disabled_reason === "gone") return { tone: "stopped", words: "Disabled: the receiver is gone (410)" };
-  if (disabled_reason === "failing") return { tone: "warning", words: "Disabled: it took nothing for five days" };
+  if (disabled_reason === "failing") return { tone: "warning", words: "Disabled: no successful delivery in five days" };
   return { tone: "stopped", words: "Disabled" };
 }

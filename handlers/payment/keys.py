@@ -1,0 +1,16 @@
+"""Operations of the tag keys."""
+
+from typing import Any
+
+from handlers.payment.wire.context import Context
+from models.payment.projects import read_project_name
+
+
+def get_key(ctx: Context) -> dict[str, Any]:
+    """Describe the API key of the request."""
+    actor = ctx.actor
+    return {
+        "id": actor.key_id,
+        "scope": actor.scope,
+        "project_name": read_project_name(ctx.session, actor.project_id),
+    }
