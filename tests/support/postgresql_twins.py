@@ -5,7 +5,8 @@ PostgreSQL. Parsing, validation and rules are the same on both, and statements d
 run leaves out the twin of a test that did nothing on SQLite that no earlier test of its module did:
 no other statement, no value of another kind in it (a NULL, a number beyond 32 bits, a text that is
 not ASCII), no other failure of it, no other status or error code of an operation, no requests at
-the same time. A test that reaches statements for PostgreSQL alone is marked `both_databases`.
+the same time. A test that reaches statements for PostgreSQL alone, or starts threads or processes
+of its own, is marked `both_databases`.
 `--all` runs every twin.
 
 The choice needs no list. It only depends on the tests before in the same module and process: where
@@ -28,9 +29,15 @@ from tests.support.app import ServiceApp
 
 FOLDERS = (
     "tests/handlers/", "tests/contract/authorization/", "tests/contract/inert_text/",
-    # One watcher alone: tests/workers/test_watcher_interleavings.py has several, on both.
-    "tests/workers/test_chain_watcher.py", "tests/workers/test_refuted_logs.py",
+    # One worker alone: tests/workers/test_watcher_interleavings.py has several, on both.
+    "tests/workers/test_bot_webhooks.py", "tests/workers/test_chain_watcher.py",
+    "tests/workers/test_counted_transfers.py", "tests/workers/test_hostile_archives.py",
+    "tests/workers/test_imports.py", "tests/workers/test_invoice_expiry.py",
+    "tests/workers/test_refuted_logs.py", "tests/workers/test_retention.py",
+    "tests/workers/test_scenario_runs.py", "tests/workers/test_scheduled_delivery.py",
     "tests/workers/test_taken_back.py", "tests/workers/test_unreadable_blocks.py",
+    "tests/workers/test_webhooks.py", "tests/workers/test_witnesses.py",
+    "tests/workers/test_zulip_imports.py",
 )  # fmt: skip
 """Folders and modules."""
 REASON = "does nothing that PostgreSQL has not done in this module; --all runs it"
@@ -42,11 +49,20 @@ Deed = tuple[object, ...]
 
 
 class Watch:
-    """The deeds of the present test: statements with the kinds of their values, and responses."""
+    """The deeds of the present test: statements with the kinds of their values, and responses.
+
+    `is_on` tells whether anybody asks for them.
+    """
 
     def __init__(self) -> None:
+        self.is_on = True
         self.deeds: set[Deed] = set()
         self._shapes: dict[str, str] = {}
+
+    def begin(self, *, is_on: bool) -> None:
+        """Watch another test."""
+        self.is_on = is_on
+        self.deeds = set()
 
     def note(self, statement: str, parameters: object) -> str:
         """Add a statement, and return its shape."""
@@ -62,6 +78,8 @@ class Watch:
         """Wrap a function whose argument `at` is a statement, followed by its parameters."""
 
         def noted(*arguments: Any, **named: Any) -> Any:
+            if not self.is_on:
+                return function(*arguments, **named)
             parameters = arguments[at + 1] if len(arguments) > at + 1 else ()
             shape = self.note(arguments[at], parameters)
             try:
@@ -122,7 +140,7 @@ class Twins:
             self._module = item.path
             self._known.clear()
             self._done.clear()
-        self._watch.deeds = set()
+        self._watch.begin(is_on=item.nodeid.startswith(FOLDERS))
         if not item.nodeid.startswith(FOLDERS) or item.get_closest_marker("both_databases"):
             return
         twin = sqlite_twin(item.nodeid)
@@ -132,6 +150,7 @@ class Twins:
         if done <= self._known:
             pytest.skip(REASON)
         self._known |= done
+        self._watch.is_on = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:

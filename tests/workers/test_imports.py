@@ -361,6 +361,7 @@ def test_another_name(archive: Path, here: Installation) -> None:
         assert reader.execute(name).scalar_one() == "Moved"
 
 
+@pytest.mark.both_databases
 def test_others_write_meanwhile(
     archive: Path, here: Installation, cast: Cast, clock: FrozenClock
 ) -> None:

@@ -223,6 +223,7 @@ class TestDelivery:
         assert row.state == "failed"
         assert row.failure == "Message could not be sent at the scheduled time."
 
+    @pytest.mark.both_databases
     def test_workers_side_by_side_skip_what_others_hold(
         self, post: Post, clock: FrozenClock
     ) -> None:
@@ -245,6 +246,7 @@ class TestDelivery:
         post.database.run(hold)
         assert post.work() == 1
 
+    @pytest.mark.both_databases
     def test_workers_side_by_side_part(self, post: Post, clock: FrozenClock) -> None:
         """They do not go on choosing the same messages."""
         number = 5 * delivery.AT_ONCE
