@@ -9,7 +9,9 @@ Merchants are also judged by what they are told on the way (`told.py`).
 
     python -m tests.workers.lying_nodes --histories 10000
 
-runs the campaign, on SQLite and on PostgreSQL; `test_lying_nodes.py` runs a slice of it.
+runs the campaign, on SQLite and on PostgreSQL; `test_lying_nodes.py` runs a slice of it. With
+`--plant "counted: twice"`, the watcher has this fault of `mutants.py`, and each history that is
+wrong shows it.
 """
 
 import argparse
@@ -28,6 +30,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import structlog
 from eth_bloom import BloomFilter
 from sqlalchemy import select
@@ -46,6 +49,7 @@ from tests.live.campaign_databases import KINDS, databases
 from tests.support.fake_chain import GENESIS, TOKEN, FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger, address_of
+from tests.workers.mutants import MUTANTS
 from tests.workers.recount import recount
 from tests.workers.told import Told
 from workers.chain_watcher import ChainWatcher
@@ -59,6 +63,8 @@ LIES = (
     *("lag", "lag", "hide", "refuse", "slow", "fail", "busy", "fork", "nulls", "balanced", "prune"),
     *("forge", "removed"),
 )
+ENDPOINTS = (1, 2, 2, 3)
+"""How many endpoints a history may have."""
 BOLD_LIES = ("high", "high", "broken")
 """Of every second history, so that the seeds of the others stay good."""
 REFUSALS = (
@@ -273,7 +279,7 @@ class History:
         self.expire_invoices = partial(expire_invoices, database, self.clock)
         self.endpoints = [
             Endpoint(self.chain, self.rng, f"http://127.0.0.1:1/{number}")
-            for number in range(self.rng.choice([1, 2, 2, 3]))
+            for number in range(self.rng.choice(ENDPOINTS))
         ]
         self.sold: list[Sold] = []
         self.mined: set[str] = set()
@@ -711,6 +717,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1, help="for each kind of database")
     parser.add_argument("--only", default="", help="sqlite or postgresql")
     parser.add_argument("--seconds", type=float, default=86_400, help="the longest time")
+    parser.add_argument("--plant", choices=MUTANTS, help="a fault that the watcher has")
     asked = parser.parse_args()
     seeds = range(asked.first, asked.first + asked.histories)
     parts = [
@@ -719,11 +726,13 @@ def main() -> int:
         for part in range(asked.processes)
     ]
     with ProcessPoolExecutor(len(parts)) as processes:
-        return int(any(processes.map(partial(_play_part, asked.seconds), parts)))
+        return int(any(processes.map(partial(_play_part, asked.seconds, asked.plant), parts)))
 
 
-def _play_part(seconds: float, part: tuple[str, range]) -> int:
+def _play_part(seconds: float, plant: str | None, part: tuple[str, range]) -> int:
     """Return how many histories over a database of one kind are wrong."""
+    if plant:
+        MUTANTS[plant](pytest.MonkeyPatch())
     kind, seeds = part
     started, wrong, played = time.monotonic(), 0, 0
     for name, url in databases("payment", only=kind):

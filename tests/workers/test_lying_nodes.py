@@ -1,5 +1,6 @@
 """A slice of the histories of lying nodes; `tests.workers.lying_nodes` plays thousands."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +13,29 @@ from tests.workers.mutants import MUTANTS
 from tests.workers.told import Told
 from workers.chain_view import ChainView
 
-SEEDS = (*range(23), 3922)
+SEEDS = (*range(11), 3922)
 """The last one once lost a payment."""
-MOST_HISTORIES = 60
-"""Histories that have to show a planted fault."""
-FOUND_BY = {
-    "counted: one log of each number": 18,
-    "counted: dropped": 2,
-    "refuted: believed": 9,
-    "taken back: without proof": 6,
+FOUND_BY: Mapping[str, tuple[int, ...]] = {
+    "counted: one log of each number": (7, 9),
+    "counted: twice": (0, 1),
+    "counted: dropped": (0, 2),
+    "refuted: believed": (1, 4),
+    "taken back: without proof": (31,),
+    "progress: held up": (3, 0),
+    "told: no payment taken off": (1, 2),
+    "told: paid left in silence": (1, 2),
 }
-"""Histories that show a fault and are played first, which saves the time of the others."""
+"""Histories that show a planted fault. Once the watcher asks in another order, they may not:
+`python -m tests.workers.lying_nodes --plant NAME` finds others."""
+ONLY_FORGED = frozenset({"refuted: believed"})
+"""Faults whose histories have one endpoint, which forges logs: with others it is disputed."""
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_whatever_nodes_say_the_books_equal_a_recount(
     part: int, sqlite_template: Path, memory: Path
 ) -> None:
-    for seed in SEEDS[part::4]:
+    for seed in SEEDS[part::2]:
         assert play(sqlite_template, memory, seed) == []
 
 
@@ -52,9 +58,19 @@ def test_histories_report_each_planted_fault(
     name: str, sqlite_template: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     MUTANTS[name](monkeypatch)
-    first = FOUND_BY.get(name, 0)
-    seeds = (first, *range(MOST_HISTORIES))
-    assert any(play(sqlite_template, memory, seed) for seed in seeds)
+    if name in ONLY_FORGED:
+        monkeypatch.setattr(lying_nodes, "LIES", ("forge",))
+        monkeypatch.setattr(lying_nodes, "ENDPOINTS", (1,))
+    assert any(play(sqlite_template, memory, seed) for seed in FOUND_BY[name])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", range(10))
+def test_books_equal_a_recount_after_further_histories(
+    part: int, sqlite_template: Path, memory: Path
+) -> None:
+    for seed in range(11 + part, 211, 10):
+        assert play(sqlite_template, memory, seed) == []
 
 
 def change(kind: str, status: str, paid: int, block: str = "") -> tuple[str, dict[str, Any]]:
