@@ -9,12 +9,15 @@ from models.database import Database
 from models.payment.rescans import rescan_invoice
 from models.payment.tables import ChainHead
 from tests.support.frozen_clock import FrozenClock
+from tests.support.marks import in_all
 from tests.workers.ledger import State
 from tests.workers.lying_nodes import Conduct
 from tests.workers.scripted_endpoints import Street, street
 
 MINUTE = timedelta(minutes=1)
 PRUNED = Conduct(keeps=30)
+FIRST, LAST = "0x" + "0" * 39 + "1", "0x" + "9" * 40
+"""Tokens, in their order among others."""
 
 
 def given_up(its: Street) -> int:
@@ -44,23 +47,23 @@ def test_a_new_invoice_is_read_while_many_cannot_be_read_again(
         assert [its.told(each) for each in old] == [["expired"]] * 5
         assert given_up(its) >= 5
         asked = its.endpoints[0].asked["eth_getLogs"]
-        its.wait(60)
+        its.wait(60, every=12)
         assert its.endpoints[0].asked["eth_getLogs"] == asked, "nobody tries again"
 
 
 def test_blocks_that_are_left_are_read_after_those_that_are_deleted(
     database: Database, clock: FrozenClock
 ) -> None:
-    with street(database, clock) as its:
+    with street(database, clock, block_seconds=10) as its:
         its.endpoints[0].shows_blooms = False
         late = its.ledger.invoice(1000, lifetime=5 * MINUTE, monitoring=10 * MINUTE)
-        its.mine(140)
+        its.mine(28)
         paid = its.chain.pay(late.deposit_address, 1000, at=clock.now())
-        its.endpoints[0].conduct = Conduct(keeps=100, hidden=frozenset({paid.hash}))
-        its.mine(4)
+        its.endpoints[0].conduct = Conduct(keeps=20, hidden=frozenset({paid.hash}))
+        its.mine()
         assert its.told(late) == []
-        its.endpoints[0].conduct = Conduct(keeps=100)
-        its.mine(80)
+        its.endpoints[0].conduct = Conduct(keeps=20)
+        its.mine(16)
         assert its.ledger.state(late) == State("paid", "none", 1000, 0)
 
 
@@ -108,8 +111,9 @@ def test_all_endpoints_are_read_when_an_operator_asks_for_a_rescan(
         assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
 
 
-@pytest.mark.parametrize("many", [500, 0], ids=["addresses", "all receivers"])
-@pytest.mark.parametrize("bad", ["0x" + "0" * 39 + "1", "0x" + "9" * 40], ids=["first", "last"])
+@pytest.mark.parametrize(
+    ("bad", "many"), [(FIRST, 500), (LAST, 0), in_all(FIRST, 0), in_all(LAST, 500)]
+)
 def test_token_that_always_fails_does_not_stop_others(
     database: Database, clock: FrozenClock, bad: str, many: int
 ) -> None:
@@ -139,7 +143,7 @@ def test_token_that_always_fails_does_not_stop_others(
         assert given_up(its) == 0
 
 
-@pytest.mark.parametrize("above", [2, 40, 5000])
+@pytest.mark.parametrize("above", [2, in_all(40), 5000])
 def test_head_that_nobody_has_mined_stops_no_chain_and_confirms_nothing(
     database: Database, clock: FrozenClock, above: int
 ) -> None:
