@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -71,17 +72,21 @@ class Service:
 class Project:
     """The services that are developed, installed and served together.
 
-    `root` is the folder of the module `wsgi`. `settings` names the class of its settings if it has
+    `settings` names the class of its settings if it has
     some of its own, and `secrets` the shapes of secrets that logs redact, both as
     `module:attribute`. `commands` maps each command of the project's own to its module.
     """
 
-    root: Path
     services: tuple[Service, ...]
     settings: str = ""
     secrets: str = ""
     commands: Mapping[str, str] = field(default_factory=dict)
     _applications: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the module `wsgi`."""
+        return find_root()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,6 +104,14 @@ class Project:
     def optional(self) -> frozenset[str]:
         """The documents that are served only if a setting asks for them."""
         return frozenset(document for service in self.services for document in service.optional)
+
+    def document_file(self, name: str) -> Path:
+        """Return the file of a document."""
+        return self.root / "specs" / f"{name}.yaml"
+
+    def migrations(self, service: str) -> Path:
+        """Return the folder of a service's migrations. Raise KeyError for an unknown service."""
+        return self.root / "models/migrations" / self[service].name
 
     def __getitem__(self, name: str) -> Service:
         """Return the service of this name. Raise KeyError."""
@@ -120,6 +133,14 @@ class Project:
             build = find_object("applications:build_or_exit")
             self._applications[name] = build(self, services)
         return self._applications[name]
+
+
+def find_root() -> Path:
+    """Return the folder of the module `wsgi`, without an import. Raise ModuleNotFoundError."""
+    spec = find_spec("wsgi")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("There is no module wsgi here.", name="wsgi")
+    return Path(spec.origin).parent
 
 
 def current() -> Project:

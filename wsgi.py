@@ -4,12 +4,9 @@ An application is built on first access, in the process that serves it, from the
 of the environment. The name of this module is the custom; the applications speak ASGI.
 """
 
-from pathlib import Path
-
 from project import Project, Service
 
 project = Project(
-    root=Path(__file__).parent,
     services=(
         Service(
             "payment",

@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 
 import click
 
-import specs
 from applications import compose
 from base_settings import settings_class
 from cli.documents import read_documents
@@ -38,7 +37,7 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
 
     Exit 1 if one has a mistake. The report names each mistake by file and line.
     """
-    documents = files or tuple(specs.HERE / f"{name}.yaml" for name in current().documents)
+    documents = files or tuple(map(current().document_file, current().documents))
     found: list[Mistake] = []
     for file in documents:
         found += check_file(file) or (_find_uncompiled(file) if files else ())

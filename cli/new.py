@@ -13,14 +13,14 @@ from typing import Any
 import click
 import yaml
 
-import specs
 from base_settings import load_settings
 from cli import scaffold
 from cli.documents import FILE, mistakes_shown, read_documents
 from cli.literals import literal
 from cli.output import printable
 from cli.scaffold import Described
-from project import EVERYTHING, current
+from project import EVERYTHING, current, find_root
+from server.document.checking import published
 from server.document.compiler import check_signature, is_handler
 from server.errors import DocumentError
 from server.mocking.service import base_path_of
@@ -28,7 +28,7 @@ from server.openapi.naming import function_of, name_by_hand
 from server.openapi.structure import resolved
 from server.openapi.union import Document
 
-ROOT = Path(__file__).parents[1]
+ROOT = find_root()
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 _TAKEN = (EVERYTHING,)
 _LAYERS = ("handlers", "models", "models/migrations", "tests/handlers")
@@ -102,7 +102,7 @@ def _create(name: str, file: Path | None) -> None:
 
 def _update(name: str) -> None:
     service = current()[name]
-    documents = read_documents([ROOT / "specs" / f"{each}.yaml" for each in service.documents])
+    documents = read_documents([current().document_file(each) for each in service.documents])
     operations = _described(documents, name)
     wiring = import_module(f"handlers.{name}.wiring")
     base_path = wiring.compose(load_settings()).base_path
@@ -402,7 +402,7 @@ def _base_paths() -> list[str]:
     """Return where the other services are served: the paths of their servers and operations."""
     found = []
     for document in current().documents:
-        content = specs.load(document)
+        content = published(document, current().document_file(document)).content
         base_path = base_path_of(content)
         found += (
             [base_path] if base_path else [f"/{path.split('/')[1]}" for path in content["paths"]]

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-import specs
 from cli.documents import FILE, mistakes_shown, read_documents
 from cli.output import answer_table
 from project import current
+from server.document.checking import published
 from server.mocking.service import base_path_of
 from server.openapi.naming import handlers_of, identifier_of, operation_id_of
 from server.openapi.union import Document, unite
@@ -46,12 +46,17 @@ def routes(files: tuple[Path, ...], format_: str) -> None:
 
     An operationId with an asterisk is derived from method and path.
     """
+    project = current()
     with mistakes_shown():
         if files:
             named = [(identifier_of(d.name).lower(), [d]) for d in read_documents(files)]
         else:
             named = [
-                (each.name, [*map(specs.document, each.documents)]) for each in current().services
+                (
+                    each.name,
+                    [published(name, project.document_file(name)) for name in each.documents],
+                )
+                for each in project.services
             ]
         found = [route for name, documents in named for route in find_routes(name, documents)]
     if format_ == "json":

@@ -8,7 +8,9 @@ from importlib import import_module
 from importlib.util import cache_from_source
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from project import find_root
+
+ROOT = find_root()
 BELOW_HANDLERS = ("adapters", "models", "setting_values.py", "settings.py", "wsgi.py")
 """What models may import."""
 WATCHED = (*BELOW_HANDLERS, "handlers", "pages", "specs")

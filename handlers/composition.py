@@ -4,7 +4,6 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, cast
 
-import specs
 from base_settings import Settings
 from models.clock import Clock
 from models.database import Database
@@ -12,6 +11,7 @@ from models.errors import DatabaseUnavailable
 from models.folders import find_problem
 from models.revisions import has_usable_schema
 from project import current
+from server.document.checking import published
 from server.service import Service
 from server.wire.browsers import Origins
 
@@ -47,7 +47,7 @@ def service_from_settings(
     service = Service(
         name=name,
         documents=[
-            specs.document(document)
+            published(document, project.document_file(document))
             for document, its in project.documents.items()
             if its == name and (document in chosen or document not in project.optional)
         ],

@@ -15,8 +15,8 @@ from pathlib import Path
 from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, select, text
 
 from models.database import Database
+from project import current
 
-HISTORIES = Path(__file__).parent / "migrations"
 NUMBER_LENGTH = 4
 _APPLIED = "alembic_version"
 COMPATIBILITY = Table(
@@ -86,7 +86,7 @@ def _migrations(service: str) -> Iterator[Path]:
 
 def history_of(service: str) -> Path:
     """Return the folder of a service's migrations. Raise ValueError for an unknown service."""
-    folder = HISTORIES / service
-    if not folder.is_dir():
-        raise ValueError(f"there is no service named {service}")
-    return folder
+    try:
+        return current().migrations(service)
+    except KeyError:
+        raise ValueError(f"there is no service named {service}") from None

@@ -18,12 +18,12 @@ import structlog
 from hypothesis import settings as hypothesis_settings
 
 import logs
-import specs
 from adapters.images import pictures
 from models import migrate
 from models.database import Database
 from models.secret_shapes import SHAPES
 from server import threads
+from server.document.checking import published
 from tests.support import warm
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient
@@ -137,7 +137,8 @@ def _unchanged_documents() -> Iterator[None]:
     """Fails if a test has changed a document, because all tests of a process share it."""
     yield
     for name in project.documents:
-        shared, read = specs.document(name), specs.document.__wrapped__(name)
+        file = project.document_file(name)
+        shared, read = published(name, file), published.__wrapped__(name, file)
         is_edited = shared.text != read.text  # by somebody, while the suite ran
         assert is_edited or shared.content == read.content, f"a test has changed {name}"
 

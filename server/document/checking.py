@@ -8,6 +8,7 @@ its schema (`check_file`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +109,12 @@ def _holder(documents: Sequence[Document], at: Steps) -> Document:
         if reach(document.content, at) is not NOTHING:
             return document
     return documents[0]
+
+
+@cache
+def published(name: str, path: Path) -> Document:
+    """Return a document and all that it refers to, as the engine serves it. All callers share one
+    object, so they must not change it. Raise `Mistakes` if it cannot be read.
+    """
+    loaded = read(path)
+    return Document(name, loaded.content, loaded.text, path)
