@@ -16,7 +16,7 @@ from tests.contract.specs.examples import operations
 from tests.live.running_demo import Demo
 from tests.tools.example_requests import ENDS_ACCESS
 
-SLICE = ("--phases=examples,fuzzing", "--max-time=3", "--max-examples=2")
+SLICE = ("--phases=examples,fuzzing", "--max-time=2", "--max-examples=2")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def check_clean(report: subprocess.CompletedProcess[str], directory: Path) -> No
 
 def test_finds_nothing_in_payment(sqlite_url: str, tmp_path: Path) -> None:
     with fuzzed_payment(sqlite_url, tmp_path) as (server, users):
-        report = run_schemathesis("payment", server, users, seconds=5, seed=1)
+        report = run_schemathesis("payment", server, users, seconds=3, seed=1)
     check_clean(report, tmp_path)
 
 
@@ -27,5 +27,5 @@ def test_finds_nothing_in_chat(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/chat.db"
     migrate.upgrade(url, "chat")
     with fuzzed_chat(url, tmp_path) as (server, users):
-        report = run_schemathesis("chat", server, users, seconds=5, seed=1)
+        report = run_schemathesis("chat", server, users, seconds=3, seed=1)
     check_clean(report, tmp_path)
