@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ from sqlalchemy.engine import Engine
 def without_made_up(value: Any) -> Any:
     """A value with one word in place of each id, handle and key that is made at random."""
     return MADE_UP.sub("made up", value) if isinstance(value, str) else value
+
+
+@cache
+def _is_steady(column: str) -> bool:
+    return not any(word in column for word in RANDOM)
 
 
 def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -30,7 +36,7 @@ def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
     found = {}
     for name in names:
         columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')]
-        steady = [f'"{c}"' for c in columns if not any(word in c for word in RANDOM)]
+        steady = [f'"{c}"' for c in columns if _is_steady(c)]
         found[name] = sorted(
             (
                 tuple(without_made_up(value) for value in row)

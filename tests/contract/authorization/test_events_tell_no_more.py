@@ -27,7 +27,7 @@ from tests.support.frozen_clock import FrozenClock
 from tests.support.marks import in_all
 
 DOCUMENT = specs.load("chat")
-LENGTH = int(os.environ.get("SPECD_TELLING_LENGTH", "120"))
+LENGTH = int(os.environ.get("SPECD_TELLING_LENGTH", "90"))
 FIRST = int(os.environ.get("SPECD_HISTORY_FIRST", "1"))
 SEEDS = range(FIRST, FIRST + int(os.environ.get("SPECD_HISTORIES", "1")))
 

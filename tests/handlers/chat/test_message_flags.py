@@ -16,6 +16,7 @@ from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
 from tests.support.chat.people import Cast
+from tests.support.chat.prepared import Preparation, Stage
 
 EDITABLE = ["read", "starred", "collapsed"]
 FIXED = [
@@ -247,24 +248,44 @@ class TestUpdateMessageFlagsForNarrow:
         assert clamp_counts(before, after) == clamped
 
 
+def _fill_scene(stage: Stage) -> list[int]:
+    """Say six things. Return the ids of the messages."""
+    cast = stage.cast
+    hamlet, othello = (
+        ChatClient(stage.app, "acme.example", member) for member in (cast.hamlet, cast.othello)
+    )
+    denmark = stage.database.run(
+        lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet, cast.othello])
+    )
+
+    def say(client: ChatClient, **over: Any) -> int:
+        message = {"type": "channel", "to": denmark, "topic": "castle", "content": "x"}
+        sent: int = client.post("/messages", **{**message, **over})["id"]
+        return sent
+
+    return [
+        say(hamlet, content="Searching for ghosts https://a.example"),
+        say(othello, topic="Court", content="@**Hamlet** [x](https://a.example/b.png)"),
+        say(hamlet, topic="✔ castle", content="resolved"),
+        say(hamlet, type="direct", to=[cast.othello.id], content="psst"),
+        say(hamlet, type="direct", to=[cast.othello.id, cast.iago.id], content="three"),
+        say(othello, topic="", content="[f](/user_uploads/1/x.txt)"),
+    ]
+
+
+NARROWED = Preparation("a scene to narrow", _fill_scene)
+
+
 class TestNarrow:
     """Every operator, both ways; the same narrows serve GET /messages."""
 
     @pytest.fixture
-    def scene(self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast) -> Any:
-        def say(client: ChatClient, **over: Any) -> int:
-            message = {"type": "channel", "to": denmark, "topic": "castle", "content": "x"}
-            sent: int = client.post("/messages", **{**message, **over})["id"]
-            return sent
+    def preparation(self) -> Preparation:
+        return NARROWED
 
-        return [
-            say(chat, content="Searching for ghosts https://a.example"),
-            say(as_othello, topic="Court", content="@**Hamlet** [x](https://a.example/b.png)"),
-            say(chat, topic="✔ castle", content="resolved"),
-            say(chat, type="direct", to=[cast.othello.id], content="psst"),
-            say(chat, type="direct", to=[cast.othello.id, cast.iago.id], content="three"),
-            say(as_othello, topic="", content="[f](/user_uploads/1/x.txt)"),
-        ]
+    @pytest.fixture
+    def scene(self, prepared: list[int]) -> list[int]:
+        return prepared
 
     @pytest.mark.parametrize(
         ("term", "found"),
@@ -395,7 +416,7 @@ class TestNarrow:
         ],
     )
     def test_refuses_what_it_does_not_understand(
-        self, chat: ChatClient, denmark: int, narrow: Any, desc: str
+        self, chat: ChatClient, narrow: Any, desc: str
     ) -> None:
         wish = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
         refusal = bad(f"Invalid narrow operator: {desc}", "BAD_NARROW", desc=desc)
