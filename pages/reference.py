@@ -80,14 +80,18 @@ def list_tags(content: Mapping[str, Any]) -> list[Tag]:
 
 def render_markdown(text: str) -> Markup:
     """Return the HTML of a description (CommonMark with tables). Its second-level headings have
-    ids, and HTML in it is shown as text.
+    ids, what may be wider than the page can be scrolled by keyboard, and HTML in it is shown as
+    text.
     """
     tokens = _MARKDOWN.parse(text)
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h2":
             slug = re.sub(r"[^a-z0-9]+", "-", inline.content.lower()).strip("-")
             opening.attrSet("id", slug)
-    return Markup(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
+        if opening.type == "table_open":
+            opening.attrSet("tabindex", "0")
+    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    return Markup(html.replace("<pre>", '<pre tabindex="0">'))
 
 
 def find_first_sentence(content: Mapping[str, Any]) -> str:

@@ -25,6 +25,11 @@ from tests.pages.reference_steps import (
 from tests.pages.stage import EMAIL, running
 from tests.support.contract import operations_of
 
+NAMELESS = """
+return [...document.querySelectorAll(".operation[open] :is(input, select, textarea)")].filter(
+  (it) => it.checkVisibility() && !it.labels.length && !it.ariaLabel && !it.placeholder
+).map((it) => it.outerHTML);
+"""
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -73,6 +78,8 @@ def test_a_field_with_a_named_enumeration_is_text(browser: Browser, base: str) -
     assert "One of direct, channel, stream, private." in drawn
     assert "JSON text" not in drawn
     assert "JSON text" in browser.text("[data-property-name=to]")
+    open_operation(browser, "list_users")
+    assert browser.run(NAMELESS) == [], "fields that a screen reader cannot name"
 
 
 def test_sends_a_form_with_a_json_array_and_shows_the_answer(

@@ -113,19 +113,25 @@ const readDocument = async (address) => {
   return answer.json();
 };
 
-// What Swagger UI leaves without a name that a screen reader could read.
-const nameFields = (node) => {
-  for (const [selector, name] of [
-    [".servers select", "Server"],
-    [".content-type", "Media type"],
-    [".body-param-content-type select", "Media type of the body"],
-    ["textarea.body-param__text", "Body"],
-    [".examples-select-element", "Example"],
-  ]) {
-    for (const field of node.querySelectorAll(selector)) {
-      if (!field.labels?.length && !field.hasAttribute("aria-label")) field.setAttribute("aria-label", name);
-    }
+// Names, levels and focus that Swagger UI leaves out, for screen readers and keyboards.
+const NAMES = [
+  [".servers select", "Server"],
+  [".body-param-content-type select", "Media type of the body"],
+  ["select.content-type", "Media type"],
+  ["textarea.body-param__text", "Body"],
+  [".examples-select-element", "Example"],
+];
+const complete = (node) => {
+  for (const field of node.querySelectorAll("select, input, textarea")) {
+    if (field.labels?.length || field.hasAttribute("aria-label")) continue;
+    const { paramName, propertyName } = field.closest("[data-param-name], [data-property-name]")?.dataset ?? {};
+    const name = NAMES.find(([selector]) => field.matches(selector))?.[1] ?? paramName ?? propertyName;
+    if (name) field.setAttribute("aria-label", name);
   }
+  for (const block of node.querySelectorAll("pre:not([tabindex])")) block.tabIndex = 0;
+  for (const title of node.querySelectorAll("h4:not([aria-level])")) title.setAttribute("aria-level", "3");
+  for (const title of node.querySelectorAll("h5:not([aria-level])")) title.setAttribute("aria-level", "4");
+  node.querySelector("main:not([role])")?.setAttribute("role", "none"); // the page has one
 };
 
 /** Load Swagger UI and the document; the result's `show` draws an operation in its panel. */
@@ -143,7 +149,7 @@ export async function loadExplorer() {
   ]);
   const keys = keysOf(spec);
   const node = document.createElement("div");
-  new MutationObserver(() => nameFields(node)).observe(node, { childList: true, subtree: true });
+  new MutationObserver(() => complete(node)).observe(node, { childList: true, subtree: true });
   let ui;
 
   const show = (operation) => {
