@@ -172,3 +172,26 @@ class TestRedirects:
     def test_doubled_slashes_are_one(self, client: FlaskClient) -> None:
         answer = client.get("/static//x?v=1", headers={"Host": self.EVIL})
         assert (answer.status_code, answer.headers["Location"]) == (308, "/static/x?v=1")
+
+
+LINK = re.compile(r"\]\((/[^){}]*)\)")
+
+
+def test_links_in_texts_of_the_chat_lead_to_what_they_name() -> None:
+    """Of all texts with a fixed address, such as notices: the page exists, and the place in it."""
+    content = specs.load("chat")
+    documents = {"chat": "/api/v1/openapi"}
+    app = build_pages(documents=documents, contents={"chat": content}, own=[chat.add_chat])
+    client = app.test_client()
+    links = {
+        link
+        for directory in ("models", "handlers", "workers")
+        for file in (STATIC.parent.parent / directory).rglob("*.py")
+        for link in LINK.findall(file.read_text())
+    }
+    assert links
+    for link in links:
+        path, _, fragment = link.partition("#")
+        answer = client.get(path)
+        assert answer.status_code == 200, link
+        assert f'id="{fragment}"' in answer.text, link

@@ -35,7 +35,7 @@ LEASE = timedelta(seconds=60)
 ATTEMPTS_MAX = 5
 GAVE_UP = "No attempt came to an end"
 DONE = (
-    "Your data export is complete. [View and download exports](/#organization/data-exports-admin)."
+    "Your data export is complete. [View and download exports](/docs/chat#/exports/list_exports)."
 )
 NOT_DONE = "Your data export has failed. Nothing was exported; ask for another one."
 

@@ -245,7 +245,7 @@ class TestListExports:
         assert notice == (
             cast.notification_bot_id,
             "Your data export is complete."
-            " [View and download exports](/#organization/data-exports-admin).",
+            " [View and download exports](/docs/chat#/exports/list_exports).",
         )
 
     def test_who_left_in_the_meantime_is_not_told(
