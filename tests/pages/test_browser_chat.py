@@ -33,6 +33,7 @@ from server.service import Service
 from server.serving.app import build_app
 from settings import Settings
 from tests.pages.browser import Browser
+from tests.pages.layout import check_layout, check_print
 from tests.pages.names import names, shows
 from tests.pages.person import Person
 from tests.pages.stage import running
@@ -1047,3 +1048,21 @@ def test_files_are_attached_and_opened(hamlet: Person, tmp_path: Path) -> None:
     finally:
         driver.close()
         driver.switch_to.window(here)
+
+
+def test_every_width_and_paper_fit_the_signed_in_page(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    channel = [{"name": "a channel with a name of the greatest length, 60 letters"}]
+    subscription = {"subscriptions": json.dumps(channel)}
+    auth = (HAMLET, keys[HAMLET])
+    httpx.post(f"{base}/api/v1/users/me/subscriptions", auth=auth, data=subscription)
+    where = {"type": "channel", "to": "stage", "topic": "t" * 60}
+    for text in ("word " * 100, "x" * 300, "```\n" + "code " * 60 + "\n```", "Last."):
+        content = {**where, "content": text}
+        httpx.post(f"{base}/api/v1/messages", auth=auth, data=content).raise_for_status()
+    hamlet.enter()
+    hamlet.go_to("t" * 60)
+    hamlet.see(".message .content", "Last.")
+    check_layout(hamlet.browser)
+    check_print(hamlet.browser)

@@ -34,6 +34,7 @@ from server.serving.app import build_app
 from settings import Settings
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
+from tests.pages.layout import check_layout, check_print
 from tests.pages.names import names, shows
 from tests.pages.shopkeeper import Shopkeeper
 from tests.pages.stage import running
@@ -1029,3 +1030,18 @@ def test_paper_shows_an_invoice_without_controls(
         assert keeper.browser.run(scrolls) == []
     finally:
         keeper.browser.command("Emulation.setEmulatedMedia", media="")
+
+
+def test_every_width_and_paper_fit_the_signed_in_page(
+    keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
+) -> None:
+    for number in range(30):
+        order(f"order-{number}")
+    order("o" * 150, "1234567890123.123456")
+    keeper.enter(ada.key)
+    keeper.choose("o" * 150)
+    check_layout(keeper.browser)
+    check_print(keeper.browser)
+    keeper.browser.run("location.hash = '#webhooks'")
+    keeper.see("#webhooks h1", "Webhooks")
+    check_layout(keeper.browser)
