@@ -135,6 +135,7 @@
   });
   document.addEventListener("look", ask);
   addEventListener("offline", () => {
+    if (isFinal()) return; // nothing is asked for any more
     failures = Math.max(failures, 2);
     document.getElementById("offline").hidden = false;
   });

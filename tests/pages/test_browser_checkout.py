@@ -263,3 +263,14 @@ def test_lost_network_is_reported_immediately(browser: Browser, page: str) -> No
         browser.wait(lambda: browser.find("#offline").is_displayed(), "the notice", seconds=2)
     finally:
         browser.connect(is_connected=True)
+    browser.wait(lambda: not browser.find("#offline").is_displayed(), "the end of it")
+
+
+def test_lost_network_is_not_reported_after_the_end(
+    browser: Browser, stage: Stage, page: str
+) -> None:
+    stage.set(**PAID)
+    browser.open(page)
+    browser.connect(is_connected=False)
+    browser.connect(is_connected=True)
+    assert not browser.find("#offline").is_displayed()

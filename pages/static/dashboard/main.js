@@ -28,6 +28,8 @@ class App {
 
   start() {
     addEventListener("offline", () => (find("offline").hidden = this.api === null));
+    // A poll that has outlived the loss answers after 30 s: too late to take the notice back.
+    addEventListener("online", () => (find("offline").hidden = true));
     installCopying();
     addEventListener("hashchange", () => this.#follow());
     // The key goes with the page: one that the browser kept for its back button begins anew.

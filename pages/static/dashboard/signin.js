@@ -33,7 +33,8 @@ export class SignIn {
     button.disabled = true;
     try {
       const api = new Api(read(find("key").value));
-      const [{ methods }, key] = await Promise.all([api.get("/payment-methods"), api.get("/key")]);
+      const key = await api.get("/key"); // alone, so that a wrong key is refused once
+      const { methods } = await api.get("/payment-methods");
       this.#form.reset();
       find("sign-in").hidden = true;
       enter(api, methods, key);
