@@ -1,8 +1,8 @@
-"""The declarative base: constraint names are the same in every database and migration."""
+"""What declarative bases share: one rule for the names of constraints, in every database."""
 
 from typing import cast
 
-from sqlalchemy import Index, MetaData, Table, TextClause
+from sqlalchemy import Index, Table, TextClause
 from sqlalchemy.orm import DeclarativeBase
 
 NAMING = {
@@ -12,18 +12,6 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
-
-
-class PaymentBase(DeclarativeBase):
-    """Everything the payment service stores. The chat service has a base of its own."""
-
-    metadata = MetaData(naming_convention=NAMING)
-
-
-class ChatBase(DeclarativeBase):
-    """Everything the chat service stores."""
-
-    metadata = MetaData(naming_convention=NAMING)
 
 
 def partial_index(name: str, *columns: str, where: TextClause) -> Index:

@@ -21,7 +21,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import PaymentBase, partial_index
+from models.base import partial_index
+from models.payment.base import PaymentBase
 from models.types import Atoms, RowNumber, UtcMs
 
 ADDRESS = String(42)

@@ -19,8 +19,9 @@ from sqlalchemy import MetaData, inspect, text
 from sqlalchemy.orm import Session
 
 from models import migrate
-from models.base import ChatBase, PaymentBase
+from models.chat.base import ChatBase
 from models.database import Database
+from models.payment.base import PaymentBase
 from models.revisions import history_of, is_usable, newest_migration
 from tests.live.running_demo import until
 from tests.support.postgres import PostgresServer

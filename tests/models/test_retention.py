@@ -5,8 +5,9 @@ from sqlalchemy import MetaData
 
 import models.chat.tables
 import models.payment.tables  # noqa: F401
-from models.base import ChatBase, PaymentBase
+from models.chat.base import ChatBase
 from models.chat.retention import POLICY as CHAT
+from models.payment.base import PaymentBase
 from models.payment.retention import POLICY as PAYMENT
 from models.retention import Policy
 from models.types import UtcMs

@@ -39,8 +39,8 @@ from adapters.chain import node
 from adapters.chain.json_rpc import EndpointFailed, RpcError
 from adapters.chain.reader import TRANSFER_TOPIC, EndpointsUnavailable, Transfer
 from adapters.chain.rpc_reader import RpcChainReader
-from models.base import PaymentBase
 from models.database import Database
+from models.payment.base import PaymentBase
 from models.payment.checkpoints import find_checkpoint
 from models.payment.invoices import FRESH
 from models.payment.rescans import rescan_invoice

@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import func, select
 
 from adapters.archive_reader import ArchiveRefused
-from models.base import ChatBase, table_of
+from models.base import table_of
+from models.chat.base import ChatBase
 from models.chat.exports.tables import PARTS
 from models.chat.imports.errors import NoSuchImport
 from models.chat.imports.values import TO_COME, converter

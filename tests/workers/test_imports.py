@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.directory import DirectoryStore
-from models.base import ChatBase
 from models.chat.accounts.avatars import keys_of
+from models.chat.base import ChatBase
 from models.chat.common import audit
 from models.chat.imports import runs
 from models.chat.imports.completing import hidden_host

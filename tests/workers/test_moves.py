@@ -16,7 +16,7 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
 from adapters.file_store.store import StoreUnavailable
-from models.base import ChatBase
+from models.chat.base import ChatBase
 from models.chat.identity import actors
 from models.chat.identity.links import Link, find_link, make_link, try_spend
 from models.chat.imports import runs

@@ -21,12 +21,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models.base import ChatBase, PaymentBase
+from models.chat.base import ChatBase
 from models.chat.queues.retention import LASTS, forget_ephemeral_events
 from models.chat.retention import POLICY as CHAT
 from models.chat.tables import Event as EventRow
 from models.chat.tables import Message, MessageArchive, MessageEdit
 from models.database import Database
+from models.payment.base import PaymentBase
 from models.payment.checkpoints import REMEMBERED_BLOCKS
 from models.payment.retention import POLICY as PAYMENT
 from models.payment.tables import ChainBlock, IdempotencyKey, Invoice

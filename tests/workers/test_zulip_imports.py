@@ -16,8 +16,8 @@ from sqlalchemy import func, select
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.directory import DirectoryStore
-from models.base import ChatBase
 from models.chat.accounts.avatars import keys_of
+from models.chat.base import ChatBase
 from models.chat.imports import runs
 from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.tables import (

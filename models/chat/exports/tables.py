@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Select, SQLColumnExpression, case, false, func, null, select, true
 
-from models.base import ChatBase
 from models.chat.access.group_settings import REALM_GROUPS
+from models.chat.base import ChatBase
 from models.chat.exports.scope import Condition, Scope
 from models.chat.messages.stars import all_flags
 from models.chat.tables import (

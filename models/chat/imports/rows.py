@@ -5,7 +5,8 @@ from functools import cache
 
 from sqlalchemy import Table
 
-from models.base import ChatBase, table_of
+from models.base import table_of
+from models.chat.base import ChatBase
 from models.chat.exports.tables import PARTS, Part
 from models.chat.imports import references
 from models.chat.imports.completing import COMPLETE, HELD

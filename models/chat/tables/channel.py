@@ -13,7 +13,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase
+from models.chat.base import ChatBase
 from models.chat.tables.columns import GROUP, key_of
 from models.types import RowNumber, UtcMs
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase
+from models.chat.base import ChatBase
 from models.types import RowNumber, UtcMs
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase
+from models.chat.base import ChatBase
 from models.chat.tables.columns import GROUP, key_of
 from models.types import RowNumber, UtcMs
 

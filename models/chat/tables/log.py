@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase, partial_index
+from models.base import partial_index
+from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
 from models.types import RowNumber, UtcMs
 

@@ -19,7 +19,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase, partial_index
+from models.base import partial_index
+from models.chat.base import ChatBase
 from models.chat.tables.channel import TOPIC, TOPIC_KEY
 from models.chat.tables.columns import key_of
 from models.types import RowNumber, UtcMs

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase
+from models.chat.base import ChatBase
 from models.types import RowNumber
 
 

@@ -5,7 +5,8 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase, partial_index
+from models.base import partial_index
+from models.chat.base import ChatBase
 from models.types import RowNumber, UtcMs
 
 PENDING = text("state = 'pending'")

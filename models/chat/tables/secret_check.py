@@ -3,7 +3,7 @@
 from sqlalchemy import Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import ChatBase
+from models.chat.base import ChatBase
 
 
 class SecretCheck(ChatBase):

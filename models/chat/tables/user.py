@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
 
-from models.base import ChatBase
+from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
 from models.chat.tables.setting_table import ALL, Setting
 from models.types import RowNumber, UtcMs

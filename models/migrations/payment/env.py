@@ -4,7 +4,7 @@ builds indexes from the models.
 
 from alembic import context
 
-from models.base import PaymentBase
+from models.payment.base import PaymentBase
 from models.payment.test_helpers.tables import ScenarioRun
 from models.payment.webhooks.tables import WebhookEndpoint
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import PaymentBase
+from models.payment.base import PaymentBase
 from models.payment.tables import UUID
 from models.types import RowNumber, UtcMs
 

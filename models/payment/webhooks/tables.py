@@ -5,7 +5,8 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import PaymentBase, partial_index
+from models.base import partial_index
+from models.payment.base import PaymentBase
 from models.payment.tables import UUID
 from models.types import RowNumber, UtcMs
 

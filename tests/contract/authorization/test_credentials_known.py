@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from sqlalchemy import MetaData
 
-from models.base import ChatBase, PaymentBase
+from models.chat.base import ChatBase
+from models.payment.base import PaymentBase
 from pages.app import build_pages
 from tests.contract.authorization.test_credentials_end import KINDS, SHOP_KINDS
 from tests.support.contract import operations_of

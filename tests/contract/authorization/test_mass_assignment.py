@@ -16,7 +16,8 @@ import pytest
 
 import specs
 from handlers.chat.wire.envelope import MOST_IGNORED
-from models.base import ChatBase, PaymentBase
+from models.chat.base import ChatBase
+from models.payment.base import PaymentBase
 from tests.contract.authorization.chat_stage import ChatStage
 from tests.contract.authorization.contents import rows
 from tests.contract.authorization.payment_stage import PaymentStage

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import update
 
 from adapters.file_store.directory import DirectoryStore
-from models.base import ChatBase
+from models.chat.base import ChatBase
 from models.chat.exports.tables import PARTS
 from models.chat.tables import Subscription, User
 from models.database import Database

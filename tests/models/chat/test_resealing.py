@@ -2,8 +2,8 @@
 
 from sqlalchemy import select
 
-from models.base import ChatBase
 from models.chat.accounts.resealing import SEALED, reseal_some
+from models.chat.base import ChatBase
 from models.chat.common.outbox import NewMail, enqueue_mails
 from models.chat.common.vault import Vault
 from models.chat.devices import purpose_of

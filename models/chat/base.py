@@ -1,0 +1,12 @@
+"""The declarative base of the chat service."""
+
+from sqlalchemy import MetaData
+from sqlalchemy.orm import DeclarativeBase
+
+from models.base import NAMING
+
+
+class ChatBase(DeclarativeBase):
+    """Everything the chat service stores."""
+
+    metadata = MetaData(naming_convention=NAMING)
