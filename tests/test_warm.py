@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -82,6 +83,28 @@ def test_warm_program_shrinks_pictures_as_the_cold_one(
         made = make_small(source, tmp_path / "small", 20, 20)
         results.append((made, made.small.read_bytes()))
     assert results[0] == results[1]
+
+
+def test_same_picture_is_made_small_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shrunk, started = warm.Shrunk(), []
+
+    def run(words: Any, **options: Any) -> Any:
+        started.append(words)
+        return warm_run(words, **options)
+
+    warm_run = warm.run
+    monkeypatch.setattr(warm, "run", run)
+    remembering = SimpleNamespace(**vars(subprocess) | {"run": shrunk.run})
+    monkeypatch.setattr(pictures, "subprocess", remembering)
+    source, made = tmp_path / "source", []
+    for width in (40, 41, 40):
+        source.write_bytes(picture("GIF", width, 30, frames=2))
+        target = tmp_path / str(len(made))
+        small = make_small(source, target, 20, 20)
+        assert small.still is not None
+        made.append((small.width, target.read_bytes(), small.still.read_bytes()))
+    assert len(started) == 2
+    assert made[0] == made[2] != made[1]
 
 
 def test_warm_program_refuses_what_is_not_a_picture(tmp_path: Path) -> None:

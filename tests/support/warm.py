@@ -5,7 +5,8 @@ before they do anything. `Popen` and `run` do what those of `subprocess` do, but
 as a fork of a process that waits for such requests, with the environment, the folder and the files
 that are asked for. It is a child of this process, as a program that was started cold. The program
 that shrinks pictures comes from a second, small process (`shrink_warm`): to import Pillow takes
-ninety milliseconds, and a test of an import shrinks ten pictures.
+ninety milliseconds, and a test of an import shrinks ten pictures. The same picture is made small
+once.
 
 A test of the start itself (imports, signals, the command line that `/proc` shows) uses
 `subprocess`, and so does one of another tree: what is not a module of this tree starts cold.
@@ -246,6 +247,34 @@ atexit.register(_nursery.close)
 atexit.register(_picture_nursery.close)
 
 
+class Shrunk:
+    """What pictures were made small to, to be written once more for the same picture."""
+
+    MOST, LARGEST = 100, 100_000
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[bytes, ...], tuple[bytes, dict[str, bytes]]] = {}
+
+    def run(self, words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[Any]:
+        """Return what `run` does of the program that shrinks pictures."""
+        source, target, *wanted = words[len(PICTURES) :]
+        if Path(source).stat().st_size > self.LARGEST:
+            return run(words, **options)
+        key = (Path(source).read_bytes(), *map(str.encode, wanted))
+        if key not in self._made:
+            done = run(words, **options)
+            made = {end: Path(target + end) for end in ("", ".still")}
+            files = {end: path.read_bytes() for end, path in made.items() if path.exists()}
+            is_small = sum(map(len, files.values())) <= self.LARGEST
+            if done.returncode == 0 and is_small and len(self._made) < self.MOST:
+                self._made[key] = (done.stdout, files)
+            return done
+        said, files = self._made[key]
+        for end, content in files.items():
+            Path(target + end).write_bytes(content)
+        return subprocess.CompletedProcess(words, 0, said)
+
+
 @contextmanager
 def shrink_warm() -> Iterator[None]:
     """While this lasts, this process starts the program that shrinks pictures warm."""
@@ -253,7 +282,7 @@ def shrink_warm() -> Iterator[None]:
 
     from adapters.images import pictures
 
-    warm = SimpleNamespace(**vars(subprocess) | {"run": run})
+    warm = SimpleNamespace(**vars(subprocess) | {"run": Shrunk().run})
     with mock.patch.object(pictures, "subprocess", warm):
         yield
 
