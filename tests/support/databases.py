@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import make_url
+from sqlalchemy import MetaData, Select, func, make_url, select
+from sqlalchemy.orm import Session
 
 from models import migrate
 from models.database import Database
@@ -85,6 +86,21 @@ class Lent:
     def dispose(self) -> None:
         for database in self._kept.values():
             database.dispose()
+
+
+def count_rows(reader: Session, metadata: MetaData) -> dict[str, int]:
+    """Return how many rows each table has, by one statement."""
+    return dict(reader.execute(_counts(metadata)).mappings().one())
+
+
+@cache
+def _counts(metadata: MetaData) -> Select[tuple[int, ...]]:
+    return select(
+        *(
+            select(func.count()).select_from(table).scalar_subquery().label(name)
+            for name, table in metadata.tables.items()
+        )
+    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from adapters.archive_reader import ArchiveRefused
 from models.base import table_of
@@ -25,6 +25,7 @@ from tests.support.chat.importing import Installation, store_of
 from tests.support.chat.moved import WITH_EVERYTHING
 from tests.support.chat.people import Cast
 from tests.support.chat.prepared import Preparation
+from tests.support.databases import count_rows
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import PIXEL, SCRIPT, black_png
 
@@ -218,10 +219,7 @@ def archive(here: Installation, cast: Cast) -> Path:
 
 def contents(installation: Installation) -> dict[str, int]:
     with installation.database.reading() as reader:
-        return {
-            name: reader.execute(select(func.count()).select_from(table)).scalar_one()
-            for name, table in ChatBase.metadata.tables.items()
-        }
+        return count_rows(reader, ChatBase.metadata)
 
 
 def refused(installation: Installation, forged: Path) -> ArchiveRefused:

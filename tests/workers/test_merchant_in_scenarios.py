@@ -1,6 +1,7 @@
 """Merchants that follow the documents to the letter, in every scenario of the catalogue."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -43,13 +44,26 @@ def settled(invoice: dict[str, Any]) -> dict[str, Any]:
     return invoice | {"payments": payments}
 
 
+@pytest.mark.parametrize(
+    ("database_url", "names"),
+    [
+        pytest.param("sqlite", [*CATALOGUE], id="sqlite"),
+        pytest.param("postgresql", [*CATALOGUE][::3], id="postgresql-every third"),
+        pytest.param("postgresql", [*CATALOGUE], id="postgresql", marks=pytest.mark.exhaustive),
+    ],
+    indirect=["database_url"],
+)
 def test_events_the_list_and_the_export_each_account_for_every_atom(
-    payment_app: PaymentApp, api: ContractClient, database: Database, clock: FrozenClock
+    payment_app: PaymentApp,
+    api: ContractClient,
+    database: Database,
+    clock: FrozenClock,
+    names: Sequence[str],
 ) -> None:
     shop, events, copy = SmallShop(), EventMerchant(api), ListMerchant(api, limit=20)
     export = ExportMerchant(api)
     with scenario_world(payment_app, api, database, clock, shop) as world:
-        for name in CATALOGUE:
+        for name in names:
             run = world.run(name, after_each=copy.read)
             assert run["state"] == "passed", (name, run["failure"])
             order, due = run["external_order_id"], run["expected"]["fulfilments"]

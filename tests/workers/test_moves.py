@@ -50,6 +50,7 @@ from tests.support.chat.importing import (
 from tests.support.chat.moved import HOUR, WITH_EVERYTHING, Everything
 from tests.support.chat.people import VAULT, Cast
 from tests.support.chat.prepared import Preparation
+from tests.support.databases import count_rows
 from tests.support.frozen_clock import FrozenClock
 from workers import imports, moves
 from workers.scheduled_delivery import ScheduledDelivery
@@ -205,10 +206,7 @@ def interrupted(after: int, *, at: str = "") -> Iterator[None]:
 def contents(installation: Installation) -> dict[str, int]:
     """The rows of each table, and the triggers."""
     with installation.database.reading() as reader:
-        counts = {
-            name: reader.execute(select(func.count()).select_from(table)).scalar_one()
-            for name, table in ChatBase.metadata.tables.items()
-        }
+        counts = count_rows(reader, ChatBase.metadata)
         search = "SELECT count(*) FROM message_search"
         counts["message_search"] = reader.exec_driver_sql(search).scalar_one()
         counts["triggers"] = len(capture.find_triggers(reader))
