@@ -4,7 +4,8 @@ Every transaction swaps the checkpoint's revision first: it raises `CheckpointMo
 nothing, where another watcher was first.
 
 Only `extend` has checked that the head is on the chain. The other readings have checked the
-checkpoint, so they confirm payments by its number: a claimed head confirms nothing.
+checkpoint, so they confirm payments by its number, and store no head above it: a head that an
+endpoint only claims confirms nothing, now or when an invoice expires, and no merchant reads it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -73,6 +74,11 @@ class ChainBooks:
         with self._database.reading() as reader:
             return watching.find_paid_above(reader, self._chain_id, number)
 
+    def has_pending(self) -> bool:
+        """Return whether a payment of the chain waits for confirmations."""
+        with self._database.reading() as reader:
+            return watching.has_pending(reader, self._chain_id)
+
     def known(self, seen: Sequence[Observation]) -> dict[tuple[str, str, int], int]:
         """Return the atoms of those of the transfers that are stored, by key."""
         if not seen:
@@ -112,12 +118,12 @@ class ChainBooks:
 
         self._database.run(write)
 
-    def note_seen(self, checkpoint: Checkpoint, *, head: BlockMark, read_until: datetime) -> None:
-        """Note that the chain's head is still `head`, and how far its time has come."""
+    def note_seen(self, checkpoint: Checkpoint, *, read_until: datetime) -> None:
+        """Note that the checkpoint is still the head, and how far the chain's time has come."""
         now = self._clock.now()
         self._database.run(
             lambda session: checkpoints.note_seen(
-                session, checkpoint, head=head, read_until=read_until, now=now
+                session, checkpoint, read_until=read_until, now=now
             )
         )
 
@@ -195,7 +201,7 @@ class ChainBooks:
         now = self._clock.now()
 
         def write(session: Session) -> None:
-            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            self._stay(session, checkpoint, head=head, now=now)
             watching.record(session, self._chain_id, seen, now=now)
             receivers.note_caught_up(session, invoice_ids, next_block=next_block)
             receivers.send_back(session, waiting)
@@ -218,7 +224,7 @@ class ChainBooks:
         now = self._clock.now()
 
         def write(session: Session) -> None:
-            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            self._stay(session, checkpoint, head=head, now=now)
             receivers.put_off(session, [each.receiver.invoice_id for each in newcomers])
 
         self._database.run(write)
@@ -242,7 +248,7 @@ class ChainBooks:
         now = self._clock.now()
 
         def write(session: Session) -> int:
-            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            self._stay(session, checkpoint, head=head, now=now)
             found = watching.record(session, self._chain_id, seen, now=now)
             receivers.note_reread(session, invoice_ids, first=first, next_block=next_block)
             checkpoints.count_given_up(session, checkpoint, given_up)
@@ -276,14 +282,7 @@ class ChainBooks:
         now = self._clock.now()
 
         def write(session: Session) -> int:
-            checkpoints.move(
-                session,
-                checkpoint,
-                to=checkpoint.block,
-                head=head,
-                now=now,
-                reread_number=reread_number,
-            )
+            self._stay(session, checkpoint, head=head, now=now, reread_number=reread_number)
             checkpoints.count_given_up(session, checkpoint, int(given_up))
             receivers.send_back(session, waiting)
             touched = watching.record(session, self._chain_id, seen, now=now)
@@ -297,6 +296,25 @@ class ChainBooks:
 
         return self._database.run(write)
 
+    def _stay(
+        self,
+        session: Session,
+        checkpoint: Checkpoint,
+        *,
+        head: BlockMark,
+        now: datetime,
+        reread_number: int | None = None,
+    ) -> None:
+        """Swap the checkpoint's revision. A head above it is only claimed, and is not stored."""
+        checkpoints.move(
+            session,
+            checkpoint,
+            to=checkpoint.block,
+            head=checkpoint.block if head.number <= checkpoint.block.number else None,
+            now=now,
+            reread_number=reread_number,
+        )
+
     def rescan_token(
         self, checkpoint: Checkpoint, token: str, *, above: BlockMark, head: BlockMark
     ) -> None:
@@ -304,7 +322,7 @@ class ChainBooks:
         now = self._clock.now()
 
         def write(session: Session) -> None:
-            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            self._stay(session, checkpoint, head=head, now=now)
             rescans.rescan_chain(
                 session,
                 self._chain_id,
@@ -322,7 +340,7 @@ class ChainBooks:
         now = self._clock.now()
 
         def write(session: Session) -> None:
-            checkpoints.move(session, checkpoint, to=checkpoint.block, head=head, now=now)
+            self._stay(session, checkpoint, head=head, now=now)
             receivers.anchor(session, anchors)
 
         self._database.run(write)

@@ -2,17 +2,17 @@
 blocks. Writes nothing.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-
-import structlog
 
 from adapters.chain.blooms import BLOOM_BYTES, is_selective, may_contain
 from adapters.chain.question_limits import TOKENS_AT_ONCE
 from adapters.chain.reader import (
     TRANSFER_TOPIC,
     Block,
+    BlockMissing,
     BlockUnreadable,
     ChainReader,
     EndpointsUnavailable,
@@ -22,6 +22,7 @@ from adapters.chain.reader import (
 from models.payment.checkpoints import BlockMark
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation
+from workers.chain_alerts import Alerts
 
 SHALLOW = 64
 """Reorganisations up to this depth are walked back to a checkpoint of ours that lies this near."""
@@ -45,7 +46,8 @@ ANCHOR_WAIT = timedelta(seconds=30)
 """
 
 DOUBTS = 3
-"""How often a block is read again whose bloom promises more than the endpoint shows."""
+"""How often a reading is done again because headers and logs do not fit together."""
+_BY_HASH = "blocks by hash"
 
 _TRANSFER = bytes.fromhex(TRANSFER_TOPIC[2:])
 
@@ -53,13 +55,13 @@ _TRANSFER = bytes.fromhex(TRANSFER_TOPIC[2:])
 class ChainView:
     """One chain through one reader. Every method may raise EndpointsUnavailable."""
 
-    def __init__(self, reader: ChainReader, now: Callable[[], datetime]) -> None:
+    def __init__(self, reader: ChainReader, now: Callable[[], datetime], alerts: Alerts) -> None:
         self._reader = reader
         self._now = now
+        self._alerts = alerts
         self._requests = REQUESTS
-        self._doubted = ("", 0)
+        self._doubted: Counter[str] = Counter()
         self._shows_blooms = False
-        self._log = structlog.get_logger("chain_watcher")
 
     # Blocks.
 
@@ -109,6 +111,15 @@ class ChainView:
                 return None
             blocks.insert(0, below)
         return blocks if blocks[0].parent_hash == base.hash else None
+
+    def without_claimed(self, linked: Sequence[Block]) -> Sequence[Block]:
+        """Return linked blocks without the last one, the head, if the endpoint only claims it: it
+        shows another block, or none, for its number.
+        """
+        with suppress(BlockMissing):
+            if self.is_canonical(linked[-1]):
+                return linked
+        return linked[:-1]
 
     def ends(self, head: Block) -> tuple[BlockMark | None, BlockMark] | None:
         """Return block 0, and the block to begin with: a little below the head, to walk back to.
@@ -178,10 +189,11 @@ class ChainView:
                     with suppress(BlockUnreadable, EndpointsUnavailable, RangeTooLarge):
                         its += self.read_block(tokens, receivers, block)
                 if _may_hide(block, tokens, receivers, its) and self._doubts(
-                    block.hash, block.number
+                    _BY_HASH, block.number
                 ):
                     return None
             transfers += its
+        self._doubted.pop(_BY_HASH, None)
         return list(dict.fromkeys(transfers))
 
     def read_block(
@@ -259,13 +271,13 @@ class ChainView:
             return False
         return True
 
-    def _doubts(self, block_hash: str, number: int) -> bool:
-        """Return whether to read a block again whose header and logs do not fit together."""
-        known, times = self._doubted
-        times = times + 1 if known == block_hash else 1
-        self._doubted = (block_hash, times)
-        self._log.warning("chain_logs_missing", block=number, asked=times)
-        return times <= DOUBTS
+    def _doubts(self, reading: str, number: int) -> bool:
+        """Return whether to do a reading again, because the header and the logs of a block do not
+        fit together. However many blocks do not fit, the reading goes on after some tries.
+        """
+        self._doubted[reading] += 1
+        self._alerts.warn("chain_logs_missing", number, block=number)
+        return self._doubted[reading] <= DOUBTS
 
     def _note_bloom(self, block: Block) -> None:
         self._shows_blooms = self._shows_blooms or any(block.bloom)
@@ -288,9 +300,9 @@ class ChainView:
         return not may_contain(block.bloom, items)
 
     def _refuse(self, transfer: Transfer, reason: str) -> None:
-        self._log.error(
+        self._alerts.begin(
             "chain_log_refuted",
-            alert=True,
+            transfer,
             block=transfer.block_number,
             tx_hash=transfer.tx_hash,
             reason=reason,
@@ -301,8 +313,11 @@ class ChainView:
         transfers: Iterable[Transfer],
         receivers: Iterable[Receiver],
         known: Sequence[Block] = (),
+        *,
+        reading: str,
     ) -> list[Observation] | None:
-        """Return the transfers that count, with their block's time; None when a block is gone.
+        """Return the transfers that count, with their block's time; None when a block is gone, and
+        `reading`, which names what is read, is done again.
 
         A log that its block's header refutes does not count, nor do another token than the
         invoice's, a zero value, a block that was there before the address was handed out, and a
@@ -324,7 +339,7 @@ class ChainView:
             self._note_bloom(block)
             if block.hash != transfer.block_hash:
                 # The chain moved, which the step finds out, or nodes are on several branches.
-                if self._doubts(transfer.block_hash, number):
+                if self._doubts(reading, number):
                     return None
                 self._refuse(transfer, "its block is not on the chain")
                 continue
@@ -345,6 +360,7 @@ class ChainView:
                         amount=transfer.amount,
                     )
                 )
+        self._doubted.pop(reading, None)
         return seen
 
     # Where invoices begin.

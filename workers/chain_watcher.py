@@ -72,6 +72,7 @@ from models.database import Database
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation
+from workers.chain_alerts import Alerts
 from workers.chain_books import ChainBooks
 from workers.chain_patience import MOST_TRIES, TRIES, Patience
 from workers.chain_view import ChainView, tokens_of
@@ -153,7 +154,9 @@ class ChainWatcher:
         self._may_replace = may_replace
         self._read_anew_every, self._ended_every = read_anew_every, ended_every
         self._books = ChainBooks(database, clock, chain_id)
-        self._view = ChainView(reader, clock.now)
+        self._log = structlog.get_logger("chain_watcher").bind(chain_id=chain_id)
+        self._alerts = Alerts(self._log)
+        self._view = ChainView(reader, clock.now, self._alerts)
         self._patience = Patience(clock.now)
         self._witnesses = Witnesses(reader, self._view)
         self._witness_patience = Patience(clock.now, WITNESS_AFTER)
@@ -171,7 +174,6 @@ class ChainWatcher:
         self._head: Block | None = None
         self._unchanged_since = self._read_anew_at = self._ended_at = clock.now()
         self._second_reading_at = clock.now()
-        self._log = structlog.get_logger("chain_watcher").bind(chain_id=chain_id)
 
     def try_watch_one(self) -> bool:
         """Do one step; return whether it changed the database or the next one differs."""
@@ -188,7 +190,7 @@ class ChainWatcher:
             if self._ignores_genesis or not self._may_replace:
                 # An operator decides: `specd chain forget`. The next step checks whether they have.
                 self._checkpoint = None
-                self._log.error("chain_replaced", alert=True)
+                self._alerts.begin("chain_replaced")
                 raise
             self._ignores_genesis = True
             return True
@@ -233,6 +235,7 @@ class ChainWatcher:
         if self._checkpoint is None:
             self._checkpoint, _ = self._books.look()
         head = self._reader.head()
+        self._alerts.end("chain_replaced")
         self._looks_behind = False
         if self._head is None or head != self._head:
             self._head, self._unchanged_since = head, self._clock.now()
@@ -259,6 +262,7 @@ class ChainWatcher:
         if tip is None or tip.number < base.number:  # or another watcher has read beyond this head
             return self._moved_under_us()
         has_new_blocks = tip.number > base.number
+        self._alerts.end("endpoint_is_behind")
         if has_new_blocks:
             self._compare_endpoints(base)
         if self._aside and self._try_bring_back(head, checkpoint):
@@ -271,7 +275,7 @@ class ChainWatcher:
             return True
         if has_new_blocks:
             return self._extend(head, checkpoint, base, tip, blocks) or bool(newcomers)
-        self._note_seen(head, checkpoint)
+        self._note_seen(checkpoint)
         return False
 
     def _serve(
@@ -309,10 +313,10 @@ class ChainWatcher:
         `blocks`: those in between, where they were read and each is the parent of the next. Return
         whether there are more blocks to read.
         """
-        reading, given_up = f"blocks above {base.number}", False
+        reading, given_up, is_proven = f"blocks above {base.number}", False, False
         blocks = blocks or ()
         try:
-            seen = self._read(base, tip, blocks, reorganised=reorganised)
+            seen, is_proven = self._read(base, tip, blocks, reorganised=reorganised)
         except EndpointsUnavailable:
             if self._patience.is_due(reading):
                 self._patience.note_failure([reading])
@@ -330,6 +334,12 @@ class ChainWatcher:
         if seen is None:
             return self._moved_under_us()
         self._patience.forget([reading])
+        if blocks and not is_proven and (seen or self._has_paid_above or self._books.has_pending()):
+            blocks = self._view.without_claimed(blocks)
+            if not blocks:
+                return self._moved_under_us()
+            tip = head = blocks[-1]
+            seen = [each for each in seen if each.block.number <= tip.number]
         dropped = self._find_dropped(head, base, (*blocks, tip), seen, reorganised=reorganised)
         if dropped is None:
             return False
@@ -398,7 +408,6 @@ class ChainWatcher:
                 del self._aside[token]
                 self._log.info("chain_token_brought_back", token=token, block=block)
                 return True
-            self._log.error("chain_token_set_aside", alert=True, token=token, block=block)
             self._reader.head()
         return False
 
@@ -442,8 +451,9 @@ class ChainWatcher:
             dropped.add(paid.block_hash)
             is_confirmed = is_confirmed or paid.is_confirmed
         if is_confirmed and self._reader.may_be_kept_elsewhere():
-            self._log.error("chain_waits_for_endpoint", alert=True, base=base.number)
+            self._alerts.begin("chain_waits_for_endpoint", base=base.number)
             return None
+        self._alerts.end("chain_waits_for_endpoint")
         return dropped
 
     def _pass_over(self, head: Block, base: BlockMark, tip: Block) -> Block | None:
@@ -463,16 +473,17 @@ class ChainWatcher:
 
     def _read(
         self, base: BlockMark, tip: Block, blocks: Sequence[Block], *, reorganised: bool
-    ) -> list[Observation] | None:
+    ) -> tuple[list[Observation] | None, bool]:
         """Return the transfers to joined invoices from `base` to `tip`; None where the chain moved
-        meanwhile, or a bloom promises more.
+        meanwhile, or a bloom promises more. Return too whether the blocks were read by their
+        hashes, which proves that the endpoint has them.
 
         After a reorganisation no block above `base` was there before any of the addresses.
         """
         since = base.timestamp
         tokens, addresses, owners = self._wanted(since)
         if not tokens:
-            return []
+            return [], False
         transfers = None
         if blocks and self._reader.limits.takes_hashes:
             try:
@@ -480,7 +491,8 @@ class ChainWatcher:
             except BlockUnreadable as refusal:
                 self._log.info("chain_block_unreadable", reason=str(refusal))
             if transfers is None and self._reader.limits.takes_hashes:
-                return None
+                return None, False
+        is_proven = transfers is not None
         if transfers is None:
             transfers = self._view.read(tokens, addresses, base.number + 1, tip.number)
         if owners is None:
@@ -488,7 +500,7 @@ class ChainWatcher:
             owners = self._books.owners(paid, since=since)
         if reorganised:
             owners = [replace(each, after_block=-1) for each in owners]
-        return self._view.observe(transfers, owners, blocks)
+        return self._view.observe(transfers, owners, blocks, reading="new blocks"), is_proven
 
     def _wanted(self, since: datetime) -> tuple[list[str], list[str] | None, list[Receiver] | None]:
         """Return the tokens and addresses to read, and the joined invoices that they belong to.
@@ -537,12 +549,12 @@ class ChainWatcher:
             tokens = tokens_of(receivers)
             try:
                 transfers = self._view.read(tokens, addresses, first, last)
+                seen = self._view.observe(transfers, receivers, reading="newcomers")
             except EndpointsUnavailable as failure:
                 # They join the others, so that new blocks do not wait, and are read again.
                 self._log.warning("newcomers_unreadable", first=first, reason=str(failure))
                 self._books.put_off(checkpoint, group, head=self._view.mark(head))
                 return True
-            seen = self._view.observe(transfers, receivers)
             if seen is None or not self._view.is_canonical(base):
                 return self._moved_under_us()
         arrived = last >= base.number or first > last
@@ -581,9 +593,9 @@ class ChainWatcher:
             tokens, addresses = tokens_of(receivers), [each.address for each in receivers]
             try:
                 transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
+                seen = self._view.observe(transfers, receivers, reading="rereadings")
             except EndpointsUnavailable as failure:
                 return self._try_give_up(head, checkpoint, group, last, failure)
-            seen = self._view.observe(transfers, receivers)
             if seen is None or not self._view.is_canonical(base):
                 return self._moved_under_us()
         self._patience.forget(ids)
@@ -661,7 +673,7 @@ class ChainWatcher:
         return True
 
     def _is_second_reading_due(self, head: Block, checkpoint: Checkpoint) -> bool:
-        waiting = head.number - DEEP - checkpoint.reread_number
+        waiting = _deepest(head, checkpoint) - checkpoint.reread_number
         return (
             waiting >= REREAD_AWAITED
             and self._clock.now() >= self._second_reading_at
@@ -677,7 +689,7 @@ class ChainWatcher:
         self._second_reading_at = self._clock.now() + SEEN_EVERY
         old = self._clock.now() - OLD
         base = checkpoint.block
-        known = self._books.known_blocks(up_to=min(head.number - DEEP, base.number))
+        known = self._books.known_blocks(up_to=_deepest(head, checkpoint))
         last = max((each.number for each in known if each.timestamp <= old), default=0)
         last = min(last, checkpoint.reread_number + self._view.span(everywhere=True))
         if last <= checkpoint.reread_number:
@@ -690,6 +702,10 @@ class ChainWatcher:
             tokens, addresses, owners = self._wanted(since)
             try:
                 transfers = self._view.read_everywhere(tokens, addresses, first, last, base)
+                if owners is None:
+                    paid = {transfer.receiver for transfer in transfers}
+                    owners = self._books.owners(paid, since=since)
+                seen = self._view.observe(transfers, owners, reading=_SECOND_READING)
             except EndpointsUnavailable as failure:
                 self._patience.note_failure([_SECOND_READING])
                 self._log.info("blocks_unreadable", first=first, last=last, reason=str(failure))
@@ -700,11 +716,7 @@ class ChainWatcher:
                     return True  # no endpoint shows any logs now
                 last = max(readable - 1, first if readable <= first else 0)
                 self._log.error("reading_given_up", alert=True, first=first, readable=last + 1)
-                transfers, given_up = [], True
-            if owners is None:
-                paid = {transfer.receiver for transfer in transfers}
-                owners = self._books.owners(paid, since=since)
-            seen = self._view.observe(transfers, owners)
+                given_up = True
             if seen is None or not self._view.is_canonical(base):
                 return self._moved_under_us()
         self._patience.forget([_SECOND_READING])
@@ -754,9 +766,9 @@ class ChainWatcher:
         return counted, waiting
 
     def _refuse(self, disputed: Observation) -> None:
-        self._log.error(
+        self._alerts.begin(
             "chain_log_disputed",
-            alert=True,
+            (disputed.key, disputed.amount),
             invoice=disputed.receiver.invoice_id,
             block=disputed.block.number,
             tx_hash=disputed.tx_hash,
@@ -776,7 +788,9 @@ class ChainWatcher:
             return
         self._compared_at = now + (COMPARED_EVERY if self.is_awaited() else COMPARED_EVERY_IDLE)
         if self._reader.is_disputed(base.number, base.hash):
-            self._log.error("chain_endpoints_disagree", alert=True, checkpoint=base.number)
+            self._alerts.begin("chain_endpoints_disagree", checkpoint=base.number)
+        else:
+            self._alerts.end("chain_endpoints_disagree")
 
     def _send_back(self, checkpoint: Checkpoint) -> bool:
         """Have invoices whose time is over read a second time; return whether there were any."""
@@ -787,7 +801,7 @@ class ChainWatcher:
             self._ended_at, ended_at = now + self._ended_every, checkpoint.read_until
         return self._books.read_anew(checkpoint, ended_at=ended_at) > 0
 
-    def _note_seen(self, head: Block, checkpoint: Checkpoint) -> None:
+    def _note_seen(self, checkpoint: Checkpoint) -> None:
         """Note that nothing is new, and that time passes on a chain that makes no blocks."""
         now = self._clock.now()
         read_until = checkpoint.read_until
@@ -796,7 +810,7 @@ class ChainWatcher:
             read_until = now - idle
         seen_at = checkpoint.head_seen_at
         if read_until > checkpoint.read_until or seen_at is None or now - seen_at >= SEEN_EVERY:
-            self._books.note_seen(checkpoint, head=self._view.mark(head), read_until=read_until)
+            self._books.note_seen(checkpoint, read_until=read_until)
 
     # When the chain is not what the database has.
 
@@ -828,11 +842,11 @@ class ChainWatcher:
         is_older = head.number < lost.number and head.timestamp <= lost.timestamp
         if is_older and ancestor is not None and ancestor == known[-1]:
             # Nothing contradicts what we read beyond it: this is an endpoint that lags behind.
-            self._log.warning("endpoint_is_behind", head=head.number, checkpoint=lost.number)
+            self._alerts.warn("endpoint_is_behind", head=head.number, checkpoint=lost.number)
             return False
         if self._reader.is_kept_elsewhere(lost.number, lost.hash):
             # The endpoints disagree. What was read stays while one that is as far has it.
-            self._log.error("chain_endpoints_disagree", alert=True, checkpoint=lost.number)
+            self._alerts.begin("chain_endpoints_disagree", checkpoint=lost.number)
             return True
         forgotten = ancestor is not None and ancestor.number == 0
         if ancestor is None or (forgotten and lost.number > REMEMBERED_BLOCKS):
@@ -852,6 +866,13 @@ class ChainWatcher:
         """Write nothing, because the chain changed while it was read; the next poll reads again."""
         self._log.info("chain_moved_while_reading")
         return False
+
+
+def _deepest(head: Block, checkpoint: Checkpoint) -> int:
+    """Return the newest block that is `DEEP`. The head is only claimed, so the checkpoint says how
+    deep blocks are, and the head adds one block at most.
+    """
+    return min(head.number, checkpoint.block.number + 1) - DEEP
 
 
 def _starts(waiting: Iterable[Observation]) -> dict[str, int]:

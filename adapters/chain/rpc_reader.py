@@ -84,6 +84,10 @@ class RpcChainReader:
         """The step's endpoint, which `others` leaves out even after it has failed."""
         self._preferred: Node | None = None
         self._head_number = 0
+        self._passed_over: dict[Node, str] = {}
+        """Endpoints that were not used, and whether they fail or are behind. A change has a line in
+        the log, and not each step.
+        """
 
     def close(self) -> None:
         """Close the kept connections."""
@@ -105,10 +109,12 @@ class RpcChainReader:
             raise EndpointsUnavailable(f"no usable RPC endpoint for chain {self._chain_id}")
         least, genesis = self._not_behind(), self._genesis()
         behind = strangers = 0
-        reasons = []
+        reasons: list[str] = []
+        passed_over: dict[Node, tuple[str, str]] = {}
         for node in self._in_order():
             if node.is_silent:
                 reasons.append(f"{node.endpoint}: asked for patience")
+                passed_over[node] = "fails", reasons[-1]
                 continue
             try:
                 head = node.open(genesis)
@@ -116,21 +122,29 @@ class RpcChainReader:
                 node.rest(error)
                 strangers += isinstance(error, Stranger)
                 reasons.append(f"{node.endpoint}: {error}")
+                passed_over[node] = "fails", reasons[-1]
                 continue
             node.wake()
             if head.number < least:
                 behind += 1
                 reasons.append(f"{node.endpoint}: at block {head.number}, behind {least}")
+                passed_over[node] = "is behind", reasons[-1]
                 continue
             self._chosen = self._first = node
             self._head_number = head.number
-            for reason in reasons:
-                _log.warning("chain_endpoint_passed_over", reason=reason, chain_id=self._chain_id)
+            self._passed_over.pop(node, None)
+            self._note_passed_over(passed_over)
             return head
         if strangers == len(self._nodes):
             raise ChainReplaced("; ".join(reasons))
         failure = EndpointsBehind if behind == len(self._nodes) else EndpointsUnavailable
         raise failure("; ".join(reasons))
+
+    def _note_passed_over(self, nodes: Mapping[Node, tuple[str, str]]) -> None:
+        for node, (kind, reason) in nodes.items():
+            if self._passed_over.get(node) != kind:
+                self._passed_over[node] = kind
+                _log.warning("chain_endpoint_passed_over", reason=reason, chain_id=self._chain_id)
 
     def others(self, at_least: int | None = None) -> Generator[Block]:
         first, genesis = self._first, self._genesis()

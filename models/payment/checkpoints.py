@@ -122,12 +122,14 @@ def move(
     old: Checkpoint,
     *,
     to: BlockMark,
-    head: BlockMark,
+    head: BlockMark | None,
     now: datetime,
     forget_above: int | None = None,
     reread_number: int | None = None,
 ) -> None:
     """Swap checkpoint `old` for block `to`, forgetting those that a reorganisation dropped.
+
+    `head` None: the stored one stays, because nobody has checked that a newer one is on the chain.
 
     First statement of a watcher's transaction: it locks the row, so that of two watchers the
     second waits here, finds another revision, and gets CheckpointMoved before it wrote anything.
@@ -136,16 +138,17 @@ def move(
         reread_number = old.reread_number
     if forget_above is not None:
         reread_number = min(reread_number, forget_above)
+    seen = {}
+    if head is not None:
+        seen = {"head_number": head.number, "head_hash": head.hash, "head_seen_at": now}
     moved = session.execute(
         update(ChainHead)
         .where(ChainHead.chain_id == old.chain_id, ChainHead.revision == old.revision)
         .values(
+            **seen,
             checkpoint_number=to.number,
             checkpoint_hash=to.hash,
             checkpoint_timestamp=to.timestamp,
-            head_number=head.number,
-            head_hash=head.hash,
-            head_seen_at=now,
             read_until=max(old.read_until, to.timestamp) if to == old.block else to.timestamp,
             reread_number=reread_number,
             revision=old.revision + 1,
@@ -175,10 +178,9 @@ def count_given_up(session: Session, old: Checkpoint, count: int) -> None:
         )
 
 
-def note_seen(
-    session: Session, old: Checkpoint, *, head: BlockMark, read_until: datetime, now: datetime
-) -> None:
-    """Note that an endpoint shows the head `head` now, and how far the chain's time has come.
+def note_seen(session: Session, old: Checkpoint, *, read_until: datetime, now: datetime) -> None:
+    """Note that an endpoint shows the checkpoint as the head now, and how far the chain's time has
+    come.
 
     The revision stays, because nothing was read. Another watcher's newer checkpoint stays too.
     """
@@ -186,7 +188,10 @@ def note_seen(
         update(ChainHead)
         .where(ChainHead.chain_id == old.chain_id, ChainHead.revision == old.revision)
         .values(
-            head_number=head.number, head_hash=head.hash, head_seen_at=now, read_until=read_until
+            head_number=old.block.number,
+            head_hash=old.block.hash,
+            head_seen_at=now,
+            read_until=read_until,
         )
     )
 

@@ -244,6 +244,15 @@ def find_maturing(session: Session, chain_id: int, *, head_number: int) -> set[s
     return set(rows.scalars())
 
 
+def has_pending(reader: Connection, chain_id: int) -> bool:
+    """Return whether a payment waits for confirmations."""
+    pending = select(Payment.id).where(
+        Payment.chain_id == chain_id,
+        Payment.status == literal(PENDING, literal_execute=True),  # for the partial index
+    )
+    return bool(reader.scalar(select(pending.exists())))
+
+
 def find_with_payments(session: Session, invoice_ids: Sequence[str]) -> set[str]:
     """Return those of the invoices that have any payment row, dropped ones included."""
     paid = select(Payment.invoice_id).where(id_in(Payment.invoice_id, invoice_ids))

@@ -1,10 +1,13 @@
 """A transfer is one log of one transaction of one block, whatever number a node gives it."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from models.database import Database
-from models.payment.tables import Invoice
+from models.payment.tables import ChainHead, Invoice
 from tests.support.fake_chain import PAYER, TOKEN, FakeLog
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import State
@@ -46,18 +49,95 @@ def test_head_that_an_endpoint_only_claims_confirms_nothing(
     with street(database, clock) as its:
         (endpoint,) = its.endpoints
         endpoint.shows_blooms = False
-        invoice = its.ledger.invoice(1000)
+        is_deep = reading == "second reading"
+        invoice = its.ledger.invoice(1000, confirmations=60 if is_deep else 2)
         its.mine(3)
         paid = its.chain.pay(invoice.deposit_address, 1000, hold=True)
         endpoint.conduct = Conduct(hidden=frozenset([paid.hash]))
-        its.mine()
+        for _ in range(50 if is_deep else 1):
+            its.chain.mine(at=clock.now())
+            its.watch()
         assert its.ledger.state(invoice) == State("unpaid", "none", 0, 0)
         endpoint.conduct = Conduct(above=60)
-        if reading != "second reading":
+        if not is_deep:
             values = {"catch_up_block": 1, "rereads": int(reading == "read alone")}
             database.run(lambda session: session.execute(update(Invoice).values(values)))
         its.wait(90)
         assert its.ledger.state(invoice) == State("processing", "none", 0, 1000)
         endpoint.conduct = Conduct()
+        its.mine(10 if is_deep else 1)
+        assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+def test_head_that_an_endpoint_only_claims_is_not_stored_and_confirms_nothing_at_expiry(
+    database: Database, clock: FrozenClock
+) -> None:
+    with street(database, clock) as its:
+        (endpoint,) = its.endpoints
+        invoice = its.ledger.invoice(1000, confirmations=40, lifetime=timedelta(seconds=20))
+        its.mine(3)
+        its.chain.pay(invoice.deposit_address, 300, hold=True)
+        its.mine(4)
+        endpoint.conduct = Conduct(above=60)
+        its.ledger.invoice(1000)
+        its.wait(30)
+        endpoint.conduct = Conduct()
+        its.mine(8)
+        endpoint.conduct = Conduct(above=60)
+        its.wait(60)
+        while its.expire():
+            pass
+        assert its.ledger.state(invoice) == State("expired", "partial", 0, 300)
+        with database.reading() as reader:
+            head = reader.scalar(select(ChainHead.head_number))
+        assert head == its.ledger.checkpoint()
+
+
+def test_head_that_an_endpoint_only_claims_makes_no_block_deep(
+    database: Database, clock: FrozenClock
+) -> None:
+    """A second reading of young blocks would be the last one for half an hour."""
+    with street(database, clock) as its:
+        (endpoint,) = its.endpoints
+        endpoint.shows_blooms = False
+        invoice = its.ledger.invoice(1000)
+        its.mine(12)
+        paid = its.chain.pay(invoice.deposit_address, 1000, hold=True)
+        endpoint.conduct = Conduct(hidden=frozenset([paid.hash]))
+        its.mine(2)
+        endpoint.conduct = Conduct(hidden=frozenset([paid.hash]), above=60)
+        its.wait(120)
+        endpoint.conduct = Conduct()
+        its.mine(45)
+        assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+def test_head_that_continues_the_chain_and_that_nobody_mined_confirms_nothing(
+    database: Database, clock: FrozenClock
+) -> None:
+    """An endpoint that takes no hashes proves a block only by its number."""
+    with street(database, clock) as its:
+        (endpoint,) = its.endpoints
+        invoice = its.ledger.invoice(1000)
+        endpoint.conduct = Conduct(takes_hashes=False)
+        its.mine(5)
+        its.chain.pay(invoice.deposit_address, 1000, hold=True)
         its.mine()
+        assert its.ledger.state(invoice) == State("processing", "none", 0, 1000)
+        real, newest = endpoint.ask, its.chain.head()
+
+        def ask(method: str, params: list[Any]) -> Any:
+            answer = real(method, params)
+            if params[:1] == ["latest"]:
+                number = hex(newest.number + 1)
+                answer |= {"number": number, "hash": "0x" + "e" * 64, "parentHash": newest.hash}
+            return answer
+
+        endpoint.ask = ask  # type: ignore[method-assign]
+        its.restart()
+        its.wait(30)
+        assert its.ledger.state(invoice) == State("processing", "none", 0, 1000)
+        endpoint.ask = real  # type: ignore[method-assign]
+        its.restart()
+        its.mine(3)
         assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
