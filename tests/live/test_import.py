@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -18,6 +19,7 @@ from models.chat.organization.realms import create_realm
 from models.chat.tables import User
 from models.clock import SystemClock
 from models.database import Database
+from tests.live import importing
 from tests.live.importing import (
     NEW_HOST,
     command,
@@ -41,6 +43,13 @@ SMALL = {
     "LEAST_MESSAGES": 3_500,
 }  # fmt: skip
 """The organization: `scripts/import` has a large one."""
+
+
+@pytest.fixture(autouse=True)
+def _commands_start_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The campaign measures commands that start cold; here only their results count."""
+    programs = SimpleNamespace(**vars(subprocess) | {"Popen": warm.Popen})
+    monkeypatch.setattr(importing, "subprocess", programs)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
