@@ -6,6 +6,7 @@
   const found = document.getElementById("found");
   const rows = [...document.querySelectorAll("tbody tr")].map((row) => ({ row, text: row.textContent.toLowerCase() }));
   const groups = [...document.querySelectorAll("main table")];
+  const titles = [...document.querySelectorAll("main h2")]; // each with a sentence
 
   function find() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -18,6 +19,11 @@
       table.hidden = table.querySelector("tbody tr:not([hidden])") === null;
       const title = table.previousElementSibling;
       if (title?.tagName === "H3") title.hidden = table.hidden;
+    }
+    for (const title of titles) {
+      title.hidden = title.nextElementSibling.hidden = groups.every(
+        (table) => table.hidden || !(title.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING),
+      );
     }
     const contents = document.getElementById("contents");
     if (contents) contents.hidden = words.length > 0;

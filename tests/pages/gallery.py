@@ -50,8 +50,8 @@ img { border: 1px solid #999; height: 30rem; }</style>
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A state of a page. `is_whole`: the picture shows the page beyond the window. `at`: the selector
-    of what is at the top of the picture.
+    """A state of a page. `is_whole`: the picture shows the page beyond the window. `at`: selects
+    the element at the top of the picture.
     """
 
     page: str

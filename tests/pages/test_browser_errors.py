@@ -56,6 +56,7 @@ def test_search_keeps_the_rows_with_all_words(browser: Browser, base: str) -> No
     assert 0 < len(shown) < everything / 10
     assert all("429" in text and "rate_limit" in text.lower() for text in shown)
     assert browser.text("#found").split()[0] == str(len(shown))
+    assert [it.text for it in browser.find_all("main :is(h2, h3)") if it.is_displayed()] == []
     assert browser.console() == []
 
 
