@@ -100,11 +100,11 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Instal
 
 
 other_kind = between(("sqlite", "postgresql"), ("postgresql", "sqlite"))
-into_empty = between(("sqlite", "empty postgresql"), ("postgresql", "empty sqlite"))
-used_and_empty = between(
-    ("sqlite", "sqlite"), ("sqlite", "empty postgresql"), ("postgresql", "empty sqlite"),
-    ("postgresql", "postgresql"),
-)  # fmt: skip
+into_postgresql = between(("sqlite", "empty postgresql"), further=[("empty sqlite",)])
+from_postgresql = between(("postgresql", "empty sqlite"), further=[("empty postgresql",)])
+on_sqlite = between(("sqlite", "sqlite"), further=[("postgresql",)])
+on_empty_sqlite = between(("sqlite", "empty sqlite"), further=[("empty postgresql",)])
+"""The last two are of rules that are above all statements."""
 
 
 @pytest.fixture
@@ -272,7 +272,10 @@ def everything(prepared: Everything) -> Everything:
     return prepared
 
 
-@used_and_empty
+@between(
+    ("sqlite", "empty postgresql"), ("postgresql", "sqlite"),
+    further=[("empty sqlite",), ("postgresql",)],
+)  # fmt: skip
 def test_move_killed_after_any_unit_goes_on(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, clock: FrozenClock,
     everything: Everything, here: Installation, elsewhere: Installation,
@@ -307,9 +310,8 @@ def test_move_killed_after_any_unit_goes_on(
 
 @between(
     ("postgresql", "sqlite", 0, ""), ("sqlite", "empty postgresql", 5, ""),
-    ("postgresql", "postgresql", 30, ""), ("sqlite", "empty sqlite", 30, ""),
-    ("postgresql", "empty postgresql", 0, "forget"), ("sqlite", "sqlite", 1, "forget"),
-    names="units, kind",
+    ("sqlite", "empty sqlite", 30, ""), ("postgresql", "empty postgresql", 0, "forget"),
+    names="units, kind", further=[("postgresql", 30, ""), ("sqlite", 1, "forget")],
 )  # fmt: skip
 def test_discarded_move_leaves_nothing(
     units: int, kind: str, as_nobody: ChatClient, cast: Cast, everything: Everything,
@@ -330,7 +332,10 @@ def test_discarded_move_leaves_nothing(
     assert compare(here, cast.realm_id, elsewhere, moved).differences == []
 
 
-@used_and_empty
+@between(
+    ("sqlite", "sqlite"), ("postgresql", "empty postgresql"),
+    further=[("postgresql",), ("empty sqlite",)],
+)  # fmt: skip
 def test_keys_sessions_and_kept_answers_stay_valid(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
@@ -358,7 +363,7 @@ def test_keys_sessions_and_kept_answers_stay_valid(
     assert found["content"] == "<p>Once</p>"
 
 
-@other_kind
+@on_sqlite
 def test_old_ids_refer_to_nothing(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
@@ -377,7 +382,7 @@ def test_old_ids_refer_to_nothing(
 # --- ids that stay -------------------------------------------------------------------------------
 
 
-@into_empty
+@into_postgresql
 def test_client_goes_on_with_kept_ids(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
@@ -415,7 +420,7 @@ def test_client_goes_on_with_kept_ids(
     assert hear(as_nobody.acting_as(cast.othello), old) == heard
 
 
-@into_empty
+@from_postgresql
 def test_presences_go_on_and_links_stay_spent(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
@@ -458,7 +463,7 @@ def test_presences_go_on_and_links_stay_spent(
     assert str(cast.othello.id) in answer["presences"]
 
 
-@into_empty
+@on_empty_sqlite
 def test_clients_register_again_where_others_have_the_ids_of_events(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
@@ -485,7 +490,7 @@ def test_clients_register_again_where_others_have_the_ids_of_events(
     assert hear(hamlet, again) == ["Here"]
 
 
-@into_empty
+@into_postgresql
 def test_queue_with_expired_events_is_gone(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, clock: FrozenClock,
     here: Installation, elsewhere: Installation,
@@ -515,8 +520,8 @@ def test_queue_with_expired_events_is_gone(
 
 
 @between(
-    ("sqlite", "empty postgresql", 0), ("postgresql", "empty sqlite", 5),
-    ("postgresql", "empty postgresql", 30), names="units",
+    ("sqlite", "empty postgresql", 30), ("postgresql", "empty sqlite", 5), names="units",
+    further=[("empty postgresql", 0)],
 )  # fmt: skip
 def test_organizations_that_share_ranges_of_ids_follow_one_another(
     units: int, as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
@@ -551,7 +556,7 @@ def test_move_without_free_ids_is_refused(
     assert (contents(elsewhere), contents(here)) == (there, at_source)
 
 
-@into_empty
+@on_empty_sqlite
 def test_ids_reserved_by_another_import_are_refused(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
@@ -566,7 +571,7 @@ def test_ids_reserved_by_another_import_are_refused(
     assert compare(here, cast.realm_id, elsewhere, moved).differences == []
 
 
-@into_empty
+@on_empty_sqlite
 def test_import_during_search_for_ids_is_noticed(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
@@ -585,7 +590,7 @@ def test_import_during_search_for_ids_is_noticed(
         elsewhere.moves_from(here, must_keep_ids=True).run(HOST)
 
 
-@into_empty
+@into_postgresql
 def test_row_of_another_organization_is_never_taken(
     as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation,
@@ -658,7 +663,7 @@ def test_only_the_source_organization_is_stopped(
     assert ended.json()["code"] == "BAD_EVENT_QUEUE_ID"
 
 
-@other_kind
+@on_sqlite
 def test_busy_source_is_asked_again_after_a_rest(
     elsewhere: Installation, here: Installation, cast: Cast
 ) -> None:
@@ -680,7 +685,7 @@ def test_busy_source_is_asked_again_after_a_rest(
     assert rests[:2] == [moves.TRY_EVERY_S] * 2
 
 
-@other_kind
+@on_sqlite
 def test_source_goes_on_if_files_cannot_follow(
     as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation,
@@ -757,7 +762,7 @@ def test_refused_move_writes_nothing(
     assert (contents(elsewhere), contents(here)) == (there, at_source)
 
 
-@other_kind
+@between(("postgresql", "sqlite"), further=[("postgresql",)])
 def test_source_without_capture_is_refused(
     cast: Cast, everything: Everything, here: Installation, elsewhere: Installation
 ) -> None:
