@@ -17,22 +17,37 @@ from models.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
+from tests.support.chat.prepared import Preparation, Stage
 
 MANY = 40
 
 
-@pytest.fixture
-def ids(chat: ChatClient, chat_database: Database, cast: Cast) -> list[int]:
+def _fill(stage: Stage) -> list[int]:
     """Messages of a hundred bytes each."""
-    chat_database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet]))
+    hamlet = ChatClient(stage.app, "acme.example").acting_as(stage.cast.hamlet)
+    subscribers = [stage.cast.hamlet]
+    stage.database.run(lambda s: make_channel(s, stage.cast, "Denmark", subscribers=subscribers))
     for _ in range(MANY):
-        chat.post("/messages", type="channel", to="Denmark", topic="a", content="b")
+        hamlet.post("/messages", type="channel", to="Denmark", topic="a", content="b")
 
     def weigh(session: Session) -> list[int]:
         session.execute(update(Message).values(content="ä" * 20, rendered_content="c" * 60))
         return list(session.execute(select(Message.id).order_by(Message.id)).scalars())
 
-    return chat_database.run(weigh)
+    return stage.database.run(weigh)
+
+
+MESSAGES = Preparation("messages of a hundred bytes", _fill)
+
+
+@pytest.fixture
+def preparation() -> Preparation:
+    return MESSAGES
+
+
+@pytest.fixture
+def ids(prepared: list[int]) -> list[int]:
+    return prepared
 
 
 CASES = [

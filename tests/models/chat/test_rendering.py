@@ -31,6 +31,7 @@ from models.chat.rendering.links import (
 from models.chat.rendering.sanitising import CLEANER
 from tests.models.chat.injections import vectors
 from tests.support.cpu import cpu_at_most
+from tests.support.marks import in_all
 
 NAMES = Names(
     users={4: "Hamlet", 5: "Othello", 6: "<b>Bold</b>", 8: "Hamlet"},
@@ -371,9 +372,10 @@ def document(seed: int) -> str:
 
 
 class TestGeneratedDocuments:
-    def test_render_and_differ_safely(self) -> None:
+    @pytest.mark.parametrize("seeds", [range(600), in_all(range(600, 4000))])
+    def test_render_and_differ_safely(self, seeds: range) -> None:
         before = html("")
-        for seed in range(2000):
+        for seed in seeds:
             after = html(document(seed))
             inspect(after)
             inspect(content_html_diff(before, after))
@@ -416,12 +418,14 @@ class TestGeneratedDocuments:
         assert rendered.html.startswith("<p>@**Othello** :smile:")
         assert not rendered.user_ids
 
-    def test_no_highlighted_language_is_slow(self) -> None:
+    @pytest.mark.parametrize("every", [4, in_all(1)])
+    def test_no_highlighted_language_is_slow(self, every: int) -> None:
+        """The daily run gives each language some of the signs, and all together each sign."""
         signs = ("'", '"', "(", "{", "/*", "a", "a ", "\n", "$", '"\\', "a=")
         bodies = [(sign * HIGHLIGHT_MAX)[: HIGHLIGHT_MAX - 1] for sign in signs]
-        for language in sorted(LANGUAGES):
+        for number, language in enumerate(sorted(LANGUAGES)):
             with cpu_at_most(3.0):
-                for body in bodies:
+                for body in bodies[number % every :: every]:
                     html(f"```{language}\n{body}\n```")
 
     def test_long_code_is_not_highlighted(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -129,6 +130,11 @@ def test_parts_of_a_query(query: str, parts: list[Part]) -> None:
     assert parse_query(query) == parts
 
 
+@cache
+def words_of(text: str) -> tuple[str, ...]:
+    return tuple(index_words(text))
+
+
 def holds(words: Sequence[str], part: Part) -> bool:
     """The rule: these words, one after the other; of the last one perhaps the beginning alone."""
     wanted, count = part.words, len(part.words)
@@ -148,7 +154,7 @@ def expected(messages: dict[int, tuple[str, str]], queries: Sequence[str]) -> se
         message_id
         for message_id, texts in messages.items()
         if all(
-            any(holds(index_words(text), part) for text in texts) for each in parts for part in each
+            any(holds(words_of(text), part) for text in texts) for each in parts for part in each
         )
     }
 
