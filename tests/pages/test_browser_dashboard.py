@@ -452,9 +452,9 @@ def test_older_invoices_come_on_demand(
         lambda: keeper.browser.text("#announce") == "old-00: Processing", "the event"
     )
     assert len(keeper.rows()) == 21, "one that is further back comes with its page"
-    keeper.browser.find("#more").click()
+    keeper.browser.run("document.getElementById('more').scrollIntoView()")
     keeper.see("#count", "The newest 121 invoices")
-    keeper.browser.find("#more").click()
+    keeper.browser.run("document.getElementById('more').scrollIntoView()")
     keeper.see("#count", "146 invoices")
     keeper.gone("#more")
     found = dict((name, state) for name, state, _ in keeper.rows())
@@ -849,7 +849,7 @@ def test_oldest_invoices_come_first_from_the_api(
     store.run(lambda s: make_invoice(s, ada, now=CLOCK.now(), external_order_id="order-30"))
     keeper.browser.wait(lambda: "order-30" in keeper.browser.text("#announce"), "the event")
     assert len(keeper.rows()) == 20
-    keeper.browser.find("#more").click()
+    keeper.browser.run("document.getElementById('more').scrollIntoView()")
     keeper.lists(*(f"order-{number:02}" for number in range(31)))
     assert keeper.browser.console() == []
 
@@ -1044,4 +1044,31 @@ def test_every_width_and_paper_fit_the_signed_in_page(
     check_print(keeper.browser)
     keeper.browser.run("location.hash = '#webhooks'")
     keeper.see("#webhooks h1", "Webhooks")
+    check_layout(keeper.browser)
+
+
+def test_each_view_has_room_for_texts_and_targets(
+    keeper: Shopkeeper,
+    store: Database,
+    shop: httpx.Client,
+    ada: Merchant,
+    order: Callable[..., str],
+    post: tuple[ScriptedReceivers, Callable[[], None]],
+) -> None:
+    receivers, work = post
+    receivers.answer = Received(500, None, "out of order", None, 7)
+    store.run(lambda s: make_endpoint(s, VAULT, ada, now=CLOCK.now(), url=SHOP))
+    store.run(lambda s: make_method(s, ada.project, now=CLOCK.now(), method_id="second"))
+    pay(store, order("order-1"), at=CLOCK.now(), amount=13_000_000, block_number=100)
+    order("order-2")
+    work()
+    keeper.enter(ada.key)
+    keeper.lists("order-2", "order-1")
+    check_layout(keeper.browser)
+    keeper.browser.show(width=1280, dark=False)
+    keeper.choose("order-1")
+    keeper.see("#deliveries td", "Refused (500)")
+    check_layout(keeper.browser)
+    keeper.browser.run("location.hash = '#webhooks'")
+    keeper.see("#endpoints td", "Refused (500)")
     check_layout(keeper.browser)

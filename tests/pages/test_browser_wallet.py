@@ -266,6 +266,18 @@ class TestPaying:
         wallet.serve_until(lambda: browser.text("#amount") == "7.5", "the new amount")
         assert "Nothing was paid" in note(browser)
 
+    def test_speaks_the_language_of_the_page(
+        self, browser: Browser, address: str, stage: Stage, play: Play
+    ) -> None:
+        wallet = play(page=f"{address}/checkout/{TOKEN}?lang=de")
+        assert buttons(browser)[0] == "Mit Fox bezahlen"
+        press(browser)
+        says(browser, wallet, "12,5 TUSD gesendet")
+        assert browser.text("#sent-title") == "Zahlung gesendet, warten auf das Netzwerk"
+        stage.set(**PAID)
+        wallet.serve_until(lambda: browser.text("#status-title") == "Bezahlt", "the new sheet")
+        assert browser.console() == []
+
 
 class TestRefusals:
     @pytest.mark.parametrize("method", ["eth_requestAccounts", "eth_sendTransaction"])

@@ -16,8 +16,7 @@ from pages.assets import STATIC
 from pages.languages import DEFAULT, GROUP, TEXTS, Texts
 from tests.pages.browser import Browser
 from tests.pages.stage import PAGE, START, STATUS, Stage, element
-from tests.pages.test_browser_wallet import GOOD, Play, play, press, says  # noqa: F401
-from tests.pages.test_checkout_states import STATES
+from tests.pages.states import STATES
 
 OPEN, CLOSE = "⟦", "⟧"
 SPOKEN = ("alt", "aria-label", "data-said", "placeholder")
@@ -204,19 +203,3 @@ def test_amounts_and_times_are_those_of_intl(browser: Browser, stage: Stage, add
             "new Date(its.dateTime).toLocaleTimeString(own, {timeStyle: 'medium'})"
         )
         assert browser.run(clock)
-
-
-def test_wallet_speaks_german_until_the_payment_is_sent(
-    browser: Browser,
-    address: str,
-    stage: Stage,
-    play: Play,  # noqa: F811
-) -> None:
-    wallet = play(page=f"{address}{PAGE}?lang=de")
-    assert browser.text("#wallet-0") == "Mit Fox bezahlen"
-    press(browser)
-    says(browser, wallet, "12,5 TUSD gesendet")
-    assert browser.text("#sent-title") == TEXTS["de"].entries["page.sent_title"]
-    stage.set(**STATES["paid"][0])
-    wallet.serve_until(lambda: browser.text("#status-title") == "Bezahlt", "the new sheet")
-    assert browser.console() == []

@@ -23,12 +23,18 @@ export class List {
   #end = NOTHING;
   #cursor = null;
   #readCount = 0;
+  #nearEnd;
   #rows = new Map(); // id -> {invoice, element}
   #loading = new AbortController();
 
   constructor(app) {
     this.#app = app;
     find("more").addEventListener("click", () => this.#read());
+    this.#nearEnd = new IntersectionObserver((entries) => {
+      // A search has read much already: what it reads beyond that, somebody asks for.
+      if (entries.at(-1).isIntersecting && this.#wanted.search === undefined && !find("more").disabled) this.#read();
+    });
+    this.#nearEnd.observe(find("more"));
     find("export").addEventListener("click", () => this.#export("export", "invoices", this.#wanted));
     find("export-payments").addEventListener("click", () => this.#export("export-payments", "payments", {}));
   }
@@ -116,6 +122,7 @@ export class List {
     const others = { ...filters, ...wholeOf(search) };
     find("invoices").setAttribute("aria-busy", "true");
     find("more").disabled = true;
+    let isRead = false;
     try {
       let page;
       let count = 0;
@@ -132,12 +139,17 @@ export class List {
         this.draw();
         // The API finds whole order ids only: for a part, the older invoices are read as well.
       } while (search !== undefined && page.has_more && count < MOST_SEARCHED);
+      isRead = true;
     } catch (error) {
       if (signal.aborted) return;
       this.#app.fail(api, error);
     }
     find("invoices").setAttribute("aria-busy", "false");
     find("more").disabled = false;
+    if (!isRead) return; // somebody asks again
+    // The observer reports changes only, and the button may still be in sight.
+    this.#nearEnd.unobserve(find("more"));
+    this.#nearEnd.observe(find("more"));
   }
 
   draw() {
