@@ -10,8 +10,7 @@ from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
-from server.errors import invalid
-from server.wire.guard import load_json
+from server.wire.guard import load_object
 
 T = TypeVar("T")
 # A bare `Context` is any service's, with unchecked types.
@@ -136,7 +135,4 @@ class Context(Generic[Adapters, Actor, Settings]):
         """Return the object that the body is as JSON, whatever media type it was sent as. Raise
         `InvalidRequest`.
         """
-        value = load_json(self.content)
-        if not isinstance(value, dict):
-            raise invalid("/body", "must be an object", "type")
-        return value
+        return load_object(self.content, "/body")

@@ -85,9 +85,9 @@ class InvalidRequest(ProblemException):
         )
 
 
-def invalid(path: str, message: str, rule: str = "encoding") -> InvalidRequest:
+def invalid(path: str, message: str, rule: str = "encoding", **facts: Any) -> InvalidRequest:
     """Return an `InvalidRequest` with one violation."""
-    return InvalidRequest((Violation(path, message, rule),))
+    return InvalidRequest((Violation(path, message, rule, facts),))
 
 
 class Unauthenticated(ProblemException):

@@ -17,6 +17,7 @@ from models.chat.sending.webhooks import TOPIC, destination_of, write_json
 from models.json import Json
 from server.phases import prepared_by
 from server.response import Response
+from server.wire.guard import load_object
 
 CLIENT = "ZulipJSONWebhook"
 FORM = "application/x-www-form-urlencoded"
@@ -27,10 +28,12 @@ def _payload_of(ctx: Context, body: dict[str, Json]) -> dict[str, Json]:
     type of a form, which is curl's own. Raise `InvalidRequest`.
     """
     is_form = (ctx.header("content-type") or "").lower().startswith(FORM)
+    if not is_form:
+        return body
     payload = body.get("payload")
-    if is_form and isinstance(payload, dict):
-        return payload
-    return ctx.json_object() if is_form else body
+    if isinstance(payload, str):
+        return load_object(payload.encode(), "/body/payload")
+    return ctx.json_object()
 
 
 def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> PreparedText:

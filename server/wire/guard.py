@@ -185,6 +185,16 @@ def load_json(raw: bytes, pointer: str = "/body") -> Any:
     return _load_exactly(raw, pointer) if type(value) is float else value
 
 
+def load_object(raw: bytes, pointer: str) -> dict[str, Any]:
+    """Return `raw` as a JSON object. Raise `InvalidRequest` as `load_json` does, and for a value of
+    another type.
+    """
+    value = load_json(raw, pointer)
+    if not isinstance(value, dict):
+        raise invalid(pointer, "must be an object", "type", types=["object"])
+    return value
+
+
 def _not_json(raw: bytes, error: json.JSONDecodeError, pointer: str) -> InvalidRequest:
     try:
         raw.decode("utf-8")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import specs
+from server.document.media import FORMS
 from server.openapi.structure import resolved, walk
 from wsgi import project
 
@@ -207,3 +208,36 @@ def test_a_uuid_has_no_pattern_beside_its_format() -> None:
 )
 def test_tells_how_wide_an_integer_is(schema: Node, is_beyond: bool) -> None:
     assert is_beyond_32_bits(schema) is is_beyond
+
+
+def referred(node: Any) -> Iterator[str]:
+    """The references in a part of a document, but for those of forms."""
+    if isinstance(node, Mapping):
+        yield from (ref for ref in [node.get("$ref")] if isinstance(ref, str))
+        for key, child in node.items():
+            if key not in FORMS:
+                yield from referred(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from referred(child)
+
+
+def forms_after_json(document: Node) -> Iterator[Any]:
+    """The schemas of forms in requests whose first media type is JSON."""
+    for _, node, kind in walk(document):
+        if kind == "requestBody" and "content" in node:
+            first, *others = node["content"]
+            if first == "application/json":
+                yield from (node["content"][key]["schema"] for key in others if key in FORMS)
+
+
+def test_fields_of_a_form_after_json_have_a_type() -> None:
+    """The types of forms alone are not generated, but typescript-fetch imports them if they have
+    properties.
+    """
+    for name, document in DOCUMENTS.items():
+        elsewhere = set(referred(document))
+        forms = list(forms_after_json(document))
+        assert forms or name != "chat"
+        alone = [form for form in forms if form.get("$ref") not in elsewhere]
+        assert [form for form in alone if resolved(document, form).get("properties")] == [], name

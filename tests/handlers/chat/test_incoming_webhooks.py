@@ -159,6 +159,7 @@ class TestHowPayloadsAreSent:
     REFUSED: ClassVar = {
         "a list": ("[1]", "object"),
         "no JSON": ("text=hello", "is not valid JSON"),
+        "a slash command": ("command=%2Fjob&text=17", "is not valid JSON"),
         "a NUL": ('{"text": "\\u0000"}', "null bytes"),
     }
 
@@ -190,6 +191,18 @@ class TestHowPayloadsAreSent:
         answer = post_webhook(as_nobody, "slack_incoming", content.encode(), headers, api_key=key)
         assert answer["result"] == "error"
         assert problem in answer["msg"]
+
+    @pytest.mark.parametrize(
+        ("payload", "problem"),
+        [("[1]", "a dict"), ("text", "valid JSON"), ('{"a":1,"a":2}', "valid JSON")],
+    )
+    def test_payload_that_is_not_an_object_is_refused(
+        self, as_nobody: ChatClient, key: str, payload: str, problem: str
+    ) -> None:
+        content = urlencode({"payload": payload}).encode()
+        headers = {"Content-Type": FORM}
+        answer = post_webhook(as_nobody, "slack_incoming", content, headers, api_key=key)
+        assert answer["msg"] == f"payload is not {problem}"
 
     def test_body_of_another_type_is_named(self, as_nobody: ChatClient, key: str) -> None:
         headers = {"Content-Type": "image/png"}
