@@ -8,8 +8,9 @@
   const address = location.pathname;
   const texts = JSON.parse(page.dataset.texts);
   const { lang } = document.documentElement;
-  // Of the reader's languages, so that a region's clock counts: en-GB has 24 hours.
-  const locale = navigator.languages.find((each) => each.split("-")[0] === lang) ?? lang;
+  // The browser's own locale, if it is of the page's language: the clock of en-GB has 24 hours.
+  const usual = new Intl.DateTimeFormat().resolvedOptions().locale;
+  const locale = usual.split("-")[0] === lang ? usual : lang;
   const pollMs = Number(page.dataset.pollMs);
   const slowMs = Math.max(pollMs, 10_000);
   const lowMs = 120_000;

@@ -198,7 +198,7 @@ def test_amounts_and_times_are_those_of_intl(browser: Browser, stage: Stage, add
         assert browser.text("#exact") == "1234567.890123"
         clock = (
             "const its = document.getElementById('until'); const here = document.documentElement;"
-            "const own = navigator.languages.find((it) => it.startsWith(here.lang)) ?? here.lang;"
+            "const own = here.lang === 'en' ? undefined : here.lang;"
             "return its.textContent === "
             "new Date(its.dateTime).toLocaleTimeString(own, {timeStyle: 'medium'})"
         )
