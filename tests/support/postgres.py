@@ -81,6 +81,13 @@ class PostgresServer:
         self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {options}')
         return name
 
+    @contextmanager
+    def copied(self, template: str) -> Iterator[str]:
+        """The URL of a copy that is dropped at the end: connections to it may be ended."""
+        name = self.create(template=template)
+        yield self.url_of(name)
+        self.drop(name)
+
     def drop(self, database: str) -> None:
         if database in self._restorers:
             self._restorers.pop(database).close()
@@ -146,9 +153,8 @@ class Copies:
         """The URL of a copy that no test before or after works on, so that all connections to it
         may be ended: `Lent` keeps connections to the others open.
         """
-        name = self._server.create(template=self._template)
-        yield self._server.url_of(name)
-        self._server.drop(name)
+        with self._server.copied(self._template) as url:
+            yield url
 
     def drop(self) -> None:
         """Drop the copies that are free, the template, and what is filled further."""

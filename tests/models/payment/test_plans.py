@@ -5,13 +5,15 @@ One merchant has nearly all rows. The database has looked at them or has not.
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import make_url
 from sqlalchemy.orm import Session
 
 from models.database import Database
@@ -40,6 +42,7 @@ from tests.models.payment.crowded import (
 )
 from tests.support.payment.factories import ADA_XPUB, BEN_XPUB, CHAIN_ID, make_hash, make_merchant
 from tests.support.plans import STATISTICS, analyze, watching
+from tests.support.postgres import Copies, PostgresServer
 
 HOLDER = "worker"
 DIALECTS = ("sqlite", "postgresql")
@@ -84,6 +87,34 @@ class _Undone(Exception):
     pass
 
 
+@dataclass(frozen=True)
+class Crowd:
+    """A filled database, to be copied: a file, or a database's name."""
+
+    template: str
+    ada: str
+    ben: str
+
+
+def _fill(url: str, template: str) -> Crowd:
+    with closing(Database(url)) as database:
+        ada, ben = (database.run(partial(make_merchant, now=NOW, xpub=x)) for x in XPUBS)
+        fill(database, ada.id, ben.id, NOW)
+    return Crowd(template, ada.id, ben.id)
+
+
+@pytest.fixture(scope="session")
+def crowd_on_sqlite(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Crowd:
+    path = shutil.copy(sqlite_template, tmp_path_factory.mktemp("crowd") / "crowd.db")
+    return _fill(f"sqlite:///{path}", str(path))
+
+
+@pytest.fixture(scope="session")
+def crowd_on_postgresql(postgres_copies: Copies) -> Iterator[Crowd]:
+    with postgres_copies.unshared() as url:
+        yield _fill(url, str(make_url(url).database))
+
+
 @pytest.fixture(
     scope="session", params=[(d, s) for d in DIALECTS for s in STATISTICS], ids="-".join
 )
@@ -92,20 +123,17 @@ def stage(
 ) -> Iterator[Stage]:
     """Filled once for all tests: none of them changes anything."""
     dialect, statistics = request.param
+    crowd: Crowd = request.getfixturevalue(f"crowd_on_{dialect}")
     if dialect == "sqlite":
-        path = tmp_path_factory.mktemp("crowded") / "crowded.db"
-        shutil.copy(request.getfixturevalue("sqlite_template"), path)
-        copy = nullcontext(f"sqlite:///{path}")
+        path = shutil.copy(crowd.template, tmp_path_factory.mktemp("crowded") / "crowded.db")
+        copy: AbstractContextManager[str] = nullcontext(f"sqlite:///{path}")
     else:
-        copy = request.getfixturevalue("postgres_copies").unshared()
-    with copy as url:
-        database = Database(url)
-        ada, ben = (database.run(partial(make_merchant, now=NOW, xpub=x)) for x in XPUBS)
-        fill(database, ada.id, ben.id, NOW)
+        server: PostgresServer = request.getfixturevalue("postgres")
+        copy = server.copied(crowd.template)
+    with copy as url, closing(Database(url)) as database:
         if statistics == "fresh":
             analyze(database)
-        yield Stage(database, ada.id, ben.id, NOW, statistics == "fresh")
-        database.dispose()
+        yield Stage(database, crowd.ada, crowd.ben, NOW, statistics == "fresh")
 
 
 Work = Callable[[Stage, Any], object]
