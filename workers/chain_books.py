@@ -18,7 +18,7 @@ from models.database import Database
 from models.payment import checkpoints, receivers, rescans, watching
 from models.payment.checkpoints import BlockMark, Checkpoint
 from models.payment.receivers import Newcomer, Receiver
-from models.payment.watching import Observation, PaidAbove
+from models.payment.watching import Observation, PaidAbove, StoredLog
 
 NEWCOMERS_AT_ONCE = 200
 
@@ -79,12 +79,12 @@ class ChainBooks:
         with self._database.reading() as reader:
             return watching.has_pending(reader, self._chain_id)
 
-    def known(self, seen: Sequence[Observation]) -> dict[tuple[str, str, int], int]:
-        """Return the atoms of those of the transfers that are stored, by key."""
+    def stored(self, seen: Sequence[Observation]) -> list[StoredLog]:
+        """Return the stored logs of the blocks of the transfers."""
         if not seen:
-            return {}
+            return []
         with self._database.reading() as reader:
-            return watching.find_known(reader, self._chain_id, seen)
+            return watching.find_stored(reader, self._chain_id, seen)
 
     # Writing, a transaction each.
 

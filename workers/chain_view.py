@@ -5,6 +5,7 @@ blocks. Writes nothing.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from adapters.chain.blooms import BLOOM_BYTES, is_selective, may_contain
@@ -187,14 +188,14 @@ class ChainView:
             if _may_hide(block, tokens, receivers, its):
                 for _ in self._reader.others():
                     with suppress(BlockUnreadable, EndpointsUnavailable, RangeTooLarge):
-                        its += self.read_block(tokens, receivers, block)
+                        its = merge(its, self.read_block(tokens, receivers, block))
                 if _may_hide(block, tokens, receivers, its) and self._doubts(
                     _BY_HASH, block.number
                 ):
                     return None
             transfers += its
         self._doubted.pop(_BY_HASH, None)
-        return list(dict.fromkeys(transfers))
+        return transfers
 
     def read_block(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
@@ -231,11 +232,11 @@ class ChainView:
         for _ in self._reader.others():
             with suppress(EndpointsUnavailable):
                 if self.is_canonical(base):
-                    transfers += self.read(tokens, receivers, first, last)
+                    transfers = merge(transfers, self.read(tokens, receivers, first, last))
                     answered += 1
         if failure is not None and not answered:
             raise failure
-        return list(dict.fromkeys(transfers))
+        return transfers
 
     def first_readable(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, base: BlockMark
@@ -410,6 +411,26 @@ class ChainView:
             else:
                 high = middle
         return low - 1
+
+
+def merge(known: Sequence[Transfer], more: Iterable[Transfer]) -> list[Transfer]:
+    """Return the transfers of one answer, and those of another one that it does not show.
+
+    Endpoints may number logs in different ways, so a log with another number is the same one, as
+    long as neither answer shows more logs like it.
+    """
+    merged = list(dict.fromkeys(known))
+    others = list(dict.fromkeys(more))
+    exact = set(merged) & set(others)
+    left = Counter(replace(each, log_index=0) for each in merged if each not in exact)
+    for each in others:
+        if each not in exact:
+            content = replace(each, log_index=0)
+            if left[content] > 0:
+                left[content] -= 1
+            else:
+                merged.append(each)
+    return merged
 
 
 def tokens_of(receivers: Iterable[Receiver]) -> list[str]:

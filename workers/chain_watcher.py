@@ -71,7 +71,7 @@ from models.clock import Clock
 from models.database import Database
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
 from models.payment.receivers import Newcomer, Receiver
-from models.payment.watching import Observation
+from models.payment.watching import Observation, with_stored_numbers
 from workers.chain_alerts import Alerts
 from workers.chain_books import ChainBooks
 from workers.chain_patience import MOST_TRIES, TRIES, Patience
@@ -744,7 +744,9 @@ class ChainWatcher:
         What is stored was compared before. `is_last` returns whether an invoice has waited long
         enough: then a disputed transfer is left out, and one without a witness counts.
         """
-        known = self._books.known(seen)
+        stored = self._books.stored(seen)
+        seen = with_stored_numbers(seen, stored)
+        known = {each.key: each.amount for each in stored}
         verdicts = self._witnesses.judge([each for each in seen if each.key not in known])
         counted: list[Observation] = []
         waiting: list[Observation] = []

@@ -9,10 +9,11 @@ It looks for the invoices of receivers.py. Everything here runs in the transacti
 checkpoint (see `checkpoints`).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import count
 
 import structlog
 from sqlalchemy import Connection, func, literal, select, update
@@ -32,6 +33,10 @@ DUST_PART = 1_000
 """A transfer of less than this part of an invoice's amount is dust."""
 
 
+Content = tuple[str, str, str, str, int]
+"""Block hash, transaction, invoice, sender and atoms of a log."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """One transfer to an invoice, in a block that was canonical when it was read. Atoms."""
@@ -47,6 +52,39 @@ class Observation:
     def key(self) -> tuple[str, str, int]:
         """The identity of the transfer on its chain."""
         return (self.block.hash, self.tx_hash, self.log_index)
+
+    @property
+    def content(self) -> Content:
+        """What the log says, whatever number a node gives it."""
+        return (
+            self.block.hash,
+            self.tx_hash,
+            self.receiver.invoice_id,
+            self.sender,
+            self.amount,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLog:
+    """The log of a payment row, and its number when it was first seen. Atoms."""
+
+    invoice_id: str
+    block_hash: str
+    tx_hash: str
+    log_index: int
+    sender: str
+    amount: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """The identity of the transfer on its chain."""
+        return (self.block_hash, self.tx_hash, self.log_index)
+
+    @property
+    def content(self) -> Content:
+        """What the log says, as of an `Observation`."""
+        return (self.block_hash, self.tx_hash, self.invoice_id, self.sender, self.amount)
 
 
 @dataclass(slots=True)
@@ -68,9 +106,9 @@ def record(
 ) -> set[str]:
     """Store transfers; return the invoices of new payments.
 
-    A transfer is identified by its log and block. Observed again it changes nothing, unless its
-    block had been dropped and is back: then the row counts again. Dust is not stored for an invoice
-    that has no capacity left.
+    A transfer is identified by its log and block (see `with_stored_numbers`). Observed again it
+    changes nothing, unless its block had been dropped and is back: then the row counts again. Dust
+    is not stored for an invoice that has no capacity left.
     """
     observations = list(observations)
     capacities = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
@@ -122,10 +160,10 @@ def _note_left_out(
     """Mark the invoices of transfers that are not stored, for the merchant."""
     if not left_out:
         return
-    known = find_known(session.connection(), chain_id, left_out)
+    known = {each.key for each in find_stored(session.connection(), chain_id, left_out)}
     ids = Counter(each.receiver.invoice_id for each in left_out if each.key not in known)
-    for invoice_id, count in ids.items():
-        _log.warning("dust_left_out", invoice=invoice_id, transfers=count)
+    for invoice_id, transfers in ids.items():
+        _log.warning("dust_left_out", invoice=invoice_id, transfers=transfers)
     session.execute(
         update(Invoice)
         .where(id_in(Invoice.id, sorted(ids)), ~Invoice.has_left_out)
@@ -152,17 +190,61 @@ def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
     return set(back.scalars())
 
 
-def find_known(
+def find_stored(
     reader: Connection, chain_id: int, observations: Iterable[Observation]
-) -> dict[tuple[str, str, int], int]:
-    """Return the atoms of those of the transfers that are stored, by key."""
+) -> list[StoredLog]:
+    """Return the stored logs of the blocks of the transfers, in their order."""
     rows = reader.execute(
-        select(Payment.block_hash, Payment.tx_hash, Payment.log_index, Payment.amount).where(
+        select(
+            Payment.invoice_id,
+            Payment.block_hash,
+            Payment.tx_hash,
+            Payment.log_index,
+            Payment.from_address,
+            Payment.amount,
+        )
+        .where(
             Payment.chain_id == chain_id,
             id_in(Payment.block_hash, sorted({each.block.hash for each in observations})),
         )
+        .order_by(Payment.id)
     )
-    return {(row.block_hash, row.tx_hash, row.log_index): row.amount for row in rows}
+    return [StoredLog(*row) for row in rows]
+
+
+def with_stored_numbers(
+    seen: Sequence[Observation], stored: Iterable[StoredLog]
+) -> list[Observation]:
+    """Return the transfers, those that are stored with the numbers that they have there.
+
+    Nodes may number the logs of a block in different ways, so one log may be read with another
+    number than before. It is the same log if block, transaction, invoice, sender and amount are the
+    same, and no answer shows more logs like it. A new log whose number another invoice's log of the
+    transaction has gets a free one.
+    """
+    left: dict[Content, list[int]] = defaultdict(list)
+    owners: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    for log in stored:
+        left[log.content].append(log.log_index)
+        owners[log.block_hash, log.tx_hash][log.log_index] = log.invoice_id
+    exact = set()
+    for place, each in enumerate(seen):
+        if each.log_index in left[each.content]:
+            left[each.content].remove(each.log_index)
+            exact.add(place)
+    numbered = []
+    for place, each in enumerate(seen):
+        if place not in exact:
+            taken = owners[each.block.hash, each.tx_hash]
+            number, invoice_id = each.log_index, each.receiver.invoice_id
+            if left[each.content]:
+                number = left[each.content].pop(0)
+            elif taken.get(number, invoice_id) != invoice_id:
+                number = next(free for free in count() if free not in taken)
+            taken[number] = invoice_id
+            each = replace(each, log_index=number)
+        numbered.append(each)
+    return numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,14 +367,14 @@ def settle_touched(
 
 def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, Capacity]:
     """Return the capacity of each invoice, by one statement for however many payments there are."""
-    count = (
+    stored = (
         select(func.count())
         .where(Payment.invoice_id == Invoice.id, aside(Payment.status) != ORPHANED)
         .correlate(Invoice)
         .scalar_subquery()
     )
     rows = session.execute(
-        select(Invoice.id, Invoice.amount, count).where(id_in(Invoice.id, invoice_ids))
+        select(Invoice.id, Invoice.amount, stored).where(id_in(Invoice.id, invoice_ids))
     )
     return {
         invoice_id: Capacity(MOST_PAYMENTS - known, -(-amount // DUST_PART))

@@ -7,14 +7,33 @@ import pytest
 from sqlalchemy import select, update
 
 from models.database import Database
+from models.payment.rescans import rescan_invoice
 from models.payment.tables import ChainHead, Invoice
 from tests.support.fake_chain import PAYER, TOKEN, FakeLog
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import State
-from tests.workers.lying_nodes import Conduct
+from tests.workers.lying_nodes import Conduct, Endpoint
 from tests.workers.scripted_endpoints import street
 
 STRANGER = "0x" + "8" * 40
+
+
+def renumber(endpoint: Endpoint, by: int) -> None:
+    """Have an endpoint add to the number of each log, as a node that counts otherwise does."""
+    real = endpoint.ask
+
+    def changed(log: dict[str, Any]) -> dict[str, Any]:
+        return log | {"logIndex": hex(int(log["logIndex"], 16) + by)}
+
+    def ask(method: str, params: list[Any]) -> Any:
+        answer = real(method, params)
+        if method == "eth_getLogs":
+            return [changed(log) for log in answer]
+        if method == "eth_getTransactionReceipt" and answer:
+            return answer | {"logs": [changed(log) for log in answer["logs"]]}
+        return answer
+
+    endpoint.ask = ask  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("many", [500, 0])
@@ -141,3 +160,56 @@ def test_head_that_continues_the_chain_and_that_nobody_mined_confirms_nothing(
         its.restart()
         its.mine(3)
         assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
+
+
+@pytest.mark.parametrize("other", [0, 1])
+def test_log_counts_once_although_endpoints_number_it_in_different_ways(
+    database: Database, clock: FrozenClock, other: int
+) -> None:
+    with street(database, clock, endpoints=2) as its:
+        renumber(its.endpoints[other], 1)
+        its.restart()
+        first, second = its.ledger.invoice(1000), its.ledger.invoice(1000)
+        its.mine(3)
+        # One transaction pays the first invoice twice and the second one once, the same amounts.
+        receivers = [first.deposit_address, first.deposit_address, second.deposit_address]
+        its.chain.transact([FakeLog(TOKEN, PAYER, each, 400) for each in receivers], hold=True)
+        its.mine(3)
+        its.mine(50)
+        for invoice in (second, first):
+            database.run(lambda session, its_id=invoice.id: rescan_invoice(session, its_id))
+        its.wait(20, every=5)
+        assert its.ledger.state(first) == State("unpaid", "partial", 800, 0)
+        assert its.ledger.state(second) == State("unpaid", "partial", 400, 0)
+        assert its.told(first).count("payment_received") == 2
+
+
+def test_log_counts_although_another_invoice_has_its_number(
+    database: Database, clock: FrozenClock
+) -> None:
+    """A node numbered a log of the same transaction and amount so when it was read."""
+    with street(database, clock) as its:
+        (endpoint,) = its.endpoints
+        endpoint.shows_blooms = False
+        hidden, seen = its.ledger.invoice(1000), its.ledger.invoice(1000)
+        its.mine(3)
+        logs = [FakeLog(TOKEN, PAYER, each.deposit_address, 1000) for each in (hidden, seen)]
+        its.chain.transact(logs, hold=True)
+        real = endpoint.ask
+
+        def ask(method: str, params: list[Any]) -> Any:
+            answer = real(method, params)
+            return answer[1:] if method == "eth_getLogs" else answer
+
+        endpoint.ask = ask  # type: ignore[method-assign]
+        its.restart()
+        its.mine(3)
+        assert its.ledger.state(seen) == State("paid", "none", 1000, 0)
+        endpoint.ask = real  # type: ignore[method-assign]
+        renumber(endpoint, 1)
+        its.restart()
+        database.run(lambda session: rescan_invoice(session, hidden.id))
+        its.wait(10)
+        for invoice in (hidden, seen):
+            assert its.ledger.state(invoice) == State("paid", "none", 1000, 0)
+            assert its.told(invoice).count("payment_received") == 1
