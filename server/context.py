@@ -131,8 +131,8 @@ class Context(Generic[Adapters, Actor, Settings]):
         value = self.headers.get(name.lower().encode("latin-1"))
         return None if value is None else value.decode("latin-1")
 
-    def json_object(self) -> dict[str, Any]:
-        """Return the object that the body is as JSON, whatever media type it was sent as. Raise
-        `InvalidRequest`.
+    def json_object(self, text: str | None = None, pointer: str = "/body") -> dict[str, Any]:
+        """Return the object that the body is as JSON, whatever media type it was sent as, or the
+        object in the text of the field at `pointer`. Raise `InvalidRequest`.
         """
-        return load_object(self.content, "/body")
+        return load_object(self.content if text is None else text.encode(), pointer)

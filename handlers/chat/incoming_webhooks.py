@@ -17,7 +17,6 @@ from models.chat.sending.webhooks import TOPIC, destination_of, write_json
 from models.json import Json
 from server.phases import prepared_by
 from server.response import Response
-from server.wire.guard import load_object
 
 CLIENT = "ZulipJSONWebhook"
 FORM = "application/x-www-form-urlencoded"
@@ -32,7 +31,7 @@ def _payload_of(ctx: Context, body: dict[str, Json]) -> dict[str, Json]:
         return body
     payload = body.get("payload")
     if isinstance(payload, str):
-        return load_object(payload.encode(), "/body/payload")
+        return ctx.json_object(payload, "/body/payload")
     return ctx.json_object()
 
 
