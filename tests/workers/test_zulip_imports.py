@@ -41,7 +41,7 @@ from models.chat.tables import (
 from models.chat.uploads import names
 from models.database import Database
 from tests.support.chat.app import ChatApp, ChatClient
-from tests.support.chat.django_hashes import DJANGO_HASHES, DJANGO_PASSWORD
+from tests.support.chat.django_hashes import CHEAP_ARGON2, DJANGO_HASHES, DJANGO_PASSWORD
 from tests.support.chat.importing import Installation, person_at, store_of
 from tests.support.chat.people import Cast
 from tests.support.chat.prepared import Preparation, Stage
@@ -441,7 +441,7 @@ def test_people_sign_in_with_old_passwords(
     older = DJANGO_HASHES["pbkdf2 of an older release"]
     export.tables["zerver_userprofile"][0]["password"] = older
     export.tables["zerver_userprofile"][3]["password"] = "!unusable"
-    bring(export, passwords={EMAILS[CARLA]: DJANGO_HASHES["argon2"], "nobody@else": "x"})
+    bring(export, passwords={EMAILS[CARLA]: CHEAP_ARGON2, "nobody@else": "x"})
     nobody = ChatClient(as_nobody._app, NEW_HOST)
     for user in (ADA, CARLA):
         ask = {"username": EMAILS[user]}

@@ -9,3 +9,8 @@ DJANGO_HASHES = {
     "pbkdf2 of an older release": "pbkdf2_sha256$20000$elsinoreelsinore"
     "$j0mAOdn2HrK9sC78noTtgoji3xkmlRsV49HrFVYaHWs=",
 }
+CHEAP_ARGON2 = (
+    "argon2$argon2id$v=19$m=64,t=1,p=8$IrEUxUuSCGIQ3Ctnct2pMg$jtq"
+    "Yyd01wxf4Xa+eJ/gu5U+0dCA0FO8EJ0HBfQYI9j8"
+)
+"""A hash of the same password in Django's form, which takes 64 KiB instead of 100 MiB."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from tests.support.chat.django_hashes import DJANGO_HASHES
+from tests.support.chat.django_hashes import CHEAP_ARGON2, DJANGO_HASHES
 from tests.support.chat.zulip_export import ZulipExport, columns_of
 from tests.support.pictures import picture
 
@@ -31,7 +31,7 @@ CHANNELS = {GENERAL: 200, SECRET: 201, OLD: 202}
 TO_THREE, TO_TWO = 300, 301
 EMAILS = {ADA: "ada@acme.example", BORIS: "boris@acme.example", CARLA: "carla@acme.example",
           DMITRI: "dmitri@acme.example"}  # fmt: skip
-PASSWORDS = {ADA: DJANGO_HASHES["argon2"], CARLA: DJANGO_HASHES["pbkdf2"]}
+PASSWORDS = {ADA: CHEAP_ARGON2, CARLA: DJANGO_HASHES["pbkdf2"]}
 READ, STARRED, MENTIONED, ALERTED, HISTORICAL, PRIVATE, PUSHED = 1, 2, 8, 512, 1024, 2048, 4096
 
 
