@@ -6,7 +6,6 @@ import time
 from contextlib import suppress
 
 from selenium.common.exceptions import ElementClickInterceptedException
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 from tests.pages.browser import Browser
@@ -77,5 +76,6 @@ def fill(browser: Browser, name: str, text: str) -> None:
     """Write into the open operation's field of a parameter, instead of its example."""
     row = f".operation[open] tr:is([data-param-name='{name}'], [data-property-name='{name}'])"
     field = browser.find(f"{row} :is(input:not([type=checkbox]), textarea)")
-    field.send_keys(Keys.CONTROL, "a")
-    field.send_keys(text)
+    # As one paste: Swagger UI draws the operation anew for each key.
+    browser.run("arguments[0].focus(); arguments[0].select()", field)
+    browser.command("Input.insertText", text=text)
