@@ -17,14 +17,12 @@ from urllib.parse import quote
 
 from flask import Flask, abort, render_template
 from flask.typing import ResponseReturnValue
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from pages.assets import send_public
 from pages.security import REFERENCE_POLICY
 
 METHODS = ("get", "post", "put", "patch", "delete")
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +81,17 @@ def render_markdown(text: str) -> Markup:
     ids, what may be wider than the page can be scrolled by keyboard, and HTML in it is shown as
     text.
     """
-    tokens = _MARKDOWN.parse(text)
+    from markdown_it import MarkdownIt  # only a server whose references are read needs it
+
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(text)
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h2":
             slug = re.sub(r"[^a-z0-9]+", "-", inline.content.lower()).strip("-")
             opening.attrSet("id", slug)
         if opening.type == "table_open":
             opening.attrSet("tabindex", "0")
-    html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
+    html = markdown.renderer.render(tokens, markdown.options, {})
     return Markup(html.replace("<pre>", '<pre tabindex="0">'))
 
 

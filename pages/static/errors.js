@@ -31,7 +31,6 @@
   }
 
   search.addEventListener("input", find);
-  document.getElementById("search-field").hidden = false;
   addEventListener("hashchange", () => {
     search.value = ""; // a link leads to a row that may be hidden
     find();
