@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,13 @@ from tests.live.running_server import ROOT, free_port, until_it_answers
 from tests.pages.stage import Stage
 
 TOKEN = "tok_3vJx0f9Zr6Qm8sLkW2yBn5cT1uHd7eGaPiXoRzEw4"
+SECRET = f"/checkout/{TOKEN}"
+SERVICES = {
+    "/v1/invoices": ("payment", "ErrorResponse"),
+    "/api/v1/messages": ("chat", None),
+    "/api/v1/user_uploads": ("chat", None),
+}
+"""Service and schema of errors, by path."""
 INSIDE = ("/metrics", "/healthz", "/readyz", "/%6detrics", "/%72eadyz", "/health%7a", "/other")
 
 
@@ -44,6 +51,15 @@ class Proxy:
                 headers={"Host": NAME}, extensions={"sni_hostname": NAME},
             )  # fmt: skip
             return client.send(request)
+
+    @cached_property
+    def answers(self) -> dict[str, httpx.Response]:
+        """Return the answer to each path of clients. They are asked for together, because HAProxy
+        waits a second before each of three retries.
+        """
+        paths = [*page_paths(), *SERVICES, SECRET]
+        with ThreadPoolExecutor(len(paths)) as clients:
+            return dict(zip(paths, clients.map(self.ask, paths), strict=True))
 
 
 @contextmanager
@@ -113,15 +129,10 @@ def page_paths() -> list[str]:
                            "/exports/1/x"})  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("path", "service", "schema"),
-    [("/v1/invoices", "payment", "ErrorResponse"), ("/api/v1/messages", "chat", None),
-     ("/api/v1/user_uploads", "chat", None)],
-)  # fmt: skip
-def test_each_service_answers_in_its_form(
-    proxy: Proxy, path: str, service: str, schema: str | None
-) -> None:
-    answer = proxy.ask(path)
+@pytest.mark.parametrize("path", SERVICES)
+def test_each_service_answers_in_its_form(proxy: Proxy, path: str) -> None:
+    service, schema = SERVICES[path]
+    answer = proxy.answers[path]
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
     assert answer.headers["Content-Type"] == "application/json"
     if schema:
@@ -136,9 +147,8 @@ def test_each_service_answers_in_its_form(
 def test_each_path_of_clients_is_passed_on(proxy: Proxy) -> None:
     paths = page_paths()
     assert len(paths) >= 8
-    with ThreadPoolExecutor(len(paths)) as clients:  # HAProxy waits a second before each retry
-        answers = dict(zip(paths, clients.map(proxy.ask, paths), strict=True))
-    for path, answer in answers.items():
+    for path in paths:
+        answer = proxy.answers[path]
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2"), path
 
 
@@ -162,7 +172,7 @@ def test_key_in_clear_is_refused_and_a_browser_is_redirected(proxy: Proxy) -> No
 
 
 def test_no_log_has_the_secret_of_a_path(proxy: Proxy) -> None:
-    assert proxy.ask(f"/checkout/{TOKEN}").status_code == 503
+    assert proxy.answers[SECRET].status_code == 503
     logs = [path for path in proxy.folder.iterdir() if path.suffix == ".log"]
     assert logs
     for path in logs:
