@@ -14,7 +14,7 @@ import pytest
 from tests.architecture.imports import SHIPPED
 from tests.live import guides
 from tests.live.running_server import ROOT, free_port, until_it_answers
-from tests.support.copied_tree import copy
+from tests.support.copied_tree import copy, copy_types
 
 BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts", "tests")
 """What the copy needs beyond what ships: the tests, and what they read."""
@@ -131,7 +131,7 @@ def test_the_tutorial_builds_a_service(reader: Reader) -> None:
     reader.judge("ruff", "format", "--no-cache", "--check", ".")
     # The types of the other services do not depend on this one's.
     own = ("models/todo", "handlers/todo", "wsgi.py")
-    reader.judge("mypy", "--cache-dir", os.devnull, "--follow-imports", "silent", *own)
+    reader.judge("mypy", copy_types(reader.tree.parent), *own)
 
 
 def test_every_block_is_played_or_says_that_it_is_not() -> None:
