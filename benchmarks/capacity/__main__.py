@@ -68,7 +68,9 @@ class Costs:
 
     async def of(self, work: Work) -> Cost:
         """Do it again and again for a while."""
-        await flood(self._server.port, work, seconds=0.5, connections=CONNECTIONS)
+        await flood(
+            self._server.port, work, seconds=min(0.5, self._seconds), connections=CONNECTIONS
+        )
         database, server, log = self._database_s(), self._server.cpu_seconds(), self._log()
         rate = await flood(self._server.port, work, seconds=self._seconds, connections=CONNECTIONS)
         count = rate * self._seconds
