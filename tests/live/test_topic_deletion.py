@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.live.topic_deletion import run_deletion
 from tests.support.chat.people import Cast
 
-MESSAGES = 3000
+MESSAGES = 1500
 
 
 def test_a_topic_goes_wholly_while_workers_and_servers_die(
