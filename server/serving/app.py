@@ -169,6 +169,10 @@ async def _run(service: Service, chore: Chore, *, logs_failure: bool = True) -> 
 async def _no_page(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
+    if (scope["method"], scope["path"]) == ("OPTIONS", "*"):  # RFC 9110, section 9.3.7
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+        return
     await send(
         {
             "type": "http.response.start",

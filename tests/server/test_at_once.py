@@ -104,6 +104,14 @@ def test_every_way_gives_the_same_answer(name: str) -> None:
         assert exchange(*chunks)[:2] == (written, closed), chunks
 
 
+def test_options_of_the_whole_server_are_answered() -> None:
+    """As a ping, which names no methods (RFC 9110, section 9.3.7)."""
+    written, _, _ = exchange(request(b"OPTIONS *"))
+    assert written.startswith(b"HTTP/1.1 204 "), written
+    written, _, _ = exchange(request(b"GET *"))
+    assert written.startswith(b"HTTP/1.1 404 "), written
+
+
 @pytest.mark.parametrize("override", [False, True])
 @pytest.mark.parametrize("size", [10, 200_000, 400_000])
 def test_a_file_that_arrives_in_one_packet(tmp_path: Path, size: int, *, override: bool) -> None:
