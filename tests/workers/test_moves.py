@@ -311,7 +311,7 @@ def test_move_killed_after_any_unit_goes_on(
 @between(
     ("postgresql", "sqlite", 0, ""), ("sqlite", "empty postgresql", 5, ""),
     ("sqlite", "empty sqlite", 30, ""), ("postgresql", "empty postgresql", 0, "forget"),
-    names="units, kind", further=[("postgresql", 30, ""), ("sqlite", 1, "forget")],
+    ("sqlite", "sqlite", 1, "forget"), names="units, kind", further=[("postgresql", 30, "")],
 )  # fmt: skip
 def test_discarded_move_leaves_nothing(
     units: int, kind: str, as_nobody: ChatClient, cast: Cast, everything: Everything,
