@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.models.chat.injections import ADDRESS_PLACES, ADDRESSES, UNREADABLE, 
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 
-Place = dict[str, object]
+Place = Mapping[str, object]
 
 FORBIDDEN = {"embed", "form", "iframe", "img", "input", "object", "script", "style", "svg"}
 RENDERED = """
