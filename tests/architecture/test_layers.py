@@ -77,6 +77,7 @@ LAZY = {
     "models.migrate": ("cli",),
     "psycopg": ("models",),
     "Crypto": ("models",),
+    "markdown_it": ("pages",),
     "zxcvbn": ("models",),
 }
 
