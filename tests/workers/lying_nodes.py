@@ -123,6 +123,8 @@ class Endpoint:
     conduct: Conduct = field(default_factory=Conduct)
     asked: Counter[str] = field(default_factory=Counter)
     shows_blooms: bool = True
+    numbers_from: int = 0
+    """Its number of the first log of a block. Nodes number logs in more than one way."""
 
     @property
     def chain(self) -> FakeChain:
@@ -148,7 +150,7 @@ class Endpoint:
                     return None
                 return self._block(number) if number <= top else None
             case "eth_getLogs":
-                return self._logs(params[0])
+                return [self._numbered(log) for log in self._logs(params[0])]
             case "eth_getTransactionReceipt":
                 return self._receipt(params[0])
         raise RpcError(-32601, "method not found")
@@ -185,8 +187,12 @@ class Endpoint:
         for mined in self.chain._blocks[: top + 1]:
             logs = [self._shown(each) for each in mined.transfers if each.tx_hash == tx_hash]
             if logs:
+                logs = [self._numbered(log) for log in logs]
                 return {"blockHash": mined.block.hash, "logs": logs}
         return None
+
+    def _numbered(self, log: dict[str, Any]) -> dict[str, Any]:
+        return log | {"logIndex": hex(int(log["logIndex"], 16) + self.numbers_from)}
 
     def _shown(self, transfer: Transfer) -> dict[str, Any]:
         factor = self.conduct.inflated.get(transfer.tx_hash, 1)
@@ -269,6 +275,8 @@ class History:
         self.is_bold, self.has_progress_check = seed % 2 == 1, seed % 3 == 0
         self.has_liar = seed % 5 == 0
         """One endpoint invents amounts and blocks, and the others are honest."""
+        self.has_numbers_of_its_own = seed % 7 == 3
+        """Endpoints number the same logs in different ways, and a restarted one in another way."""
         self.faults: list[str] = []
         """What was wrong on the way, apart from what merchants are told."""
         self.highest = 0
@@ -291,6 +299,7 @@ class History:
         self.replaced: set[str] = set()
         """The hashes of blocks that the chain lost, or an endpoint showed another branch of."""
         self.chain.numbers_per_transaction = self.rng.random() < 0.4
+        self._renumber()
 
     # What may happen.
 
@@ -421,6 +430,12 @@ class History:
 
     def restart(self) -> None:
         self.watchers[self.rng.randrange(len(self.watchers))] = self._watcher()
+        self._renumber()
+
+    def _renumber(self) -> None:
+        if self.has_numbers_of_its_own:
+            for endpoint in self.endpoints:
+                endpoint.numbers_from = self.more.choice([0, 0, 1, 7, 5000])
 
     def wait(self) -> None:
         self._pass(self.rng.choice([30, 120]))
@@ -502,11 +517,32 @@ class History:
         """The transfers that the books count for an invoice."""
         with self.ledger.database.reading() as books:
             rows = books.execute(
-                select(Payment.block_hash, Payment.tx_hash, Payment.log_index).where(
-                    Payment.invoice_id == invoice.id, Payment.status != "orphaned"
-                )
-            )
-            return {(row.block_hash, row.tx_hash, row.log_index) for row in rows}
+                select(
+                    Payment.block_hash, Payment.tx_hash, Payment.log_index, Payment.amount
+                ).where(Payment.invoice_id == invoice.id, Payment.status != "orphaned")
+            ).all()
+            keys = [(row.block_hash, row.tx_hash, row.log_index) for row in rows]
+            amounts = [row.amount for row in rows]
+        if self.has_numbers_of_its_own:
+            keys = self._with_numbers_of_the_chain(invoice, keys, amounts)
+        return set(keys)
+
+    def _with_numbers_of_the_chain(
+        self, invoice: Invoice, keys: list[tuple[str, str, int]], amounts: list[int]
+    ) -> list[tuple[str, str, int]]:
+        """Return the keys with the chain's numbers of as many equal transfers, and with negative
+        numbers what the chain has no transfer for.
+        """
+        unused: dict[tuple[str, str, int], list[int]] = {}
+        for each in self.chain.canonical_transfers():
+            if each.receiver == invoice.deposit_address and each.token == invoice.token_address:
+                equal = (each.block_hash, each.tx_hash, each.amount)
+                unused.setdefault(equal, []).append(each.log_index)
+        found = []
+        for (block, tx, number), amount in zip(keys, amounts, strict=True):
+            numbers = unused.get((block, tx, amount))
+            found.append((block, tx, numbers.pop(0) if numbers else -1 - number))
+        return found
 
     def _is_its(self, invoice: Invoice, transfer: Transfer, stamps: Mapping[int, datetime]) -> bool:
         return (
