@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ import jsonschema_rs
 import pytest
 import yaml
 
+from pages import chat, payment
+from pages.app import build_pages
 from tests.live.cluster import haproxy
 from tests.live.deployment import DEPLOY, NAME, Caddy, Nginx, has_ipv6
 from tests.live.running_server import ROOT, free_port, until_it_answers
@@ -123,10 +126,11 @@ def document(name: str) -> dict[str, Any]:
 
 def page_paths() -> list[str]:
     """Return a path of each page of ours, except the redirect of `/`."""
-    rules = {rule.rule for rule in Stage().build().url_map.iter_rules()}
-    paths = {f"/{rule.split('/')[1]}{'/x' if '<' in rule else ''}" for rule in rules if rule != "/"}
-    return sorted(paths | {"/dashboard", "/chat", "/user_uploads/1/x", "/user_avatars/1/x",
-                           "/exports/1/x"})  # fmt: skip
+    clients = build_pages(documents={}, own=[chat.add_chat, payment.add_dashboard])
+    maps = (Stage().build().url_map, clients.url_map)
+    rules = {rule.rule for each in maps for rule in each.iter_rules()} - {"/"}
+    paths = {re.sub(r"<.*", "x", rule) for rule in rules}
+    return sorted(paths | {"/user_uploads/1/x", "/user_avatars/1/x", "/exports/1/x"})
 
 
 @pytest.mark.parametrize("path", SERVICES)
