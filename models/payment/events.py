@@ -12,6 +12,7 @@ from models.payment.lifecycle import (
     CANCELED,
     EXPIRED,
     LATE,
+    NONE,
     OVER,
     PAID,
     PARTIAL,
@@ -135,7 +136,8 @@ def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
     much. What a reorganization takes back comes first (`invoice.reorged`), then the end of the time
     (`invoice.expired`, whenever `expired` is entered), then `invoice.paid_late`, which comes only
     of an invoice that is expired for good or canceled. Late money of an invoice that is still
-    `unpaid` has the event of its payment alone, until the time is over on the chain too.
+    `unpaid` has the event of its payment alone, until the time is over on the chain too. So has
+    money that was paid in time and is found after the invoice has expired.
     """
     (old_status, old_exception), (status, exception) = before, after
     if before == after:
@@ -153,7 +155,11 @@ def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
     if exception == LATE and status in _CLOSED and not was_late:
         kinds.append(InvoicePaidLate)
     is_announced_later = old_status == UNPAID and after == (UNPAID, LATE)
-    if kinds or is_announced_later:
+    is_found_late = after == (EXPIRED, PARTIAL) and before in (
+        (EXPIRED, NONE),
+        (EXPIRED, REORGED),
+    )
+    if kinds or is_announced_later or is_found_late:
         return tuple(kinds)
     return (_kind_of(before, after),)
 
