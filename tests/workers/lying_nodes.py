@@ -423,6 +423,7 @@ class History:
     def watch(self) -> None:
         number = self.rng.randrange(len(self.watchers))
         self._pass(self.rng.choice([1, 5, 20]))
+        self._note_forked()
         with suppress(EndpointsUnavailable):
             for _ in range(self.rng.randint(1, 5)):
                 self.watchers[number].try_watch_one()
@@ -674,6 +675,16 @@ class History:
 
     def _note_replaced(self, depth: int) -> None:
         self.replaced.update(mined.block.hash for mined in self.chain._blocks[-depth:])
+
+    def _note_forked(self) -> None:
+        """Note the blocks that an endpoint on another branch does not have, since it left."""
+        for endpoint in self.endpoints:
+            fork = endpoint.conduct.fork
+            if fork is not None and not self.has_liar:
+                ours, theirs = self.chain._blocks, fork._blocks
+                same = [a.block.hash == b.block.hash for a, b in zip(ours, theirs, strict=False)]
+                if not all(same):
+                    self._note_replaced(len(ours) - same.index(False))
 
     def _forged(self) -> Transfer:
         """A log of a block that has no such log."""

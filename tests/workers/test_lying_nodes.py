@@ -20,7 +20,7 @@ FOUND_BY: Mapping[str, tuple[int, ...]] = {
     "counted: twice": (0, 1),
     "counted: dropped": (0, 2),
     "refuted: believed": (1, 4),
-    "taken back: without proof": (31,),
+    "taken back: without proof": (56, 66),
     "progress: held up": (3, 0),
     "told: no payment taken off": (1, 2),
     "told: paid left in silence": (1, 2),
