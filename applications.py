@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -15,6 +15,7 @@ from pages.app import build_pages
 from project import Project, Service, find_object
 from server import service as engine
 from server.openapi.mistakes import Mistakes
+from server.openapi.union import unite
 from server.serving.app import build_app
 
 
@@ -24,6 +25,11 @@ def compose(service: Service, settings: Settings, *, has_optional: bool = False)
     more = {"has_optional": True} if has_optional and service.optional else {}
     composed: engine.Service = wiring.compose(settings, **more)
     return composed
+
+
+def find_contents(service: engine.Service) -> dict[str, Mapping[str, Any]]:
+    """Return name -> content of each document, in which every operation has its operationId."""
+    return {each.name: unite(service.name, [each]) for each in service.documents}
 
 
 def build(project: Project, services: Sequence[Service]) -> Any:
@@ -38,9 +44,9 @@ def build(project: Project, services: Sequence[Service]) -> Any:
             for name, address in service.addresses.items()
         },
         contents={
-            document.name: document.content
+            name: content
             for service in composed.values()
-            for document in service.documents
+            for name, content in find_contents(service).items()
         },
         failures={
             service.name: service.list_failures()

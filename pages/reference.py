@@ -22,8 +22,6 @@ from markupsafe import Markup
 from pages.assets import send_public
 from pages.security import REFERENCE_POLICY
 
-METHODS = ("get", "post", "put", "patch", "delete")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
@@ -46,13 +44,14 @@ class Tag:
 
 
 def list_tags(content: Mapping[str, Any]) -> list[Tag]:
-    """Return the operations of an OpenAPI document by their first tag, in the document's order."""
+    """Return the operations of an OpenAPI document by their first tag, in the document's order.
+    Each must have an operationId.
+    """
     described = {tag["name"]: tag.get("description", "") for tag in content.get("tags", ())}
     found: dict[str, list[Operation]] = {name: [] for name in described}
     for path, item in content.get("paths", {}).items():
-        for method in METHODS:
-            if method in item:
-                operation = item[method]
+        for method, operation in item.items():
+            if isinstance(operation, Mapping):
                 [tag, *_] = operation.get("tags") or ["other"]
                 found.setdefault(tag, []).append(
                     Operation(

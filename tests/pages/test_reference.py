@@ -13,9 +13,11 @@ import pytest
 from flask.testing import FlaskClient
 
 import specs
+from applications import find_contents
 from pages import chat
 from pages.app import build_pages
 from pages.assets import STATIC
+from tests.server.services import shop_service
 
 
 @pytest.fixture
@@ -74,6 +76,26 @@ class TestReference:
         for markup in ("<img", "<u>", "<i>", "<p>x", "<b><", 'href="javascript'):
             assert markup not in page
         assert page.count("&lt;img") == 4
+
+    def test_operations_of_all_methods_are_listed_without_an_operation_id(self) -> None:
+        responses = {"200": {"description": "OK"}}
+        methods = ("get", "put", "post", "delete", "options", "head", "patch")
+        content = {
+            "openapi": "3.1.0",
+            "info": {"title": "Made", "version": "1"},
+            "paths": {
+                "/a": {"parameters": [], **{each: {"responses": responses} for each in methods}},
+                "/b": {"$ref": "#/components/pathItems/B"},
+            },
+            "components": {"pathItems": {"B": {"get": {"responses": responses}}}},
+        }
+        contents = find_contents(shop_service(document=content))
+        (name,) = contents
+        app = build_pages(documents={name: "/made"}, contents=contents)
+        page = app.test_client().get(f"/docs/{name}").text
+        listed = re.findall(r'data-method="(\w+)" data-path="([^"]+)" data-name="(\w+)"', page)
+        assert {each[:2] for each in listed} == {*((each, "/a") for each in methods), ("get", "/b")}
+        assert len({name for _, _, name in listed}) == len(methods) + 1
 
     @pytest.mark.parametrize("path", ["/docs/other", "/docs/", "/docs/payment/x", "/nothing"])
     def test_another_name_is_a_404_page(self, client: FlaskClient, path: str) -> None:

@@ -22,7 +22,7 @@ from handlers.payment.wiring import build_service
 from models.clock import SystemClock
 from models.database import Database
 from pages.assets import STATIC
-from pages.reference import METHODS
+from server.openapi.structure import METHODS
 from server.service import Service
 from server.serving.app import build_app
 from settings import Settings

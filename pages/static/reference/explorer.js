@@ -3,13 +3,10 @@
 // because it has what a reader entered under "Authorize". That stays in this tab's memory and goes to
 // this server only.
 
-import { showSamples } from "./samples.js";
+import { asText, FORM, KEY, MULTIPART, resolve, showSamples } from "./samples.js";
 
-const FORMS = ["application/x-www-form-urlencoded", "multipart/form-data"];
-const KEY = "Idempotency-Key";
-const METHODS = ["get", "put", "post", "delete", "patch"];
-
-const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+const FORMS = [FORM, MULTIPART];
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 // A form's field as what it is, a text. Swagger UI would invent a value for every field and send
 // them all; here only what the operation's example has is filled in, and what is empty stays out.
@@ -22,9 +19,6 @@ const fieldOf = (schema, example) => {
   field.example = example === undefined ? "" : asText(example);
   return field;
 };
-
-const resolve = (spec, node) =>
-  node?.$ref ? resolve(spec, node.$ref.slice(2).split("/").reduce((at, step) => at[step], spec)) : node;
 
 const showForms = (spec) => {
   const unwrap = (node) => {
@@ -56,7 +50,7 @@ const leaveOutEmpty = (request) => {
     for (const [name, value] of [...request.body.entries()]) {
       if (value === "") request.body.delete(name);
     }
-  } else if (typeof request.body === "string" && request.headers["Content-Type"] === FORMS[0]) {
+  } else if (typeof request.body === "string" && request.headers["Content-Type"] === FORM) {
     const fields = [...new URLSearchParams(request.body)];
     request.body = new URLSearchParams(fields.filter(([, value]) => value !== "")).toString();
   }
@@ -67,6 +61,7 @@ const leaveOutEmpty = (request) => {
 const keysOf = (spec) =>
   new Set(
     Object.values(spec.paths)
+      .map((item) => resolve(spec, item))
       .flatMap((item) => [item, ...METHODS.map((method) => item[method])])
       .flatMap((node) => node?.parameters ?? [])
       .map((node) => resolve(spec, node))
@@ -85,7 +80,7 @@ const freshen = (request, keys) => {
 // The document with one operation, and the components that it refers to, directly or by others.
 const cut = (spec, path, method) => {
   const others = METHODS.filter((name) => name !== method);
-  const item = Object.fromEntries(Object.entries(spec.paths[path]).filter(([name]) => !others.includes(name)));
+  const item = Object.fromEntries(Object.entries(resolve(spec, spec.paths[path])).filter(([name]) => !others.includes(name)));
   const components = { securitySchemes: spec.components?.securitySchemes ?? {} };
   const collect = (node) => {
     for (const [, section, name] of JSON.stringify(node).matchAll(/"#\/components\/([^/"]+)\/([^/"]+)"/g)) {

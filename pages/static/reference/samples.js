@@ -2,12 +2,12 @@
 // body of the operation's own example. Secrets are read from the environment: API_KEY, and EMAIL for
 // HTTP Basic.
 
-const FORM = "application/x-www-form-urlencoded";
-const MULTIPART = "multipart/form-data";
-const KEY = "Idempotency-Key";
+export const FORM = "application/x-www-form-urlencoded";
+export const MULTIPART = "multipart/form-data";
+export const KEY = "Idempotency-Key";
 const COPIED_MS = 1500;
 
-const resolve = (spec, node) =>
+export const resolve = (spec, node) =>
   node?.$ref
     ? resolve(spec, node.$ref.slice(2).split("/").reduce((at, step) => at[step.replace(/~1/g, "/").replace(/~0/g, "~")], spec))
     : node;
@@ -39,7 +39,7 @@ function exampleOf(spec, node, depth = 0) {
   return "text";
 }
 
-const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+export const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
 // The pairs of a parameter's name and text: one for each element of a list that is sent "exploded".
 function pairsOf(parameter, value) {
@@ -52,7 +52,7 @@ function pairsOf(parameter, value) {
 
 /** What an operation's example sends. `kind` of the body: json, form, multipart or raw. */
 export function requestOf(spec, path, method, origin) {
-  const item = spec.paths[path];
+  const item = resolve(spec, spec.paths[path]);
   const operation = item[method];
   const parameters = new Map(
     [...(item.parameters ?? []), ...(operation.parameters ?? [])]
