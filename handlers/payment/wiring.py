@@ -13,7 +13,7 @@ from handlers.payment.wire.gauges import find_gauges
 from handlers.payment.wire.webhooks import webhooks_of
 from models.clock import Clock, SystemClock
 from models.database import Database
-from models.secret_files import load_secret
+from models.payment.webhooks.vault import load_secrets
 from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from server.service import Chore, Service
 from server.wire.proxies import place_of
@@ -70,7 +70,7 @@ def build_service(
 
 
 def _load_secret(settings: Settings) -> bytes:
-    return load_secret(settings.data_dir / "payment-secret", settings.payment_secret)
+    return load_secrets(settings.data_dir, settings.payment_secret, previous="")[0]
 
 
 def _counted(ctx: Context) -> tuple[tuple[str, object]]:

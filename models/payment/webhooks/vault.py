@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from models import secret_files
 from models.sealing import SealedTexts
-from models.secret_files import load_secrets
 
 
 class WebhookVault(SealedTexts):
@@ -13,9 +13,14 @@ class WebhookVault(SealedTexts):
         super().__init__(secret, previous, label=b"specd payment webhooks")
 
 
+def load_secrets(data_dir: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
+    """Return the present secret and the previous one, if any."""
+    return secret_files.load_secrets(data_dir / "payment-secret", given, previous)
+
+
 def open_vault(data_dir: Path, given: str, previous: str) -> WebhookVault:
     """Return the vault under the settings' secrets, or under those of the data directory."""
-    return WebhookVault(*load_secrets(data_dir / "payment-secret", given, previous))
+    return WebhookVault(*load_secrets(data_dir, given, previous))
 
 
 def purpose_of(endpoint_id: str) -> str:
