@@ -12,28 +12,10 @@ from models.payment.tables import ChainHead, Invoice
 from tests.support.fake_chain import PAYER, TOKEN, FakeLog
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import State
-from tests.workers.lying_nodes import Conduct, Endpoint
+from tests.workers.lying_nodes import Conduct
 from tests.workers.scripted_endpoints import street
 
 STRANGER = "0x" + "8" * 40
-
-
-def renumber(endpoint: Endpoint, by: int) -> None:
-    """Have an endpoint add to the number of each log, as a node that counts otherwise does."""
-    real = endpoint.ask
-
-    def changed(log: dict[str, Any]) -> dict[str, Any]:
-        return log | {"logIndex": hex(int(log["logIndex"], 16) + by)}
-
-    def ask(method: str, params: list[Any]) -> Any:
-        answer = real(method, params)
-        if method == "eth_getLogs":
-            return [changed(log) for log in answer]
-        if method == "eth_getTransactionReceipt" and answer:
-            return answer | {"logs": [changed(log) for log in answer["logs"]]}
-        return answer
-
-    endpoint.ask = ask  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("many", [500, 0])
@@ -167,7 +149,7 @@ def test_log_counts_once_although_endpoints_number_it_in_different_ways(
     database: Database, clock: FrozenClock, other: int
 ) -> None:
     with street(database, clock, endpoints=2) as its:
-        renumber(its.endpoints[other], 1)
+        its.endpoints[other].numbers_from = 1
         its.restart()
         first, second = its.ledger.invoice(1000), its.ledger.invoice(1000)
         its.mine(3)
@@ -206,7 +188,7 @@ def test_log_counts_although_another_invoice_has_its_number(
         its.mine(3)
         assert its.ledger.state(seen) == State("paid", "none", 1000, 0)
         endpoint.ask = real  # type: ignore[method-assign]
-        renumber(endpoint, 1)
+        endpoint.numbers_from = 1
         its.restart()
         database.run(lambda session: rescan_invoice(session, hidden.id))
         its.wait(10)
