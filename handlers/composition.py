@@ -51,7 +51,7 @@ def service_from_settings(
             for document, its in project.documents.items()
             if its == name and (document in chosen or document not in project.optional)
         ],
-        handlers=f"handlers.{name}",
+        handlers=project[name].handlers,
         database=database,
         settings=settings,
         clock=clock,
