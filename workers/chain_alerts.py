@@ -5,7 +5,7 @@
 
 from structlog.typing import FilteringBoundLogger
 
-MOST_REMEMBERED = 1_000
+MAX_REMEMBERED = 1_000
 """So many states are remembered; the oldest one may have a second line after that."""
 
 
@@ -33,7 +33,7 @@ class Alerts:
     def _is_new(self, event: str, subject: object) -> bool:
         if (event, subject) in self._lasting:
             return False
-        if len(self._lasting) >= MOST_REMEMBERED:
+        if len(self._lasting) >= MAX_REMEMBERED:
             del self._lasting[next(iter(self._lasting))]
         self._lasting[event, subject] = None
         return True
