@@ -1,6 +1,6 @@
 """The settings that every project has, and the means to declare more.
 
-Each setting is an environment variable: its name, default, parser and help text stand in one place.
+A setting is one environment variable. Its field declares its name, default, parser and help text.
 A project adds settings of its own in a subclass of `Settings`. `SPECD_TEST_*` belongs to test
 suites and is not read here.
 """
@@ -62,7 +62,7 @@ class Described:
 class Variable:
     """A variable of the environment. It sets `field`, or the entry `key` of the mapping there.
 
-    `name` is the variable's where it is not that of the field; `default` is how people see it.
+    `name` is given if it differs from the field's; `default` is the text that people see.
     """
 
     parse: Callable[[str], Any]
@@ -101,7 +101,7 @@ def setting(
     shown: str | None = None,
     secret: bool = False,
 ) -> T:
-    """Return a dataclass field with its parser, its help text and how its default is written."""
+    """Return a dataclass field with a parser, a help text and the text of its default."""
     its = Variable(parse, help, _written(default) if shown is None else shown, secret)
     return field(default=default, repr=not secret, metadata={"variables": lambda: (its,)})
 
@@ -359,7 +359,7 @@ def load_settings() -> Settings:
 
 
 def find_removed(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of an environment that no longer have an effect, with what to do."""
+    """Return the removed variables that an environment sets -> what to do about each."""
     return {name: REMOVED[name] for name in sorted(env) if name in REMOVED}
 
 

@@ -1,4 +1,4 @@
-"""A project: its services, and whatever else the commands of `specd` must find.
+"""A project: its services, its settings, and the commands of its own.
 
 A leaf that imports nothing of the product. A project names modules and their attributes as text,
 and each is imported when it is needed, so `specd --help` imports no service.

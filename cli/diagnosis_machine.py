@@ -1,4 +1,4 @@
-"""Checks of what the first requests need of this machine: folders, disk, secrets, address."""
+"""Checks of this machine: folders, disk, secrets, address."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The secrets that all machines of an installation share, and what they seal."""
+"""The secrets that all machines of an installation share, and the vaults that use them."""
 
 import click
 

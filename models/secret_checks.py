@@ -25,8 +25,8 @@ _TEXT = "specd"
 class SharedSecret:
     """The secret that all machines of a service share.
 
-    `table` is the service's table `secret_check`, and `open_texts` returns what seals texts under
-    the secrets of this machine.
+    `table` is the service's table `secret_check`. `open_texts` returns the vault under the secrets
+    of this machine.
     """
 
     table: Table
