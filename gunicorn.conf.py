@@ -1,5 +1,5 @@
 """Found by a plain `gunicorn` in this directory, which then serves as `specd serve` does."""
 
-from cli import gunicorn_conf
+from specd._cli import gunicorn_conf
 
 globals().update({k: v for k, v in vars(gunicorn_conf).items() if not k.startswith("_")})

@@ -5,15 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import base_settings
-from base_settings import (
-    SettingsError,
-    Variable,
-    is_loopback,
-    setting,
-    setting_for_each,
-)
-from base_values import one_of, parse_bool, seconds, secret_text, whole
 from setting_values import (
     parse_domain,
     parse_mail_url,
@@ -23,6 +14,9 @@ from setting_values import (
     parse_service_url,
     parse_wallet_urls,
 )
+from specd import _settings as base_settings
+from specd._settings import SettingsError, Variable, is_loopback, setting, setting_for_each
+from specd._values import one_of, parse_bool, seconds, secret_text, whole
 
 
 class Quota(NamedTuple):

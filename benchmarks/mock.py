@@ -25,11 +25,11 @@ from benchmarks.load.figures import Figures, write_json
 from benchmarks.load.processes import Server, free_port
 from benchmarks.load.rounds import alternate
 from benchmarks.load.wrk import Load, run_wrk
-from server.document.media import essence, is_json
-from server.document.schemas import Schemas
-from server.mocking.values import Values
-from server.openapi.loading import Loaded, load
-from server.openapi.structure import METHODS, resolved
+from specd._engine.document.media import essence, is_json
+from specd._engine.document.schemas import Schemas
+from specd._engine.mocking.values import Values
+from specd._engine.openapi.loading import Loaded, load
+from specd._engine.openapi.structure import METHODS, resolved
 
 OURS, PRISM = "specd", "Prism"
 PROGRAM = ROOT / "build/tools/prism/node_modules/.bin/prism"
@@ -166,7 +166,7 @@ def another_shape(one: Any, other: Any, at: str = "") -> str:
 
 def start(name: str, document: Path) -> Server:
     port = free_port()
-    command = [sys.executable, "-m", "cli.main", "mock", str(document)]
+    command = [sys.executable, "-m", "specd._cli.main", "mock", str(document)]
     command += ["--bind", f"127.0.0.1:{port}"]
     if name == PRISM:
         command = [str(PROGRAM), "mock", str(document), "-h", "127.0.0.1", "-p", str(port)]

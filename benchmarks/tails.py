@@ -24,7 +24,6 @@ from statistics import quantiles
 import httpx
 import uvloop
 
-import logs
 from benchmarks.chat.databases import TITLES, databases, filled_for
 from benchmarks.chat.operations import OPERATIONS
 from benchmarks.chat.realm import Stage
@@ -36,6 +35,7 @@ from benchmarks.load.processes import Server
 from benchmarks.payment.contestants import prepare_of
 from benchmarks.soak.__main__ import serve
 from benchmarks.soak.turns import Shop, requests_of
+from specd import _logs as logs
 
 CROWDED = 16
 MOST_RATIO = 4.0

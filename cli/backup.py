@@ -12,16 +12,16 @@ import click
 
 from adapters.backup_folder import BackupRefused, BackupWriter, open_backup, pieces_of
 from adapters.file_store.wiring import build_file_store
-from base_settings import PREFIX, TEST_PREFIX, mask, variables, with_secret_files
 from cli import installation
-from cli.databases import find_secret, open_with_secret
-from cli.output import answer, json_option
-from models.clock import SystemClock
-from models.revisions import find_revision
 from models.sqlite_copy import CopyDamaged, copy_database
-from project import current
-from server.release import RELEASE
 from settings import Settings
+from specd._cli.databases import find_secret, open_with_secret
+from specd._cli.output import answer, json_option
+from specd._db.clock import SystemClock
+from specd._db.revisions import find_revision
+from specd._engine.release import RELEASE
+from specd._project import current
+from specd._settings import PREFIX, TEST_PREFIX, mask, variables, with_secret_files
 
 ELSEWHERE = """\
 The {service} database is PostgreSQL and is not in this backup. Before each backup, run pg_dump \

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from cli.databases import open_database
-from cli.output import answer, json_option
 from demo.chain.anvil import find_anvil
 from demo.chain.embedded import EmbeddedChainFailed, keep_mining, start_embedded
 from demo.chain.testnet import (
@@ -21,6 +19,8 @@ from demo.chain.testnet import (
 from demo.stopping import stopping_on_signals
 from models.payment import rescans
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
 
 BLOCK_TIME_S = 3.0
 

@@ -15,10 +15,7 @@ from cli.chat_mail import dead_mail, receive_mail
 from cli.chat_move import move
 from cli.chat_number_from import number_from
 from cli.chat_render_again import render_again
-from cli.databases import open_database, open_with_secret
-from cli.output import answer, json_option
 from cli.restored import after_restore_of_chat
-from cli.secrets import read_secret, secret_option
 from cli.shared_secrets import chat_vault, key_maker
 from models.chat.accounts import administering
 from models.chat.accounts.new_users import join_default_channels
@@ -29,8 +26,11 @@ from models.chat.organization import realms
 from models.chat.organization.settings import TEXT_SETTINGS, change_realm
 from models.chat.people import users
 from models.chat.tables import User
-from models.clock import SystemClock
 from settings import Settings
+from specd._cli.databases import open_database, open_with_secret
+from specd._cli.output import answer, json_option
+from specd._cli.secrets import read_secret, secret_option
+from specd._db.clock import SystemClock
 
 
 @click.group()

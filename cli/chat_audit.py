@@ -2,11 +2,11 @@
 
 import click
 
-from cli.databases import open_database
-from cli.output import answer, json_option
 from models.chat.common import audit as audit_log
 from models.chat.organization import realms
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
 
 
 @click.command()

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from adapters.file_store.wiring import build_file_store
-from cli.databases import open_database
-from cli.output import answer, json_option
 from models.chat.exports.scope import EXPORT_TYPES, FULL_WITHOUT_CONSENT, PUBLIC
 from models.chat.organization import realms
-from models.clock import SystemClock
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
+from specd._db.clock import SystemClock
 from workers.exports import Exports
 from workers.zulip_exports import write_zulip
 

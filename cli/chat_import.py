@@ -12,14 +12,14 @@ from rich.console import Console
 
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.wiring import ARRIVING, build_file_store
-from cli.databases import open_with_secret
-from cli.output import answer, json_option, printable
 from cli.shared_secrets import chat_vault, key_maker
 from models.chat.common.hosts import check_host
 from models.chat.identity.django_hashes import is_django_hash
 from models.chat.imports.runs import ImportTaken
-from models.clock import SystemClock
 from settings import Settings
+from specd._cli.databases import open_with_secret
+from specd._cli.output import answer, json_option, printable
+from specd._db.clock import SystemClock
 from workers.imports import NO_HASHES, Imported, Imports
 from workers.zulip_imports import NO_PASSWORDS, ConversionTaken, Loss, converted, describe
 

@@ -4,15 +4,15 @@ from functools import partial
 
 import click
 
-from cli.databases import open_database, open_with_secret, renew_check
-from cli.output import answer, json_option
-from cli.secrets import secret_option
 from cli.shared_secrets import chat_vault, key_maker, without_previous
 from models.chat.accounts import key_renewal, resealing
 from models.chat.identity.passwords import hash_password
 from models.chat.organization import realms
-from models.clock import SystemClock
 from settings import Settings
+from specd._cli.databases import open_database, open_with_secret, renew_check
+from specd._cli.output import answer, json_option
+from specd._cli.secrets import secret_option
+from specd._db.clock import SystemClock
 
 
 @click.command("renew-key")

@@ -18,8 +18,6 @@ from adapters.file_store.store import FileStore
 from adapters.file_store.uploads import store_upload
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from adapters.images.pictures import NotAPicture, make_small
-from cli.databases import open_database, open_with_secret
-from cli.output import answer, json_option
 from cli.shared_secrets import key_maker
 from models.chat.common import outbox
 from models.chat.common.errors import QuotaExceeded
@@ -43,9 +41,11 @@ from models.chat.incoming_mail import (
 from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import attachments, names
 from models.chat.uploads.attachments import NewUpload
-from models.clock import SystemClock
-from models.errors import DatabaseUnavailable
 from settings import Settings
+from specd._cli.databases import open_database, open_with_secret
+from specd._cli.output import answer, json_option
+from specd._db.clock import SystemClock
+from specd._db.errors import DatabaseUnavailable
 
 
 @click.command("dead-mail")

@@ -10,16 +10,16 @@ import click
 from adapters.archive_reader import ArchiveRefused
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from cli.chat_import import ImportProgress
-from cli.databases import open_database, open_with_secret
-from cli.output import answer, json_option
 from cli.shared_secrets import chat_vault, has_same_secret, key_maker
 from models.chat.common.hosts import check_host
 from models.chat.imports.runs import ImportTaken
 from models.chat.moves.rows import RowNotMoved
-from models.clock import SystemClock
-from models.database import Database
-from models.revisions import find_revision
 from settings import Settings
+from specd._cli.databases import open_database, open_with_secret
+from specd._cli.output import answer, json_option
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._db.revisions import find_revision
 from workers.imports import Imports
 from workers.moves import Moved, Moves, Place
 

@@ -4,13 +4,13 @@ from functools import partial
 
 import click
 
-from cli.databases import open_database
-from cli.output import answer, json_option
-from models.base import table_of
 from models.chat.moves.capture import FOLLOWED
 from models.chat.tables import Event
-from models.row_numbers import reserve
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
+from specd._db.base import table_of
+from specd._db.row_numbers import reserve
 
 MOST = 2_000_000_000
 """Clients keep ids in 32 bits, with a sign."""

@@ -4,12 +4,12 @@ from functools import partial
 
 import click
 
-from cli.databases import open_database
-from cli.output import answer, json_option
 from models.chat.messages import rendering_again
 from models.chat.organization import realms
-from models.database import Database
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
+from specd._db.database import Database
 
 BATCH = 200
 """Messages of one transaction."""

@@ -16,10 +16,6 @@ import httpx
 from sqlalchemy.orm import Session
 
 from adapters.chain.json_rpc import parse_endpoints
-from base_settings import is_loopback
-from cli.databases import open_with_secret
-from cli.migrate import migrate_all
-from cli.output import json_option
 from cli.shared_secrets import chat_vault, key_maker, payment_vault
 from demo.chain.testnet import CHAIN_ID, TOKEN, Testnet, TestnetError
 from demo.chat import ChatAccess, seed_chat
@@ -35,9 +31,13 @@ from demo.seed import (
 )
 from demo.supervisor import Program, Supervisor, print_status, supervise
 from demo.text import Ready, announce
-from models.clock import SystemClock
 from models.payment.checkpoints import find_checkpoint_blocks
 from settings import Settings
+from specd._cli.databases import open_with_secret
+from specd._cli.migrate import migrate_all
+from specd._cli.output import json_option
+from specd._db.clock import SystemClock
+from specd._settings import is_loopback
 
 READY_WITHIN_S = 90.0
 VENDOR_CLIENT = "specd-demo"
@@ -95,7 +95,7 @@ class Demo:
     def program(self, name: str, *arguments: str) -> Program:
         return Program(
             name=name,
-            argv=[sys.executable, "-P", "-m", "cli.main", *arguments],
+            argv=[sys.executable, "-P", "-m", "specd._cli.main", *arguments],
             env=self.env,
             log=self.settings.data_dir / "logs" / f"{name}.log",
         )

@@ -6,9 +6,9 @@ from adapters.file_store.wiring import build_file_store
 from adapters.mail.mailer import MailNotSent
 from adapters.mail.smtp import SmtpMailer
 from adapters.mail.wiring import build_mailer
-from base_settings import SettingsError, variable
-from cli.diagnosis import Finding
 from settings import Settings
+from specd._cli.diagnosis import Finding
+from specd._settings import SettingsError, variable
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:

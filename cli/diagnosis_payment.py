@@ -19,14 +19,14 @@ from adapters.chain.json_rpc import (
     sync_client,
 )
 from adapters.chain.tokens import ChainUnreadable, TokenReader
-from cli.databases import is_missing
-from cli.diagnosis import CLOCK_TOLERANCE_S, SLOW_S, Finding
-from models.database import Database
-from models.errors import DatabaseUnavailable
 from models.payment.methods import MAIN_NETS, EnabledMethod, find_enabled
 from models.payment.tokens import TokenFacts, find_problem
-from models.revisions import is_usable
 from settings import Settings
+from specd._cli.databases import is_missing
+from specd._cli.diagnosis import CLOCK_TOLERANCE_S, SLOW_S, Finding
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
+from specd._db.revisions import is_usable
 from workers.chain_watcher import DEVELOPMENT_CHAINS
 
 NAME = "payment methods"

@@ -9,10 +9,10 @@ from sqlalchemy import make_url
 
 from adapters.archives import PART
 from adapters.file_store.store import FileStore
-from cli.databases import SQLITE
-from models.clock import SystemClock
 from models.secret_files import load_secret
 from settings import Settings
+from specd._cli.databases import SQLITE
+from specd._db.clock import SystemClock
 
 SETTINGS = "settings.env"
 DATABASES, SECRETS, UPLOADS, EXPORTS, MAIL = "databases", "secrets", "uploads", "exports", "mail"

@@ -5,13 +5,13 @@ from contextlib import ExitStack
 import click
 import httpx
 
-from cli.output import answer, json_option
 from demo.local_server import FAULTS, LocalServer
 from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from demo.stopping import stopping_on_signals
 from demo.video_vendor import LocalVendor
 from settings import Settings
+from specd._cli.output import answer, json_option
 
 RELAY_PORT, VENDOR_PORT = 8601, 8602
 PORT = click.IntRange(0, 65_535)

@@ -4,8 +4,6 @@ from typing import Any
 
 import click
 
-from cli.databases import open_database
-from cli.output import answer, answer_table, json_option
 from cli.payment_addresses import addresses
 from cli.payment_events import events, listen
 from cli.payment_export import export
@@ -15,9 +13,11 @@ from cli.payment_rescan import rescan
 from cli.payment_scenario import scenario
 from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
 from cli.restored import after_restore_of_payment
-from models.clock import SystemClock
 from models.payment import keys, projects
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, answer_table, json_option
+from specd._db.clock import SystemClock
 
 
 @click.group()

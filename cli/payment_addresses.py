@@ -12,14 +12,14 @@ from typing import Any
 import click
 
 from adapters.chain.tokens import ChainUnreadable, TokenReader
-from cli.databases import open_database
-from models.database import Database
 from models.payment import deposits
 from models.payment.addresses import write_derivation_path
 from models.payment.deposits import Deposit
 from models.payment.money import format_units
 from models.payment.projects import access_project
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._db.database import Database
 
 AT_ONCE = 100
 """Addresses that are read from the database at once."""

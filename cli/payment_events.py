@@ -15,12 +15,12 @@ import click
 import httpx
 
 from adapters.exchanges import LOOPBACK
-from cli.given_secrets import read_secret
 from cli.payment_feed import Event, Feed, FeedRefused
-from models.clock import SystemClock
-from models.types import from_ms
 from models.webhooks import signing
 from settings import Settings
+from specd._cli.given_secrets import read_secret
+from specd._db.clock import SystemClock
+from specd._db.types import from_ms
 
 RECEIVER_S = 15.0
 """How long a receiver has to answer."""

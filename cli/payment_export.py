@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 
 import click
 
-from cli.databases import open_database
-from models.clock import SystemClock
-from models.database import Database
 from models.payment import bookkeeping
 from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.invoice_view import InvoiceView
 from models.payment.projects import access_project
 from models.payment.receipts import ReceiptFilter, list_receipts
 from models.payment.rendering import render_receipt, render_with_notes
-from models.types import to_ms
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._db.types import to_ms
 
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 

@@ -8,9 +8,6 @@ from typing import Any
 import click
 
 from adapters.chain.tokens import ChainUnreadable, TokenReader
-from cli.databases import open_database
-from cli.output import answer, answer_table, json_option
-from models.clock import SystemClock
 from models.payment import methods, projects
 from models.payment.addresses import derive_deposit_address, parse_token_address
 from models.payment.errors import InvalidMethod
@@ -19,6 +16,9 @@ from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
 from models.payment.tokens import TokenFacts, find_problem
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, answer_table, json_option
+from specd._db.clock import SystemClock
 
 UNCHECKED = "or skip the look at the token with --unchecked"
 LOOKED_AT = 20

@@ -6,14 +6,14 @@ import click
 from sqlalchemy import select
 
 from adapters.chain.json_rpc import endpoints_for
-from cli.databases import open_database
-from cli.output import answer, json_option
 from demo.chain.testnet import CHAIN_ID, Testnet, TestnetError, TestnetUnreachable
 from models.payment.errors import InvoiceDoesNotExist
 from models.payment.money import format_units, parse_amount
 from models.payment.tables import Invoice
 from models.rows import columns_of, read_row
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
 
 
 @dataclass(frozen=True, slots=True)

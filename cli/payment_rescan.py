@@ -6,10 +6,10 @@ import click
 
 from adapters.chain.reader import EndpointsUnavailable
 from adapters.chain.rpc_reader import RpcChainReader
-from cli.databases import open_database
-from cli.output import answer, json_option
 from models.payment import rescans
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
 
 
 @click.command()

@@ -7,10 +7,7 @@ import click
 from sqlalchemy.orm import Session
 
 from adapters.webhooks.sender import WebhookSender
-from cli.databases import open_database, open_with_secret, renew_check
-from cli.output import answer, answer_table, json_option
 from cli.shared_secrets import payment_vault, without_previous
-from models.clock import SystemClock
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.events import KINDS
 from models.payment.projects import access_project
@@ -18,6 +15,9 @@ from models.payment.webhooks import endpoints, signing_secrets
 from models.payment.webhooks.events import render_endpoint
 from models.webhooks.addresses import AddressRefused
 from settings import Settings
+from specd._cli.databases import open_database, open_with_secret, renew_check
+from specd._cli.output import answer, answer_table, json_option
+from specd._db.clock import SystemClock
 
 
 @click.command("create-endpoint")

@@ -22,11 +22,11 @@ from adapters.backup_folder import (
     write_file,
 )
 from adapters.file_store.wiring import ARRIVING, build_file_store
-from base_settings import variable
 from cli import installation
-from cli.folders import RESTORING
-from cli.output import answer, json_option
 from settings import Settings
+from specd._cli.folders import RESTORING
+from specd._cli.output import answer, json_option
+from specd._settings import variable
 
 NEXT = """\
 {files} files ({bytes} bytes) of {moment} are restored.

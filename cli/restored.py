@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 import click
 
-from cli.databases import open_database
-from cli.output import answer, json_option
-from models.base import table_of
 from models.chat.tables import Event, Message, ScheduledMessage
 from models.payment.restored import skip_handed_out
-from models.row_numbers import reserve
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._cli.output import answer, json_option
+from specd._db.base import table_of
+from specd._db.row_numbers import reserve
 
 T = TypeVar("T", bound=Callable[..., Any])
 ADDRESSES, IDS = 100_000, 1_000_000

@@ -2,16 +2,16 @@
 
 import click
 
-from models import secret_checks
-from models.base import table_of
 from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.tables import SecretCheck as ChatCheck
-from models.database import Database
 from models.payment.webhooks.tables import SecretCheck as PaymentCheck
 from models.payment.webhooks.vault import WebhookVault, open_vault
-from models.secret_checks import SharedSecret
 from settings import Settings
+from specd._db import secret_checks
+from specd._db.base import table_of
+from specd._db.database import Database
+from specd._db.secret_checks import SharedSecret
 
 without_previous = click.option(
     "--without-previous",

@@ -45,7 +45,7 @@ def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
     own = Path(sys.argv[0]).absolute()
     on_path = shutil.which("specd")
     if own.suffix == ".py":
-        program = f"{shlex.quote(sys.executable)} -m cli.main"
+        program = f"{shlex.quote(sys.executable)} -m specd._cli.main"
     elif on_path is not None and Path(on_path).samefile(own):
         program = "specd"
     else:

@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, FromClause, Result, Select
 from sqlalchemy.orm import DeclarativeBase
 from typing_extensions import TypeVarTuple
 
-from models.prepared import NOTHING, Query, Values
-from models.reader import Db
+from specd._db.prepared import NOTHING, Query, Values
+from specd._db.reader import Db
 
 R = TypeVar("R")
 Columns = TypeVarTuple("Columns")

@@ -13,12 +13,12 @@ from flask.typing import ResponseReturnValue
 
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.money import format_units
-from models.types import to_ms
 from pages.explorers import transaction_url
-from pages.languages import TEXTS, Texts, choose_texts
 from pages.qr import draw_qr
-from pages.served import Served
 from pages.wording import describe, find_row, is_closed, is_payable, with_symbol
+from specd._db.types import to_ms
+from specd._pages.languages import TEXTS, Texts, choose_texts
+from specd._pages.served import Served
 
 FindCheckout = Callable[[str], CheckoutView | None]
 

@@ -11,8 +11,8 @@ from typing import Any
 from flask import Flask, render_template
 from flask.typing import ResponseReturnValue
 
-from pages.assets import STATIC
-from pages.front import Entrance, add_entrance
+from specd._pages.assets import STATIC
+from specd._pages.front import Entrance, add_entrance
 
 COMMON = "client"
 """The directory under static/ of the modules that these pages have in common."""

@@ -7,8 +7,8 @@ from flask import Flask
 from pages import checkout
 from pages.clients import add_client
 from pages.explorers import EXPLORERS
-from pages.front import Entrance, add_entrance
-from pages.served import Served
+from specd._pages.front import Entrance, add_entrance
+from specd._pages.served import Served
 
 
 def install_for(app: Flask, service: Served) -> None:

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from project import current
-from server.document.checking import published
-from server.openapi.union import Document
+from specd._engine.document.checking import published
+from specd._engine.openapi.union import Document
+from specd._project import current
 
 HERE = Path(__file__).parent
 

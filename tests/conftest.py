@@ -17,13 +17,13 @@ import pytest
 import structlog
 from hypothesis import settings as hypothesis_settings
 
-import logs
 from adapters.images import pictures
-from models import migrate
-from models.database import Database
 from models.secret_shapes import SHAPES
-from server import threads
-from server.document.checking import published
+from specd import _logs as logs
+from specd._db import migrate
+from specd._db.database import Database
+from specd._engine import threads
+from specd._engine.document.checking import published
 from tests.support import warm
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient

@@ -14,11 +14,11 @@ import orjson
 import pytest
 import structlog
 
-import logs
 from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
 from models.secret_shapes import SHAPES
 from models.webhooks import signing
+from specd import _logs as logs
 
 SECRET = b"a secret of more than thirty-two bytes"
 
@@ -107,7 +107,9 @@ def test_servers_and_workers_set_the_log_up_alike() -> None:
     assert (line["event"], line["level"]) == ("retrying [secret]", "warning")
 
 
-@pytest.mark.parametrize("module", ["applications.py", "cli/serve.py", "workers/registry.py"])
+@pytest.mark.parametrize(
+    "module", ["applications.py", "specd/_cli/serve.py", "specd/_workers/registry.py"]
+)
 def test_every_process_that_runs_for_long_knows_all_shapes(module: str) -> None:
 
     source = (Path(logs.__file__).parent / module).read_text()

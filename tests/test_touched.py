@@ -18,8 +18,8 @@ def graph() -> Graph:
         ("handlers/chat/users.py", "tests/handlers/chat/test_users.py"),
         ("specs/chat.yaml", "tests/contract/specs/test_chat_document.py"),
         ("tests/pages/conftest.py", "tests/pages/test_emoji.py"),
-        ("tests/conftest.py", "tests/server/test_multipart.py"),
-        ("tests/server/test_multipart.py", "tests/server/test_multipart.py"),
+        ("tests/conftest.py", "tests/specd/engine/test_multipart.py"),
+        ("tests/specd/engine/test_multipart.py", "tests/specd/engine/test_multipart.py"),
         ("docs/speed.md", f"{OF_THE_SOURCE}test_docs.py"),
     ],
 )

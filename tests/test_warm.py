@@ -16,7 +16,7 @@ from adapters.images.pictures import NotAPicture, make_small
 from tests.support import warm
 from tests.support.pictures import picture
 
-SPECD = [sys.executable, "-m", "cli.main"]
+SPECD = [sys.executable, "-m", "specd._cli.main"]
 
 
 @pytest.fixture

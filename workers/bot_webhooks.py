@@ -13,7 +13,6 @@ from datetime import datetime
 import structlog
 from sqlalchemy.orm import Session
 
-import tracing
 from adapters.webhooks.sender import WebhookSender
 from models.chat.common.vault import Vault
 from models.chat.common.webhook_secrets import open_secret
@@ -21,8 +20,9 @@ from models.chat.outgoing_webhooks import answers, queue
 from models.chat.outgoing_webhooks.answers import Outcome
 from models.chat.outgoing_webhooks.queue import Claim
 from models.chat.outgoing_webhooks.requests import Request, find_request
-from models.clock import Clock
-from models.database import Database
+from specd import _tracing as tracing
+from specd._db.clock import Clock
+from specd._db.database import Database
 from workers import posting
 from workers.webhook_lanes import Lanes
 

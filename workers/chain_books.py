@@ -13,12 +13,12 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from models.clock import Clock
-from models.database import Database
 from models.payment import checkpoints, receivers, rescans, watching
 from models.payment.checkpoints import BlockMark, Checkpoint
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation, PaidAbove, StoredLog
+from specd._db.clock import Clock
+from specd._db.database import Database
 
 NEWCOMERS_AT_ONCE = 200
 

@@ -67,11 +67,11 @@ from adapters.chain.reader import (
     EndpointsUnavailable,
     RangeTooLarge,
 )
-from models.clock import Clock
-from models.database import Database
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation, with_stored_numbers
+from specd._db.clock import Clock
+from specd._db.database import Database
 from workers.chain_alerts import Alerts
 from workers.chain_books import ChainBooks
 from workers.chain_patience import MOST_TRIES, TRIES, Patience

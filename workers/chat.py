@@ -11,11 +11,11 @@ from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY
 from settings import Settings
+from specd._workers.context import WorkerContext, WorkerFactory, make_retention
+from specd._workers.loop import NICENESS, Worker
 from workers.backlog import message_removals, stale_search
 from workers.bot_webhooks import BotWebhooks, Posting
-from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.exports import Exports
-from workers.loop import NICENESS, Worker
 from workers.outbox import OutboxWorker
 from workers.scheduled_delivery import ScheduledDelivery
 from workers.uploads import Uploads

@@ -25,8 +25,6 @@ from adapters.archive_reader import ArchiveReader, ArchiveRefused
 from adapters.archives import MANIFEST
 from adapters.file_store.store import FileMissing, FileStore
 from adapters.images.pictures import NotAPicture, make_small, make_square
-from models import row_numbers
-from models.base import table_of
 from models.chat.accounts.avatars import SIZE, SIZE_MEDIUM
 from models.chat.common.hosts import check_host
 from models.chat.common.vault import Vault
@@ -51,9 +49,11 @@ from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.retention import POLICY
 from models.chat.tables import Conversation, Message, Realm
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, THUMBNAIL, key_of
-from models.clock import Clock
-from models.database import Database, savepoint
-from models.json import Json
+from specd._db import row_numbers
+from specd._db.base import table_of
+from specd._db.clock import Clock
+from specd._db.database import Database, savepoint
+from specd._db.json import Json
 
 BATCH_ROWS = 10_000
 """Long rows, such as messages, are fewer: `archive_reader.BYTES_AT_ONCE`."""

@@ -13,8 +13,6 @@ from adapters.chain.gateway import RpcChainGateway
 from adapters.chain.json_rpc import EndpointFailed, RpcError
 from adapters.chain.rpc_reader import RpcChainReader
 from adapters.webhooks.sender import WebhookSender
-from models.clock import Clock
-from models.database import Database
 from models.payment import receivers
 from models.payment.expiry import try_expire_some
 from models.payment.leases import watcher_of
@@ -24,11 +22,13 @@ from models.payment.test_helpers.faults import Fault, Kind
 from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import open_vault
 from settings import Settings
+from specd._db.clock import Clock
+from specd._db.database import Database
+from specd._workers.context import WorkerContext, WorkerFactory, make_retention
+from specd._workers.loop import Worker
 from workers.chain_pace import Pace
 from workers.chain_watcher import DEVELOPMENT_CHAINS, READ_ANEW_EVERY, ChainWatcher
-from workers.context import WorkerContext, WorkerFactory, make_retention
 from workers.leadership import Leadership
-from workers.loop import Worker
 from workers.scenario_runs import ScenarioRunner
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker

@@ -16,9 +16,6 @@ from sqlalchemy.orm import Session
 from adapters.chain.development import DevelopmentChains, NodeRefuses
 from adapters.chain.gateway import ChainUnreachable, NoEndpoint
 from adapters.webhooks.sender import Received, WebhookSender
-from models.clock import Clock
-from models.database import Database
-from models.errors import DatabaseUnavailable, DomainError
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.lifecycle import CANCELED, NONE, ORPHANED
 from models.payment.money import format_units
@@ -43,6 +40,9 @@ from models.payment.webhooks import deliveries
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.outcomes import is_success
 from models.webhooks import signing
+from specd._db.clock import Clock
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable, DomainError
 
 STEP_WITHIN = timedelta(minutes=1)
 """The longest time until a step comes to its state."""

@@ -7,9 +7,7 @@ from datetime import datetime
 import orjson
 import structlog
 
-import tracing
 from adapters.webhooks.sender import Received, WebhookSender
-from models.clock import Clock
 from models.payment.event_list import written_id
 from models.payment.test_helpers.faults import SIMULATED, Fault
 from models.payment.webhooks import signing_secrets
@@ -17,6 +15,8 @@ from models.payment.webhooks.outcomes import Attempt, Reply
 from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
+from specd import _tracing as tracing
+from specd._db.clock import Clock
 from workers import posting
 
 FindFault = Callable[[Message], Fault | None]

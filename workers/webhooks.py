@@ -14,12 +14,12 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from models.clock import Clock
-from models.database import Database
-from models.notifier import Logs
 from models.payment.webhooks import queue, rounds
 from models.payment.webhooks.outcomes import Attempt
 from models.payment.webhooks.rounds import Plan, Round
+from specd._db.clock import Clock
+from specd._db.database import Database
+from specd._db.notifier import Logs
 from workers.webhook_lanes import Lanes
 from workers.webhook_posting import Posting
 

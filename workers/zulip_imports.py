@@ -18,7 +18,6 @@ from adapters.archive_reader import ArchiveRefused
 from adapters.archives import ArchiveWriter
 from adapters.images.pictures import NotAPicture, Picture, make_small, make_square
 from adapters.zulip_tarball import CHUNK, ZulipTarball
-from models.base import table_of
 from models.chat.accounts.avatars import SIZE_MEDIUM
 from models.chat.common.hosts import check_host
 from models.chat.exports.rows import BATCH, FORMAT, avatar_file
@@ -30,7 +29,8 @@ from models.chat.zulip_form.files import Measured
 from models.chat.zulip_form.from_zulip import Conversion
 from models.chat.zulip_form.rows import BrokenRow
 from models.chat.zulip_form.table import losses
-from models.json import Json
+from specd._db.base import table_of
+from specd._db.json import Json
 from workers.imports import Listener
 
 ARCHIVE = "converted.zip"

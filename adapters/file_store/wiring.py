@@ -2,8 +2,8 @@
 
 from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import FileStore
-from base_settings import SettingsError
 from settings import Settings
+from specd._settings import SettingsError
 
 ARRIVING = "arriving"
 """Folder of the files that are on their way in, below `chat_upload_dir`; workers sweep it."""

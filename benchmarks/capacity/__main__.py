@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
-import logs
 from benchmarks.chat import realm
 from benchmarks.chat.operations import API
 from benchmarks.load.figures import write_json
@@ -26,8 +25,9 @@ from benchmarks.payment.stock import stock_invoices
 from benchmarks.soak.__main__ import serve
 from benchmarks.soak.turns import Shop, headers_of, requests_of
 from benchmarks.watcher.__main__ import furnish
-from models.database import Database
-from models.migrate import upgrade
+from specd import _logs as logs
+from specd._db.database import Database
+from specd._db.migrate import upgrade
 
 CONNECTIONS = 4
 

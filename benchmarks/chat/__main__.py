@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
-import logs
 from benchmarks.chat.databases import TITLES, databases, filled, filled_for, founded
 from benchmarks.chat.measures import Figures, check, measure, serve
 from benchmarks.chat.operations import FLAT, OPERATIONS, SIZES
 from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import beside_table, write_json
+from specd import _logs as logs
 
 
 def read_arguments() -> argparse.Namespace:

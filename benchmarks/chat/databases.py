@@ -15,14 +15,14 @@ from benchmarks.chat.realm import Stage, fill, found
 from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.processes import free_port
 from benchmarks.payment.postgres import connect, create_database, running_postgres
-from models.migrate import upgrade
+from specd._db.migrate import upgrade
 
 TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 FURNISH = """
 import json, sys
 from dataclasses import asdict
 from benchmarks.chat.realm import fill, found
-from models.migrate import upgrade
+from specd._db.migrate import upgrade
 url, messages = sys.argv[1:]
 upgrade(url, "chat")
 stage = found(url)

@@ -8,10 +8,10 @@ import yaml
 from connexion import ConnexionMiddleware
 
 from benchmarks.engine.handlers import errors
-from logs import configure
-from server.openapi.union import Document
-from server.service import Service
-from server.serving.app import build_app
+from specd._engine.openapi.union import Document
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from specd._logs import configure
 
 DOCUMENT = Path(__file__).with_name("echo.yaml")
 

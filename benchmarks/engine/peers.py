@@ -34,7 +34,7 @@ STARLETTE = "Starlette, bare"
 CONSTANT = "constant answers"
 
 PEERS = (
-    Peer(OURS, "benchmarks.engine.app:app", 8700, worker="server.serving.worker.Worker"),
+    Peer(OURS, "benchmarks.engine.app:app", 8700, worker="specd._engine.serving.worker.Worker"),
     Peer(
         STOCK,
         "benchmarks.peers.echo_connexion:app",

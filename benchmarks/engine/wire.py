@@ -82,7 +82,7 @@ async def answer_rounds(count: int) -> None:
 
     from benchmarks.engine.app import app
     from benchmarks.engine.operations import OPERATIONS
-    from server.serving.protocol import Protocol
+    from specd._engine.serving.protocol import Protocol
 
     config = Config(app, http=Protocol, lifespan="off", proxy_headers=False, access_log=False)
     config.load()

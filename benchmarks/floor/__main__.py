@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import logs
 from benchmarks.floor.changes import measure_changes, measure_orders
 from benchmarks.floor.places import Databases, Files, Place
 from benchmarks.floor.reads import measure_reads
@@ -21,6 +20,7 @@ from benchmarks.floor.turns import Row
 from benchmarks.load.charts import draw_chart
 from benchmarks.load.figures import write_json
 from benchmarks.payment.postgres import running_postgres
+from specd import _logs as logs
 
 POSTGRES_PORT = 8724
 GOALS = {"sqlite": 2.5, "postgresql": 3.0}

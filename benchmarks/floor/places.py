@@ -7,8 +7,8 @@ from typing import Protocol
 from benchmarks.chat.realm import SECRET, Stage, fill, found
 from benchmarks.payment.postgres import connect, create_database
 from benchmarks.payment.story import CHAIN_ID
-from models.migrate import upgrade
 from settings import Settings
+from specd._db.migrate import upgrade
 
 
 class Place(Protocol):

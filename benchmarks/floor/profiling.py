@@ -8,8 +8,8 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from benchmarks.floor.wire import Ask
-from server.serving.app import engine_of
-from server.threads import Threads
+from specd._engine.serving.app import engine_of
+from specd._engine.threads import Threads
 
 
 class _OnThisThread(Executor):

@@ -20,9 +20,9 @@ from benchmarks.floor.requests import chat_requests
 from benchmarks.floor.turns import Row, count_for, take_turns
 from benchmarks.floor.wire import Ask, Connection
 from handlers.chat.wiring import compose
-from server.serving.app import build_app
-from server.serving.protocol import Protocol
 from settings import Settings
+from specd._engine.serving.app import build_app
+from specd._engine.serving.protocol import Protocol
 
 
 def measure_reads(

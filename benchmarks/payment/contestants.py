@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.processes import Server
 from benchmarks.payment.story import CHAIN_ID, METHOD_ID, TOKEN, XPUB
-from models.database import Database
-from models.migrate import upgrade
 from models.payment import checkpoints
 from models.payment.keys import create_key
 from models.payment.methods import create_method
 from models.payment.projects import create_project
+from specd._db.database import Database
+from specd._db.migrate import upgrade
 
 OURS = HERE.name
 PEER = "FastAPI + SQLAlchemy"

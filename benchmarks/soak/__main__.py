@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import logs
 from benchmarks.chat import realm
 from benchmarks.live.servers import Running, pss
 from benchmarks.load.charts import draw_chart
@@ -24,7 +23,8 @@ from benchmarks.payment.postgres import create_database, running_postgres
 from benchmarks.payment.story import CHAIN_ID
 from benchmarks.soak.memory import Memory, memory_table
 from benchmarks.soak.turns import turns
-from models.migrate import upgrade
+from specd import _logs as logs
+from specd._db.migrate import upgrade
 
 CONNECTIONS = 8
 

@@ -22,7 +22,7 @@ class Memory:
 
 
 def argv(arguments: Sequence[str]) -> list[str]:
-    return [sys.executable, "-P", "-m", "cli.main", *arguments]
+    return [sys.executable, "-P", "-m", "specd._cli.main", *arguments]
 
 
 class Running:

@@ -29,9 +29,9 @@ from benchmarks.payment.stock import stock_invoices
 from benchmarks.payment.story import METHOD_ID
 from demo.chain.anvil import find_anvil, start_anvil
 from demo.chain.testnet import Testnet, TestnetError, TestnetUnreachable
-from models.database import Database
 from models.payment.invoices import check_order, create_invoice
 from models.payment.tables import Project
+from specd._db.database import Database
 
 COUNTS = (1_000, 10_000, 100_000)
 MOST_GROWTH = 1.3

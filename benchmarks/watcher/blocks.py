@@ -14,13 +14,13 @@ from typing import Any
 
 from sqlalchemy import Engine, event, select
 
-import logs
 from adapters.chain.rpc_reader import RpcChainReader
 from benchmarks.payment.story import CHAIN_ID
 from demo.chain.testnet import Testnet
-from models.clock import SystemClock
-from models.database import Database
 from models.payment.tables import Invoice
+from specd import _logs as logs
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from workers.chain_watcher import ChainWatcher
 
 

@@ -31,7 +31,7 @@ class Worker(Server):
             "SPECD_PAYMENT_SECRET": SECRET,
             "SPECD_WEBHOOK_NETWORKS": "127.0.0.0/8",
         }
-        command = [sys.executable, "-m", "cli.main", "worker", "webhooks"]
+        command = [sys.executable, "-m", "specd._cli.main", "worker", "webhooks"]
         super().__init__(
             "worker", command, port=free_port(), log=self._said, env=env, checkout=checkout
         )

@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session
 
 from benchmarks.payment.story import CHAIN_ID, METHOD_ID, TOKEN, XPUB
 from benchmarks.webhooks.moments import now
-from models.database import Database
-from models.migrate import upgrade
 from models.payment import invoices, methods, projects
 from models.payment.event_list import written_id
 from models.payment.tables import Event
 from models.payment.webhooks import endpoints
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
+from specd._db.database import Database
+from specd._db.migrate import upgrade
 
 SECRET = "the secret of the webhook benchmark, 32 bytes and more"
 WRITERS = 4

@@ -6,8 +6,8 @@ from models.chat.channels import folders as channel_folders
 from models.chat.channels.folders import FolderChanges
 from models.chat.common.quotas import CHANNEL_FOLDERS, require_within
 from models.chat.rendering.texts import render_texts
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def list_channel_folders(ctx: Context, *, include_archived: bool = False) -> Response:

@@ -18,8 +18,8 @@ from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.events.log import ABSENT
 from models.chat.incoming_mail import MailNotReceived, make_address
 from models.chat.rendering.texts import render_texts
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def list_channels(ctx: Context, *, include_default: bool = False, **query: bool) -> Response:

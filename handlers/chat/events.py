@@ -27,10 +27,10 @@ from models.chat.rendering.emoji import DATA_PATH
 from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
 from models.chat.snapshot.viewing import RegisterOptions, ServerFacts, Viewing
-from models.json import Json
-from models.reader import Db
-from server.phases import prepared_by
-from server.response import Response
+from specd._db.json import Json
+from specd._db.reader import Db
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 HEARTBEAT_S = (45.0, 55.0)
 """A poll without an event is answered after a time between these."""

@@ -14,9 +14,9 @@ from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.webhooks import TOPIC, destination_of, write_json
-from models.json import Json
-from server.phases import prepared_by
-from server.response import Response
+from specd._db.json import Json
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 CLIENT = "ZulipJSONWebhook"
 FORM = "application/x-www-form-urlencoded"

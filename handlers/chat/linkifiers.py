@@ -9,8 +9,8 @@ from models.chat.organization.linkifier_rules import (
     LinkifierFacts,
     check_linkifier,
 )
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def list_linkifiers(ctx: Context) -> Response:

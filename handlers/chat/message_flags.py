@@ -12,9 +12,9 @@ from models.chat.reading.flagging import update_flags
 from models.chat.reading.marking import Place, access_place, mark_next
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Range, clamp_counts, find_range, parse_anchor
-from models.json import Json
-from server.phases import prepared_by
-from server.response import Response
+from specd._db.json import Json
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def _find(

@@ -24,9 +24,9 @@ from models.chat.sending import reports
 from models.chat.sending.drafts import check_message, client_name
 from models.chat.sending.errors import OneChannelExpected
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
-from models.json import Json
-from server.phases import changes_nothing, prepared_by
-from server.response import Response
+from specd._db.json import Json
+from specd._engine.phases import changes_nothing, prepared_by
+from specd._engine.response import Response
 
 DIRECT_TYPES = frozenset(("direct", "private"))
 

@@ -26,8 +26,8 @@ from models.chat.devices import (
     encrypt,
 )
 from models.chat.errors import ChatError
-from models.types import to_ms
-from server.response import Response
+from specd._db.types import to_ms
+from specd._engine.response import Response
 
 
 def register_client_device(ctx: Context) -> Response:

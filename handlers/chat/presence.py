@@ -7,9 +7,9 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.presence import presences, reports
 from models.chat.presence.reports import Status
-from models.reader import Db
-from server.phases import prepared_by
-from server.response import Response
+from specd._db.reader import Db
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def _prepare(

@@ -8,8 +8,8 @@ from models.chat.accounts.new_users import prepare_welcome_text, try_welcome_tex
 from models.chat.organization.settings import change_realm
 from models.chat.rendering.texts import PreparedText
 from models.chat.settings.user_defaults import change_user_defaults
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def update_realm(ctx: Context, **changes: Any) -> Response:

@@ -5,8 +5,8 @@ from handlers.chat.wire.context import Context
 from models.chat.common.quotas import REMINDERS, require_within
 from models.chat.rendering.texts import PreparedText
 from models.chat.scheduling import reminders
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def list_reminders(ctx: Context) -> Response:

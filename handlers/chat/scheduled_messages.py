@@ -14,8 +14,8 @@ from models.chat.scheduling import scheduled_messages
 from models.chat.scheduling.records import CHANNEL, DIRECT, To
 from models.chat.scheduling.scheduled_messages import Changes
 from models.chat.sending.drafts import client_name
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}
 """Old and new names of the kinds."""

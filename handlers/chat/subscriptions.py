@@ -13,8 +13,8 @@ from models.chat.channels.subscribing import WantedChannel, one_line
 from models.chat.channels.subscriptions import SettingChange
 from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.rendering.texts import render_texts
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def list_subscriptions(

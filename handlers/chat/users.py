@@ -30,9 +30,9 @@ from models.chat.profiles.values import LONGEST_RENDERED
 from models.chat.rendering.texts import render_texts
 from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
 from models.chat.uploads.names import make_handle
-from server.files import File
-from server.phases import prepared_by
-from server.response import Response
+from specd._engine.files import File
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response
 
 
 def get_own_user(ctx: Context) -> Response:

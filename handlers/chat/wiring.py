@@ -4,21 +4,21 @@ from dataclasses import replace
 from functools import partial
 
 from adapters.file_store.wiring import ARRIVING
-from adapters.limits.wiring import open_limit_store
 from handlers.chat.wire import auth, errors, failures
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.gauges import find_gauges
 from handlers.chat.wire.limits import request_limits
-from handlers.composition import service_from_settings
 from models.chat.identity.api_keys import load_secrets
 from models.chat.uploads.errors import UploadStoreUnavailable, UploadTooLarge
-from models.clock import Clock, SystemClock
-from models.database import Database
-from server.errors import NotFound
-from server.files import FileIntake
-from server.rate_limit import RateLimiter, SharedTable
-from server.service import Chore, Service
 from settings import Settings
+from specd._composition import service_from_settings
+from specd._db.clock import Clock, SystemClock
+from specd._db.database import Database
+from specd._engine.errors import NotFound
+from specd._engine.files import FileIntake
+from specd._engine.rate_limit import RateLimiter, SharedTable
+from specd._engine.service import Chore, Service
+from specd._limits.wiring import open_limit_store
 
 BODY_LIMIT = 1024 * 1024
 POLLS_WRITTEN_EVERY_S = 1.0
@@ -47,7 +47,7 @@ def _load_secret(settings: Settings) -> bytes:
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
-    """Return the chat service, for `server.serving.app.build_app`."""
+    """Return the chat service, for `specd._engine.serving.app.build_app`."""
     database = Database.for_service("chat", settings)
     limiter = make_rate_limit(settings)
     adapters = replace(adapters, limiter=limiter)

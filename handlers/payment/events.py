@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from handlers.payment.wire.context import Context
 from models.payment import event_list
 from models.payment.event_list import EventFilter, EventPage, EventRow
-from models.types import to_ms
-from server.phases import prepared_by
+from specd._db.types import to_ms
+from specd._engine.phases import prepared_by
 
 _Begun = tuple[Callable[[Connection], EventPage], EventPage]
 

@@ -27,8 +27,8 @@ from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.receipts import Position, ReceiptFilter
 from models.payment.rendering import render_invoice, render_notes, render_with_notes
-from server.phases import prepared_by
-from server.response import Reply, Response, encode
+from specd._engine.phases import prepared_by
+from specd._engine.response import Reply, Response, encode
 
 P = TypeVar("P")
 ASK_AGAIN = ("Cache-Control", "private, no-cache")

@@ -17,11 +17,11 @@ from models.payment.test_helpers import chains, runs
 from models.payment.test_helpers.errors import InvalidShopUrl, NoNextAttempt
 from models.payment.test_helpers.runs import Run
 from models.payment.test_helpers.scenarios import CATALOGUE, Scenario
-from models.reader import INT_MAX
-from models.types import to_ms
 from models.webhooks.addresses import AddressRefused
-from server.phases import prepared_by
-from server.response import Response, encode
+from specd._db.reader import INT_MAX
+from specd._db.types import to_ms
+from specd._engine.phases import prepared_by
+from specd._engine.response import Response, encode
 
 AMOUNT = "10"
 

@@ -16,10 +16,10 @@ from models.payment.webhooks import deliveries, endpoints, signing_secrets
 from models.payment.webhooks.deliveries import AttemptRow
 from models.payment.webhooks.events import PING, render_endpoint
 from models.payment.webhooks.outcomes import is_success
-from models.types import to_ms
 from models.webhooks import signing
 from models.webhooks.addresses import AddressRefused
-from server.response import Response, encode
+from specd._db.types import to_ms
+from specd._engine.response import Response, encode
 
 
 def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:

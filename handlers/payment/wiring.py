@@ -4,20 +4,20 @@ from functools import partial
 
 from adapters.chain.development import RpcDevelopmentChains
 from adapters.chain.gateway import RpcChainGateway
-from adapters.limits.wiring import open_limit_store
-from handlers.composition import service_from_settings
 from handlers.payment.wire import errors, failures
 from handlers.payment.wire.auth import require_role
 from handlers.payment.wire.context import Context, PaymentAdapters
 from handlers.payment.wire.gauges import find_gauges
 from handlers.payment.wire.webhooks import webhooks_of
-from models.clock import Clock, SystemClock
-from models.database import Database
 from models.payment.webhooks.vault import load_secrets
-from server.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
-from server.service import Chore, Service
-from server.wire.proxies import place_of
 from settings import Settings
+from specd._composition import service_from_settings
+from specd._db.clock import Clock, SystemClock
+from specd._db.database import Database
+from specd._engine.http.proxies import place_of
+from specd._engine.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
+from specd._engine.service import Chore, Service
+from specd._limits.wiring import open_limit_store
 
 FLUSH_S = 10.0
 MINUTE = 60.0
@@ -38,7 +38,7 @@ def compose(settings: Settings, *, has_optional: bool = False) -> Service:
 def build_service(
     settings: Settings, *, clock: Clock, adapters: PaymentAdapters, has_optional: bool = False
 ) -> Service:
-    """The payment service, ready for `server.serving.app.build_app`."""
+    """The payment service, ready for `specd._engine.serving.app.build_app`."""
     database = Database.for_service("payment", settings)
     rate_limit = None
     if settings.rate_limits:

@@ -12,16 +12,16 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import require_one_line
 from models.chat.events import log
 from models.chat.events.account import AlertWordsEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import AlertWord, Subscription, UserMessage
-from models.dialects import bound_in
-from models.prepared import Query
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import bound_in
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 _TOKEN = re.compile(r"\w+")
 _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")

@@ -11,8 +11,8 @@ from models.chat.exports import runs
 from models.chat.outgoing_webhooks import queue
 from models.chat.scheduling import delivery
 from models.chat.tables import MessageRemoval, Outbox, StaleSearch
-from models.reader import Db
-from models.work_queue import Backlog, WorkQueue, count_up_to
+from specd._db.reader import Db
+from specd._db.work_queue import Backlog, WorkQueue, count_up_to
 
 QUEUES: Mapping[str, WorkQueue] = {
     "bot_messages": queue.QUEUE,

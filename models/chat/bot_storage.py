@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.tables import BotStorage
 from models.chat.tables.bots import KEY_MAX
-from models.dialects import upsert
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import upsert
+from specd._db.reader import Db
 
 
 class StorageKeyDoesNotExist(ChatError):

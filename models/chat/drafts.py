@@ -13,7 +13,6 @@ import orjson
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.channels import filter_readable, find_channels
 from models.chat.access.errors import InvalidChannelId
 from models.chat.access.naming import find_named
@@ -28,9 +27,10 @@ from models.chat.sending.errors import InvalidRecipientId
 from models.chat.sending.recipients import require_active
 from models.chat.tables import StoredDraft, User
 from models.chat.topics.names import normalise_topic
-from models.dialects import id_in
-from models.reader import Db
 from models.rows import columns_of, read_row, read_rows
+from specd._db.base import table_of
+from specd._db.dialects import id_in
+from specd._db.reader import Db
 
 
 class DraftsNotSynchronized(ChatError):

@@ -40,7 +40,7 @@ from models.chat.sending.recipients import ToChannel
 from models.chat.tables import User
 from models.chat.uploads.attachments import NewUpload, add_upload
 from models.chat.uploads.names import path_id_of
-from models.reader import Db
+from specd._db.reader import Db
 
 
 class MailNotReceived(ChatError):

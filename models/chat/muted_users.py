@@ -10,15 +10,15 @@ from typing import Any
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.naming import access_user
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.account import MutedUsersEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import MutedUser
-from models.dialects import upsert
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import upsert
+from specd._db.reader import Db
 
 
 class CannotMuteSelf(ChatError):

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common.one_line import require_one_line
 from models.chat.errors import ChatError
 from models.chat.events import log
@@ -22,9 +21,10 @@ from models.chat.events.account import (
 from models.chat.events.log import ClientEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import NavigationView
-from models.dialects import upsert
-from models.reader import Db
 from models.rows import columns_of, read_row, read_rows
+from specd._db.base import table_of
+from specd._db.dialects import upsert
+from specd._db.reader import Db
 
 
 class NavigationViewDoesNotExist(ChatError):

@@ -9,7 +9,6 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.access.people import email_for_all
 from models.chat.errors import ChatError
@@ -28,7 +27,8 @@ from models.chat.people.emoji import (
 )
 from models.chat.tables import Reaction, UserMessage
 from models.chat.topics.automatic_policies import follow_as_participant
-from models.dialects import upsert
+from specd._db.base import table_of
+from specd._db.dialects import upsert
 
 
 class ReactionAlreadyExists(ChatError):

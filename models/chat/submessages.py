@@ -11,7 +11,6 @@ import orjson
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.common.errors import QuotaExceeded
 from models.chat.errors import ChatError
@@ -22,7 +21,8 @@ from models.chat.messages.access import access_open_message
 from models.chat.messages.submessages import WIDGET, find_widget_type, insert_submessage
 from models.chat.messages.widgets import POLL, TODO
 from models.chat.tables import Submessage
-from models.json import Json
+from specd._db.base import table_of
+from specd._db.json import Json
 
 
 class MessageHasNoWidget(ChatError):

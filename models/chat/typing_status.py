@@ -12,7 +12,6 @@ from typing import Literal
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.access.channels import access_channel, can_send_to_channel
 from models.chat.access.naming import find_named
@@ -35,8 +34,9 @@ from models.chat.sending.errors import InvalidRecipientId, NotAuthorizedToSend
 from models.chat.sending.recipients import check_may_write
 from models.chat.tables import Subscription, User
 from models.chat.topics.names import normalise_topic
-from models.dialects import id_in
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import id_in
+from specd._db.reader import Db
 
 
 class NobodyToNotify(ChatError):

@@ -1,1 +1,1 @@
-"""Alembic histories, one per service, shipped with the package; run by `models.migrate`."""
+"""Alembic histories, one per service, shipped with the package; run by `specd._db.migrate`."""

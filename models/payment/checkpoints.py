@@ -10,9 +10,9 @@ from datetime import datetime
 from sqlalchemy import Connection, and_, bindparam, delete, select, tuple_, update
 from sqlalchemy.orm import Session, aliased
 
-from models.dialects import upsert
 from models.payment.tables import ChainBlock, ChainHead
 from models.rows import columns_of, read_rows, row_of
+from specd._db.dialects import upsert
 
 REMEMBERED_BLOCKS = 1000
 """Checkpoints older than this many blocks are forgotten (but never block 0)."""

@@ -1,6 +1,6 @@
 """The errors of the payment service: one class per failure, with its code and advice."""
 
-from models.errors import DomainError
+from specd._db.errors import DomainError
 
 
 class InvalidAmount(DomainError):

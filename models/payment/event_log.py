@@ -1,7 +1,7 @@
 """The log of a project's events, which are appended in the transaction of the change.
 
 Rows are written at the end of the unit of work, so that the ids of a project ascend in the order of
-commits (models/commit_order.py). All processes are notified after the commit.
+commits (specd/_db/commit_order.py). All processes are notified after the commit.
 """
 
 from datetime import datetime
@@ -13,13 +13,13 @@ import orjson
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-import tracing
-from models.base import table_of
-from models.commit_order import lock_logs
-from models.database import at_the_end, notify_logs
 from models.payment.events import MerchantEvent
 from models.payment.tables import Event
-from models.prepared import Change
+from specd import _tracing as tracing
+from specd._db.base import table_of
+from specd._db.commit_order import lock_logs
+from specd._db.database import at_the_end, notify_logs
+from specd._db.prepared import Change
 
 LOCKS = 2
 """The family of the locks of these logs."""

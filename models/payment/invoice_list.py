@@ -24,8 +24,6 @@ from sqlalchemy import (
     union_all,
 )
 
-from models.base import table_of
-from models.json import Json
 from models.payment import lifecycle
 from models.payment.cursors import Position, read_cursor, write_cursor
 from models.payment.errors import TooManyInvoices
@@ -33,7 +31,9 @@ from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, Place, aside
 from models.rows import read_rows
-from models.types import to_ms
+from specd._db.base import table_of
+from specd._db.json import Json
+from specd._db.types import to_ms
 
 MOST_PAYMENTS = 5000
 """The most payments in a page of several invoices."""

@@ -9,14 +9,14 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, bindparam, select
 
-from models.base import table_of
 from models.payment import lifecycle
 from models.payment.addresses import write_derivation_path
 from models.payment.errors import InvoiceDoesNotExist
 from models.payment.tables import ChainHead, Invoice, Payment, Project
-from models.prepared import Query
-from models.reader import Db
 from models.rows import names_of
+from specd._db.base import table_of
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import and_, bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.payment import event_log, lifecycle
 from models.payment.addresses import derive_deposit_address
 from models.payment.errors import OrderAttemptExists, PaymentMethodNotAllowed
@@ -27,9 +26,10 @@ from models.payment.tables import (
     Project,
     Wallet,
 )
-from models.prepared import Change, Query
-from models.reader import Db
 from models.rows import columns_of, row_of
+from specd._db.base import table_of
+from specd._db.prepared import Change, Query
+from specd._db.reader import Db
 
 
 @dataclass(frozen=True, slots=True)

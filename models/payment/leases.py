@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from models.dialects import upsert
 from models.payment.tables import Lease
+from specd._db.dialects import upsert
 
 
 def watcher_of(chain_id: int) -> str:

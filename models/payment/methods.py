@@ -18,8 +18,8 @@ from models.payment.errors import (
 from models.payment.money import DECIMALS
 from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.reader import Db
 
 MAIN_NETS = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
 LARGEST_CHAIN_ID = 2**53 - 1  # exact in every JSON reader

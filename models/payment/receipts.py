@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, select, union_all
 
-from models.base import table_of
 from models.payment.errors import TooManyPayments
 from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, Place, aside
 from models.rows import columns_of, read_rows
-from models.types import to_ms
+from specd._db.base import table_of
+from specd._db.types import to_ms
 
 _its = table_of(Payment).c
 _invoice = table_of(Invoice).c

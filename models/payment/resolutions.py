@@ -10,12 +10,12 @@ from datetime import datetime
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.payment import event_log, lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotResolvable
 from models.payment.events import InvoiceResolved
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.tables import Invoice, InvoiceEvent
+from specd._db.base import table_of
 
 REASONS = ("refunded", "accepted", "written_off")
 

@@ -20,8 +20,6 @@ import structlog
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
-from models.dialects import id_in
 from models.payment import event_log, lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
 from models.payment.events import (
@@ -34,8 +32,10 @@ from models.payment.events import (
 from models.payment.invoice_view import InvoiceView, access_invoice, read_settled
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
-from models.prepared import Change
 from models.rows import columns_of, read_rows
+from specd._db.base import table_of
+from specd._db.dialects import id_in
+from specd._db.prepared import Change
 
 _invoice = table_of(Invoice)
 _CANCEL = Change(

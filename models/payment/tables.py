@@ -21,9 +21,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import partial_index
 from models.payment.base import PaymentBase
-from models.types import Atoms, RowNumber, UtcMs
+from specd._db.base import partial_index
+from specd._db.types import Atoms, RowNumber, UtcMs
 
 ADDRESS = String(42)
 HASH = String(66)
@@ -372,7 +372,7 @@ class Lease(PaymentBase):
 
 
 class WorkerHeartbeat(PaymentBase):
-    """When a worker last ran without a failure (models/worker_heartbeats.py)."""
+    """When a worker last ran without a failure (specd/_db/worker_heartbeats.py)."""
 
     __tablename__ = "worker_heartbeat"
 

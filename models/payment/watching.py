@@ -19,14 +19,14 @@ import structlog
 from sqlalchemy import Connection, func, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.dialects import id_in, upsert
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import CONFIRMED, ORPHANED, PENDING
 from models.payment.receivers import Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
 from models.ranges import aside
-from models.types import to_ms
+from specd._db.dialects import id_in, upsert
+from specd._db.types import to_ms
 
 MOST_PAYMENTS = 1_000
 DUST_PART = 1_000

@@ -11,14 +11,14 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.limits.wiring import open_limit_store
-from base_settings import SettingsError
-from cli.diagnosis import diagnose_limits
-from models.database import Database
-from server import rate_limit
-from server.errors import RateLimited
-from server.rate_limit import BATCHES, Limit, RateLimiter, SharedTable, policy_headers
 from settings import Settings
+from specd._cli.diagnosis import diagnose_limits
+from specd._db.database import Database
+from specd._engine import rate_limit
+from specd._engine.errors import RateLimited
+from specd._engine.rate_limit import BATCHES, Limit, RateLimiter, SharedTable, policy_headers
+from specd._limits.wiring import open_limit_store
+from specd._settings import SettingsError
 from tests.support.app import ServiceApp
 from tests.support.chat.app import ChatApp
 from tests.support.frozen_clock import FrozenClock

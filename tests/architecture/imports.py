@@ -70,7 +70,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
             yield from ((alias.name, node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute here"
-            # `from server import context` means the module server.context.
+            # `from server import context` means the module specd._engine.context.
             yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
 
 

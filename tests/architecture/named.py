@@ -12,8 +12,8 @@ from pathlib import Path
 
 import click
 
-from cli.main import specd
 from settings import Settings
+from specd._cli.main import specd
 from tests.architecture.imports import ROOT, SHIPPED
 from tests.architecture.tracked import find_files
 

@@ -1,11 +1,11 @@
-"""One committer: whoever ends a transaction, it is the unit of work in models/database.py."""
+"""One committer: whoever ends a transaction, it is the unit of work in specd/_db/database.py."""
 
 import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("server", "handlers", "models", "adapters", "workers", "pages", "cli", "specs")
-COMMITTER = "models/database.py"
+COMMITTER = "specd/_db/database.py"
 
 
 def test_one_module_only_commits() -> None:

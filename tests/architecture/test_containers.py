@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from base_settings import variables
-from server.serving.health import PATHS
 from settings import Settings
+from specd._engine.serving.health import PATHS
+from specd._settings import variables
 from tests.architecture.test_units import DEPLOY, read
 
 COMPOSED: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -112,7 +112,7 @@ def test_names_of_every_kind_are_looked_for() -> None:
         "see `scripts/no-such` first",
         "models/payment/gone.py has it",
         "`tests/architecture/test_gone.py` checks it",
-        "`models.reader.find_gone` has it",
+        "`specd._db.reader.find_gone` has it",
         "the module server.gone.engine",
         "set `SPECD_GONE_URL`",
         "run `specd payment vanish`",

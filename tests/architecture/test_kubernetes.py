@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from server.serving.health import PATHS
 from settings import Settings
+from specd._engine.serving.health import PATHS
 from tests.architecture.test_units import DEPLOY
 
 FOLDER = DEPLOY / "kubernetes"

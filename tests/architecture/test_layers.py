@@ -5,7 +5,7 @@ import pkgutil
 
 import pytest
 
-from models.errors import DomainError
+from specd._db.errors import DomainError
 from tests.architecture.imports import Modules, imports, shipped
 from wsgi import project
 
@@ -20,7 +20,7 @@ ALLOWED = {
     "seams": set(),
     "security_events": set(),
     "tracing": {"security_events"},
-    "specs": {"project", "server.document.checking", "server.openapi"},
+    "specs": {"project", "specd._engine.document.checking", "specd._engine.openapi"},
     "server": {"logs", "seams", "security_events", "tracing"},
     "models": {"base_settings", "project", "seams", "security_events", "settings", "tracing"},
     "adapters": {"base_settings", "models", "settings"},
@@ -32,13 +32,13 @@ ALLOWED = {
         "security_events",
         "settings",
         "specs",
-        "server.context",
-        "server.document.checking",
-        "server.files",
-        "server.idempotency",
-        "server.phases",
-        "server.pools",
-        "server.response",
+        "specd._engine.context",
+        "specd._engine.document.checking",
+        "specd._engine.files",
+        "specd._engine.idempotency",
+        "specd._engine.phases",
+        "specd._engine.pools",
+        "specd._engine.response",
     },
     "workers": {"adapters", "base_settings", "logs", "models", "project", "settings", "tracing"},
     "pages": {"models", "security_events", "settings"},
@@ -58,8 +58,8 @@ MAY_KNOW_THE_ENGINE = {
         for name in project.names
         for module in ("errors", "failures", "gauges")
     ),
-    "handlers.composition",
-    "handlers.gauges",
+    "specd._composition",
+    "specd._gauges",
     "handlers.chat.wire.context",
     "handlers.chat.wire.bearers",
     "handlers.chat.wire.limits",
@@ -70,11 +70,11 @@ LAZY = {
     "web3": ("adapters", "demo"),
     "demo.chain.pyevm": ("adapters", "demo"),
     "adapters.file_store.s3": ("adapters", "demo"),
-    "adapters.limits.redis_store": ("adapters",),
-    "tracing.otel": ("tracing",),
+    "specd._limits.redis_store": ("adapters",),
+    "specd._tracing.otel": ("tracing",),
     "eth_abi": ("demo",),
     "eth_utils": ("demo",),
-    "models.migrate": ("cli",),
+    "specd._db.migrate": ("cli",),
     "psycopg": ("models",),
     "Crypto": ("models",),
     "markdown_it": ("pages",),
@@ -130,10 +130,10 @@ def test_services_do_not_know_each_other() -> None:
         ("models.chat.bots", "from models import clock", False),
         ("models.chat.bots", "import handlers.chat.bots", True),
         ("models.chat.bots", "def f():\n    from handlers import chat", True),
-        ("handlers.chat.bots", "from server.context import Context", False),
+        ("handlers.chat.bots", "from specd._engine.context import Context", False),
         ("handlers.chat.bots", "from server.contexts import Context", True),
-        ("handlers.chat.bots", "from server.service import Service", True),
-        (project.services[0].wiring, "from server.service import Service", False),
+        ("handlers.chat.bots", "from specd._engine.service import Service", True),
+        (project.services[0].wiring, "from specd._engine.service import Service", False),
     ],
 )
 def test_an_upward_import_is_found(module: str, source: str, is_refused: bool) -> None:
@@ -146,7 +146,7 @@ def test_an_upward_import_is_found(module: str, source: str, is_refused: bool) -
         ("handlers.chat.bots", "from models.chat import bots", False),
         ("handlers.chat.bots", "from models.payment import money", True),
         ("models.payment.money", "from models import chat", True),
-        ("workers.registry", "from workers import chat, payment", False),
+        ("specd._workers.registry", "from workers import chat, payment", False),
     ],
 )
 def test_an_import_of_the_other_service_is_found(
@@ -172,7 +172,7 @@ def test_adapters_raise_exceptions_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("models.errors", True),
+        ("specd._db.errors", True),
         ("models.chat.calls.ZoomCallNotCreated", True),
         ("models.webhooks.addresses.AddressRefused", False),
     ],

@@ -101,10 +101,10 @@ def test_runs_from_an_installed_wheel_without_the_sources(wheel: Path, tmp_path:
         check=True, cwd=tmp_path,
     )  # fmt: skip
     program = (
-        "import settings, specs, cli.main\n"
+        "import settings, specs, specd._cli.main\n"
         "print(settings.__file__)\n"
         "assert specs.load('payment')['openapi'].startswith('3.0')\n"
-        "cli.main.main(['migrate', '--json'])\n"
+        "specd._cli.main.main(['migrate', '--json'])\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program],

@@ -9,15 +9,30 @@ SHARED = {"to_thread", "run_in_threadpool", "run_sync", "FileResponse", "StaticF
 """What works in threads that everything in the process shares, by the name it is called by."""
 OWN = {"ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "WSGIMiddleware"}
 KNOWN = {
-    ("server/serving/app.py", "to_thread"): "chores, one at a time each, and the end of the engine",
-    ("server/threads.py", "run_in_executor(None)"): "handlers of a service without a database",
-    ("server/threads.py", "ThreadPoolExecutor"): "of one service: writes, and reads that take long",
-    ("server/pools.py", "ThreadPoolExecutor"): "every `Pool`",
-    ("server/serving/app.py", "WSGIMiddleware"): "pages; `Places` bounds the downloads among them",
-    ("server/serving/health.py", "ThreadPoolExecutor"): "probes, one thread for each service",
-    ("server/serving/health.py", "Pool"): "the text of /metrics",
-    ("server/document/arrivals.py", "Pool"): "pieces of files on their way in",
-    ("server/serving/streams.py", "Pool"): "answers that handlers stream, a piece at a time",
+    (
+        "specd/_engine/serving/app.py",
+        "to_thread",
+    ): "chores, one at a time each, and the end of the engine",
+    (
+        "specd/_engine/threads.py",
+        "run_in_executor(None)",
+    ): "handlers of a service without a database",
+    (
+        "specd/_engine/threads.py",
+        "ThreadPoolExecutor",
+    ): "of one service: writes, and reads that take long",
+    ("specd/_engine/pools.py", "ThreadPoolExecutor"): "every `Pool`",
+    (
+        "specd/_engine/serving/app.py",
+        "WSGIMiddleware",
+    ): "pages; `Places` bounds the downloads among them",
+    (
+        "specd/_engine/serving/health.py",
+        "ThreadPoolExecutor",
+    ): "probes, one thread for each service",
+    ("specd/_engine/serving/health.py", "Pool"): "the text of /metrics",
+    ("specd/_engine/document/arrivals.py", "Pool"): "pieces of files on their way in",
+    ("specd/_engine/serving/streams.py", "Pool"): "answers that handlers stream, a piece at a time",
     ("handlers/chat/wire/pools.py", "Pool"): "hashes of passwords; pictures; files for the store",
     ("workers/webhook_posting.py", "to_thread"): "faults of test helpers, a look for each message",
     ("workers/imports.py", "ThreadPoolExecutor"): "files of an import on their way to the store",

@@ -9,9 +9,9 @@ from connexion.middleware.abstract import AbstractRoutingAPI
 from sqlalchemy import Connection
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from models.database import Database
-from seams import SEAMS, SeamGone
-from server.serving.app import build_app
+from specd._db.database import Database
+from specd._engine.serving.app import build_app
+from specd._library_internals import SEAMS, SeamGone
 
 ROOT = Path(__file__).parent.parent.parent
 

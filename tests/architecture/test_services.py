@@ -10,17 +10,17 @@ import click
 import pytest
 
 import specs
-from base_settings import variables
-from project import Service
 from settings import Settings
+from specd._project import Service
+from specd._settings import variables
 from wsgi import project
 
 ROOT = Path(__file__).parents[2]
 # What goes through all services; each may name none of them.
 FOR_ALL = (
-    "cli/databases.py", "cli/doctor.py", "cli/main.py", "cli/migrate.py", "cli/serve.py",
-    "cli/worker.py", "models/migrate.py", "models/revisions.py", "pages/app.py", "settings.py",
-    "workers/context.py", "workers/registry.py", "applications.py", "project.py",
+    "specd/_cli/databases.py", "specd/_cli/doctor.py", "specd/_cli/main.py", "specd/_cli/migrate.py", "specd/_cli/serve.py",
+    "specd/_cli/worker.py", "specd/_db/migrate.py", "specd/_db/revisions.py", "specd/_pages/app.py", "settings.py",
+    "specd/_workers/context.py", "specd/_workers/registry.py", "applications.py", "project.py",
 )  # fmt: skip
 
 
@@ -59,8 +59,8 @@ def test_what_serves_them_all_names_none(path: str) -> None:
 
 def test_help_imports_no_service() -> None:
     program = (
-        "import sys, cli.main\n"
-        "try:\n    cli.main.main(['serve', '--help'])\n"
+        "import sys, specd._cli.main\n"
+        "try:\n    specd._cli.main.main(['serve', '--help'])\n"
         "except SystemExit:\n    pass\n"
         "loaded = {name.partition('.')[0] for name in sys.modules}\n"
         "print(sorted(loaded & {'web3', 'connexion', 'handlers', 'workers', 'demo'}))\n"

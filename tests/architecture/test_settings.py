@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-import base_settings
-from base_settings import SettingsError, setting, variables
 from cli.demo import Demo
 from settings import Settings
+from specd import _settings as base_settings
+from specd._settings import SettingsError, setting, variables
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:

@@ -14,12 +14,12 @@ PAYMENTS = {"btclib_secp256k1", *CHAINS}
 RENDERING = {"markdown_it", "nh3", "pygments.formatters.html", "PIL"}
 SEARCHED_RARELY = {"alembic", "boto3", "psycopg", "PIL", "zxcvbn.frequency_lists"}
 ENGINE = {"connexion", "handlers", "jsonschema_rs", "prometheus_client"}
-SPANS = {"opentelemetry", "tracing.otel"}
+SPANS = {"opentelemetry", "specd._tracing.otel"}
 
 ABSENT = {
-    "cli.main": {
+    "specd._cli.main": {
         "sqlalchemy",
-        "models.database",
+        "specd._db.database",
         "gunicorn",
         *ENGINE,
         *PAYMENTS,
@@ -27,12 +27,12 @@ ABSENT = {
         *SPANS,
     },
     # gunicorn's configuration says where metrics are kept, and is read before this is imported.
-    "cli.serve": {"alembic", "psycopg", *ENGINE, *PAYMENTS, *RENDERING, *SPANS},
+    "specd._cli.serve": {"alembic", "psycopg", *ENGINE, *PAYMENTS, *RENDERING, *SPANS},
     "wsgi:chat": {"models.payment.tables", *SEARCHED_RARELY, *PAYMENTS},
     "wsgi:payment": {"models.chat.tables", *SEARCHED_RARELY, *RENDERING, *CHAINS},
     "wsgi:app": {*SEARCHED_RARELY, *CHAINS, *SPANS},
-    "workers.registry": {"alembic", "PIL", *ENGINE, *CHAINS, *SPANS},
-    "cli.worker": {"alembic", "PIL", *SPANS},
+    "specd._workers.registry": {"alembic", "PIL", *ENGINE, *CHAINS, *SPANS},
+    "specd._cli.worker": {"alembic", "PIL", *SPANS},
     "cli.demo": {"alembic", *ENGINE, *CHAINS},
 }
 

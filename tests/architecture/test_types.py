@@ -15,7 +15,7 @@ ALLOWED = {
     # No checker sees that a class has become a dataclass where a decorator is called by hand.
     ("models/chat/events/log.py", "kind", "variable"),
     # What a service's handlers and pages need beside the database; each service has its own.
-    ("pages/served.py", "adapters", "return"),
+    ("specd/_pages/served.py", "adapters", "return"),
     # An object of the table, or a row of the columns that a view has.
     ("models/payment/webhooks/endpoints.py", "view_of", "row"),
     # Cut at a width: an invoice's columns, the chain's head, a payment's columns.

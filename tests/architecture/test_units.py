@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cli import folders
 from settings import Settings
+from specd._cli import folders
 
 DEPLOY = Path(__file__).parents[2] / "docs" / "deploy"
 WRAPPER = DEPLOY / "specd"
@@ -59,7 +59,7 @@ def test_what_fails_is_started_again_for_ever() -> None:
 
 
 def test_a_start_may_last_as_long_as_it_waits_for_the_database() -> None:
-    from cli.waiting import START_WAIT_S
+    from specd._cli.waiting import START_WAIT_S
 
     for path in OURS:
         service = read(path)["Service"]

@@ -18,10 +18,10 @@ from benchmarks.floor.replay import Replay, Step, Steps
 from benchmarks.floor.requests import payment_requests, request
 from benchmarks.floor.turns import Row
 from benchmarks.floor.wire import Connection
-from models.database import Database, savepoint
-from server.serving.app import build_app
-from server.serving.protocol import Protocol
-from tests.server.services import shop_service
+from specd._db.database import Database, savepoint
+from specd._engine.serving.app import build_app
+from specd._engine.serving.protocol import Protocol
+from tests.specd.engine.services import shop_service
 
 REQUEST = b"GET /shop/items?limit=3 HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -6,10 +6,10 @@ import pytest
 
 from benchmarks.load.checkout import ROOT
 from benchmarks.mock import DOCUMENTS, another_shape, operations_of
-from server.mocking.service import build_mock
-from server.openapi.loading import load
-from server.openapi.union import Document
-from tests.server.client import Client
+from specd._engine.mocking.service import build_mock
+from specd._engine.openapi.loading import load
+from specd._engine.openapi.union import Document
+from tests.specd.engine.client import Client
 
 
 @pytest.mark.parametrize(("name", "count"), [("payment", 5), ("pets", 4)])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cli.main import main
+from specd._cli.main import main
 
 # m/44'/60'/0' of the published mnemonic "legal winner thank year wave sausage worth useful legal
 # winner thank yellow" (computed with bip-utils).

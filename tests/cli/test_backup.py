@@ -17,11 +17,11 @@ from gunicorn.app import wsgiapp
 
 from adapters import backup_folder
 from adapters.file_store.directory import DirectoryStore
-from cli import worker
 from cli.backup import settings_text
 from models.chat.identity.actors import authenticate
-from models.database import Database
 from settings import Settings
+from specd._cli import worker
+from specd._db.database import Database
 from tests.cli.runner import XPUB, Specd
 from tests.live.running_server import ROOT
 

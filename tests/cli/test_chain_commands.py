@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from cli.databases import open_database
 from demo.chain.testnet import PAYER, TOKEN
-from models.clock import SystemClock
 from models.payment import invoices, receivers
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._db.clock import SystemClock
 from tests.adapters.chain.rpc_endpoint import Question, healthy, serving
 from tests.cli.runner import XPUB, Specd
 from tests.live.chain_fixture import (
@@ -255,7 +255,7 @@ def running_specd_chain(
     """`specd chain` as a process of its own: (the chain, the process, what it announced)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("SPECD_")}
     process = warm.Popen(
-        [sys.executable, "-m", "cli.main", "chain", "--port", str(port), "--json", *options],
+        [sys.executable, "-m", "specd._cli.main", "chain", "--port", str(port), "--json", *options],
         cwd=ROOT,
         env={**env, "PYTHONPATH": str(ROOT), "SPECD_DATA_DIR": str(data_dir), "SPECD_ANVIL": anvil},
         stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import specs
-from cli.check import check
+from specd._cli.check import check
 from tests.cli.runner import Specd
 from wsgi import project
 

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import Connection
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from cli.main import COMMANDS, listed
-from cli.main import specd as specd_group
 from settings import Settings
+from specd._cli.main import COMMANDS, listed
+from specd._cli.main import specd as specd_group
 from tests.cli.runner import Specd
 from tests.support.postgres import PostgresServer
 from wsgi import project
@@ -191,7 +191,7 @@ def test_an_unforeseen_failure_tells_its_kind_but_not_its_text(
     def explode(settings: Settings) -> list[str]:
         raise RuntimeError("hush")
 
-    monkeypatch.setattr("cli.migrate.migrate_all", explode)
+    monkeypatch.setattr("specd._cli.migrate.migrate_all", explode)
     sentence = specd.refusal("migrate")
     assert sentence == "specd failed (RuntimeError); `specd --traceback ...` shows where."
     status, _, err = specd("--traceback", "migrate")

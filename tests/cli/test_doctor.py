@@ -15,17 +15,18 @@ import pytest
 from sqlalchemy import make_url
 
 import wsgi
-from cli import diagnosis, diagnosis_payment, diagnosis_workers
-from cli.diagnosis import connections_of
-from cli.folders import require_folders
-from models import folders
-from models.database import Database
+from cli import diagnosis_payment
 from settings import Settings
+from specd._cli import diagnosis, diagnosis_workers
+from specd._cli.diagnosis import connections_of
+from specd._cli.folders import require_folders
+from specd._db import folders
+from specd._db.database import Database
+from specd._workers.registry import SERVICES, expect_all
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, free_port
 from tests.support.databases import place_migrated
 from tests.support.postgres import PostgresServer
-from workers.registry import SERVICES, expect_all
 from wsgi import project
 
 FIRST_HOUR = ROOT / "docs" / "deploy" / "first-hour.md"
@@ -148,7 +149,7 @@ def test_a_port_that_only_root_may_use(ready: Specd, monkeypatch: pytest.MonkeyP
     def bind(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("cli.diagnosis_machine.listen_at", bind)
+    monkeypatch.setattr("specd._cli.diagnosis_machine.listen_at", bind)
     assert "use a port from 1024" in broken(ready)["server"]
 
 

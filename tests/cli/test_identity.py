@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from cli.identity import WITHOUT_DATA, require_identity
-from cli.main import COMMANDS
+from specd._cli.identity import WITHOUT_DATA, require_identity
+from specd._cli.main import COMMANDS
 from tests.cli.runner import Specd
 
 WRAPPER = Path(__file__).parents[2] / "docs" / "deploy" / "specd"

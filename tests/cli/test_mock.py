@@ -29,7 +29,7 @@ def test_serves_a_document(tmp_path: Path) -> None:
     document.write_text(DOCUMENT)
     address = f"127.0.0.1:{free_port()}"
     log = tmp_path / "mock.log"
-    words = [sys.executable, "-m", "cli.main", "mock", str(document), "--bind", address]
+    words = [sys.executable, "-m", "specd._cli.main", "mock", str(document), "--bind", address]
     with log.open("wb") as out:
         mock = subprocess.Popen(words, cwd=ROOT, stdout=out, stderr=out)
     try:

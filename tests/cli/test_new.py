@@ -145,7 +145,7 @@ def address(tree: CopiedTree) -> Iterator[str]:
     log = tree.path.parent / "server.log"
     with log.open("wb") as out:
         server = subprocess.Popen(
-            [sys.executable, "-m", "cli.main", "serve"],
+            [sys.executable, "-m", "specd._cli.main", "serve"],
             cwd=tree.path, env={**tree.env, "SPECD_BIND": bind, "SPECD_WORKERS": "1"},
             stdout=out, stderr=out,
         )  # fmt: skip
@@ -211,10 +211,10 @@ def post_pets(
 
 
 NO_NAMES = ("Pet", "app", "1st", "a-b", "a" * 31, "class")
-TAKEN = {"composition": "handlers/composition.py", "migrations": "models/migrations"}
+TAKEN = {"composition": "specd/_composition.py", "migrations": "models/migrations"}
 IN_ONE_PROCESS = """
 import contextlib, io, json, sys
-from cli.main import main
+from specd._cli.main import main
 answers = {}
 for name in sys.argv[1:]:
     with contextlib.redirect_stderr(io.StringIO()) as said:
@@ -257,7 +257,7 @@ def test_a_name_of_something_else_is_refused(
 def test_a_document_that_cannot_be_served_changes_nothing(tree: CopiedTree) -> None:
     document = tree.path.parent / "bad.yaml"
     document.write_text(ODD.replace("type: integer", "type: integr", 1))
-    refused = tree.run("cli.main", "new", "bad", "--document", str(document))
+    refused = tree.run("specd._cli.main", "new", "bad", "--document", str(document))
     assert refused.returncode == 1
     assert "paths./pets/{id}" in refused.stderr
     assert not list(tree.path.rglob("bad"))
@@ -290,7 +290,7 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
 
     document.write_text(document.read_text().replace("person", "somebody"))
     handlers.write_text(now + "\n\ndef left_over(ctx: Context) -> None:\n    pass\n")
-    updated = tree.run("cli.main", "new", "greeter", "--update")
+    updated = tree.run("specd._cli.main", "new", "greeter", "--update")
     assert updated.returncode == 1
     line = 1 + now.splitlines().index(next(n for n in now.splitlines() if "def get_greeting" in n))
     assert updated.stderr.startswith(

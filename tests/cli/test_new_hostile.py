@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from cli import new
-from server.openapi.structure import lookup
+from specd._cli import new
+from specd._engine.openapi.structure import lookup
 from tests.architecture.imports import ROOT
 
 FIELDS = (

@@ -22,7 +22,7 @@ def test_runs_both_until_it_is_told_to_stop(tmp_path: Path) -> None:
         "SPECD_VIDEO_VENDOR_CLIENT_ID": "acme",
     }
     with subprocess.Popen(
-        [sys.executable, "-m", "cli.main", *words],
+        [sys.executable, "-m", "specd._cli.main", *words],
         cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:

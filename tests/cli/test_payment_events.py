@@ -20,10 +20,10 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from cli.payment_feed import Feed, FeedRefused
-from models import migrate
-from models.database import Database
-from models.types import to_ms
 from models.webhooks import signing
+from specd._db import migrate
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
@@ -39,7 +39,7 @@ class Running:
     def __init__(self, *words: str, key: str) -> None:
         kept = {name: v for name, v in os.environ.items() if not name.startswith("SPECD_")}
         self._process = warm.Popen(
-            [sys.executable, "-m", "cli.main", "payment", *words],
+            [sys.executable, "-m", "specd._cli.main", "payment", *words],
             cwd=ROOT,
             env={**kept, "PYTHONPATH": str(ROOT), "KEY": key, "WEBHOOK_SECRET": SECRET},
             stdout=subprocess.PIPE,

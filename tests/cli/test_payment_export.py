@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import pytest
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment.bookkeeping import COLUMNS, PAYMENT_COLUMNS
 from models.payment.lifecycle import ORPHANED
+from specd._db.database import Database
 from tests.cli.runner import Specd
 from tests.support.payment.factories import (
     Merchant,

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from cli import payment_addresses, payment_methods
-from cli.databases import open_database
 from demo.chain.testnet import TOKEN
-from models.clock import SystemClock
 from models.payment import invoices
 from models.payment.addresses import derive_deposit_address
 from models.payment.errors import PaymentMethodNotAllowed
 from models.payment.invoice_view import InvoiceView
 from settings import Settings
+from specd._cli.databases import open_database
+from specd._db.clock import SystemClock
 from tests.adapters.chain.rpc_endpoint import Question, serving
 from tests.cli.contracts import DECIMALS, contract, string, token, word
 from tests.cli.runner import XPUB, Specd

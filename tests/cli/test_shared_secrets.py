@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli import serve, worker
+from specd._cli import serve, worker
 from tests.cli.runner import Specd
 
 SERVICES = ("payment", "chat")

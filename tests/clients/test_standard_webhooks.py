@@ -13,11 +13,11 @@ import httpx
 import pytest
 
 from adapters.webhooks.sender import WebhookSender
-from models.clock import SystemClock
-from models.database import Database
 from models.payment.webhooks import deliveries, signing_secrets
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.clients.installed import WEBHOOKS, need
 from tests.clients.programs import Program
 from tests.support.databases import place_migrated

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from handlers.composition import NotWritable, service_from_settings
-from models.clock import SystemClock
-from models.database import Database
 from settings import Settings
+from specd._composition import NotWritable, service_from_settings
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 
 
 def test_a_service_is_ready_while_its_folders_can_be_written(

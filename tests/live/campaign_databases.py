@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from models import migrate
+from specd._db import migrate
 from tests.support.postgres import running_server
 
 _MEMORY = Path("/dev/shm")

@@ -19,13 +19,13 @@ import httpx
 import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
 
-from cli.main import main
 from demo.local_server import LocalServer, Reply, Request
 from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from demo.video_vendor import LocalVendor
-from models.clock import SystemClock
-from models.database import Database
+from specd._cli.main import main
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.adapters.mail.post_office import PASSWORD as MAIL_PASSWORD
 from tests.adapters.mail.post_office import USER, PostOffice, open_office
 from tests.live.canaries import Canaries, Judge
@@ -234,7 +234,7 @@ def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> I
         }
         with log.open("ab") as out:
             worker = warm.Popen(
-                [sys.executable, "-m", "cli.main", "worker"],
+                [sys.executable, "-m", "specd._cli.main", "worker"],
                 env=environment, cwd=ROOT, stdout=out, stderr=out,
             )  # fmt: skip
         # Both take seconds to start.

@@ -21,13 +21,13 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from sqlalchemy.orm import Session
 
-from models import migrate
 from models.chat.identity.passwords import hash_password
 from models.chat.identity.roles import Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
-from models.clock import SystemClock
-from models.database import Database
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.running_server import RunningServer
 from tests.pages.browser import Browser
 from tests.pages.visitor import Visitor

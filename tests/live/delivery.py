@@ -27,11 +27,11 @@ from models.chat.scheduling.scheduled_messages import (
     edit_scheduled_message,
 )
 from models.chat.tables import Event, Message, ScheduledMessage, UserMessage
-from models.clock import SystemClock
-from models.database import Database
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._workers.loop import Worker, WorkerPool
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
-from workers.loop import Worker, WorkerPool
 from workers.scheduled_delivery import ScheduledDelivery
 
 CLOCK = SystemClock()

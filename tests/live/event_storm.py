@@ -17,8 +17,8 @@ from typing import Any
 
 import httpx
 
-from models.clock import SystemClock
-from models.database import Database
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.fire import Killer
 from tests.live.held_transactions import HeldTransactions
 from tests.live.running_server import RunningServer, free_port

@@ -24,15 +24,15 @@ from sqlalchemy.orm import Session
 
 from adapters.file_store.directory import DirectoryStore
 from benchmarks.chat import realm as bench
-from models import migrate
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import DataExport, Message, Realm, User, UserMessage
-from models.clock import SystemClock
-from models.database import Database
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._workers.loop import NICENESS, Worker, WorkerPool
 from tests.live.running_server import RunningServer
 from tests.support.archives import verify_archive
 from workers.exports import Exports
-from workers.loop import NICENESS, Worker, WorkerPool
 
 CLOCK = SystemClock()
 DEADLINE_S = 1200

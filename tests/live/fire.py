@@ -24,11 +24,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from demo.seed import XPUB
-from models.clock import SystemClock
-from models.database import Database
 from models.payment import keys as api_keys
 from models.payment import methods, projects
 from models.payment.tables import Invoice
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.running_server import RunningServer
 from tests.support.fake_chain import FakeChain
 from workers.chain_watcher import ChainWatcher

@@ -30,7 +30,7 @@ _INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}[^\n]*\n)(?:(?: {4}[^\n]*)?\n)*)")
 _FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _DRAWING = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 _FENCED_AS = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_SPECD = f"{sys.executable} -m cli.main"
+_SPECD = f"{sys.executable} -m specd._cli.main"
 
 # A block's first words -> why it is not pasted.
 LEFT_OUT = {

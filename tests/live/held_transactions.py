@@ -16,8 +16,8 @@ from models.chat.rendering.texts import prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.recipients import ToChannel
-from models.clock import SystemClock
-from models.database import Database, at_the_end
+from specd._db.clock import SystemClock
+from specd._db.database import Database, at_the_end
 from tests.support.chat.people import Member
 
 CLOCK = SystemClock()

@@ -28,8 +28,6 @@ from sqlalchemy import column, insert, select, table
 
 from adapters.file_store.directory import DirectoryStore
 from benchmarks.chat import realm as bench
-from models import migrate
-from models.base import table_of
 from models.chat.imports.rows import TABLES
 from models.chat.tables import (
     Attachment,
@@ -40,8 +38,10 @@ from models.chat.tables import (
     Topic,
 )
 from models.chat.uploads.names import key_of
-from models.clock import SystemClock
-from models.database import Database
+from specd._db import migrate
+from specd._db.base import table_of
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.contract.round_trips.comparing import Comparison
 from tests.live.exports import memory_kib
 from tests.live.running_server import ROOT
@@ -143,7 +143,7 @@ def command(
     url: str, folder: Path, *words: str, kill_if: Callable[[], bool] = lambda: False
 ) -> Ended:
     """Run `specd chat import ...`, and kill it as soon as somebody says so."""
-    argv = [sys.executable, "-m", "cli.main", "chat", "import", *words, "--json"]
+    argv = [sys.executable, "-m", "specd._cli.main", "chat", "import", *words, "--json"]
     began, before = time.monotonic(), _used_by_children()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen(

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from models import migrate
 from models.chat.rendering import Names, render
 from models.chat.rendering.links import Linkifier, Linkifiers
-from models.database import Database
+from specd._db import migrate
+from specd._db.database import Database
 from tests.models.chat.injections import vectors
 from tests.pages.browser import Browser
 from tests.support.chat.app import ChatApp, ChatClient

@@ -27,12 +27,12 @@ import httpx
 from sqlalchemy import select
 
 from benchmarks.chat import realm as bench
-from models import migrate
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.organization.realms import create_realm
 from models.chat.tables import Channel, Message, Realm, Subscription, User
-from models.clock import SystemClock
-from models.database import Database
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.cells import Router, find_programs
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
@@ -74,7 +74,7 @@ class Cell:
     def running(self) -> Iterator[None]:
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
         environment = {**plain, "PYTHONPATH": str(ROOT), **self.environment}
-        argv = [sys.executable, "-m", "cli.main", "worker", "scheduled_delivery", "search_index",
+        argv = [sys.executable, "-m", "specd._cli.main", "worker", "scheduled_delivery", "search_index",
                 "message_removal", "bot_webhooks", "outbox"]  # fmt: skip
         with self.server, (self.folder / "worker.log").open("ab") as log:
             worker = warm.Popen(argv, cwd=ROOT, env=environment, stdout=log, stderr=log)
@@ -136,7 +136,7 @@ class Site:
         settings.write_text("".join(f"{k}={v}\n" for k, v in source.environment.items()))
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
         done = warm.run(
-            [sys.executable, "-m", "cli.main", "chat", "move", "--host", self._host, "--from-env",
+            [sys.executable, "-m", "specd._cli.main", "chat", "move", "--host", self._host, "--from-env",
              str(settings), "--switch-command", self._router.switch_command(self._host, "two"),
              "--json"],
             cwd=ROOT, env={**plain, "PYTHONPATH": str(ROOT), **target.environment},

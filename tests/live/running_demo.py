@@ -66,7 +66,7 @@ class Demo:
         self._err = directory / "err"
         with self._out.open("w") as out, self._err.open("w") as err:
             self.process = warm.Popen(
-                [sys.executable, "-m", "cli.main", "demo", *words],
+                [sys.executable, "-m", "specd._cli.main", "demo", *words],
                 cwd=directory, env=self.env, stdout=out, stderr=err, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         mark = '"invoice_id"' if "--json" in words else "message_content_delete_limit_seconds"
@@ -88,7 +88,7 @@ class Demo:
     def paste(self, command: str) -> str:
         """What a shell in another directory prints for a line of the guide."""
         with warm.shell() as specd:
-            script = command.replace(f"{shlex.quote(sys.executable)} -m cli.main", specd)
+            script = command.replace(f"{shlex.quote(sys.executable)} -m specd._cli.main", specd)
             pasted = subprocess.run(
                 ["bash", "-c", script],
                 cwd="/", env=self.env, capture_output=True, text=True, timeout=300, check=False,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from cli.serve import gunicorn_argv
+from specd._cli.serve import gunicorn_argv
 from tests.support import warm
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ class RunningServer:
         self.log = data_dir / "server.log"
         self._argv = gunicorn_argv(application)
         if words:
-            self._argv = [sys.executable, "-m", "cli.main", *words]
+            self._argv = [sys.executable, "-m", "specd._cli.main", *words]
         self._environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("SPECD_")},
             "PYTHONPATH": str(ROOT),

@@ -21,9 +21,9 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 from demo.seed import METHOD_ID, seed
-from models.clock import SystemClock
-from models.database import Database
-from models.sockets import connect
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._db.sockets import connect
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
 from tests.support.chat.people import SECRET, Cast
@@ -338,7 +338,7 @@ def test_a_server_that_starts_before_its_database(
         }
         proxy.swallow()
         with (tmp_path / "log").open("w+") as log:
-            command = [sys.executable, "-m", "cli.main", "serve"]
+            command = [sys.executable, "-m", "specd._cli.main", "serve"]
             process = warm.Popen(command, env=env, cwd="/", stdout=log, stderr=log)
             try:
                 until(lambda: "Waiting for the database" in (tmp_path / "log").read_text())

@@ -24,13 +24,13 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
-from models.archiving import find_archiving
-from models.clock import SystemClock
-from models.database import Database
-from models.errors import DatabaseUnavailable
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import PAID
 from models.payment.tables import Invoice
+from specd._db.archiving import find_archiving
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
 from tests.cli.runner import XPUB, Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
@@ -148,7 +148,7 @@ class Site:
             "SPECD_PAYMENT_DATABASE_URL": self.url("payment"),
             "SPECD_CHAT_DATABASE_URL": self.url("chat"),
         }
-        command = [sys.executable, "-m", "cli.main", *words]
+        command = [sys.executable, "-m", "specd._cli.main", *words]
         done = warm.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -314,7 +314,9 @@ class Machine:
         }
         folder.mkdir()
         program = folder / "specd"
-        program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m cli.main "$@"\n')
+        program.write_text(
+            f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m specd._cli.main "$@"\n'
+        )
         program.chmod(0o755)
         wrapper = (ROOT / "docs" / "deploy" / "specd").read_text()
         wrapper = re.sub(r"setpriv .*-all", "", wrapper)

@@ -62,7 +62,7 @@ class Cell:
     def _specd(self, *words: str, typed: str = "") -> dict[str, Any]:
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
         done = warm.run(
-            [sys.executable, "-m", "cli.main", *words, "--json"], cwd=ROOT, input=typed,
+            [sys.executable, "-m", "specd._cli.main", *words, "--json"], cwd=ROOT, input=typed,
             env={**plain, "PYTHONPATH": str(ROOT), "SPECD_DATA_DIR": str(self._folder)},
             capture_output=True, text=True,
         )  # fmt: skip

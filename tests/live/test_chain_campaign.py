@@ -19,10 +19,10 @@ import pytest
 
 from adapters.chain.reader import ChainReplaced
 from demo.chain.testnet import CHAIN_ID
-from models import migrate
-from models.database import Database
 from models.payment import rescans
 from models.payment.addresses import derive_deposit_address
+from specd._db import migrate
+from specd._db.database import Database
 from tests.live.chain_fixture import LocalChain, anvil, running_anvil
 from tests.live.reorg_storm import Storm
 from tests.live.running_server import ROOT, RunningServer
@@ -322,7 +322,7 @@ def worker(database_url: str, rpc_urls: str) -> Iterator[Worker]:
     }
     with log.open("wb") as out:
         process = warm.Popen(
-            [sys.executable, "-m", "cli.main", "worker"],
+            [sys.executable, "-m", "specd._cli.main", "worker"],
             cwd=ROOT,
             env=environment,
             stdout=out,

@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from models import migrate
 from models.chat.tables import EventQueue
-from models.clock import SystemClock
-from models.database import Database
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast, make_cast
 from tests.support.chat.queues import open_queue_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from models import migrate
+from specd._db import migrate
 from tests.live.event_storm import run_storm
 from tests.live.held_transactions import HeldTransactions
 from tests.support.postgres import PostgresServer

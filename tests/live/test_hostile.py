@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from models import migrate
-from models.database import Database
+from specd._db import migrate
+from specd._db.database import Database
 from tests.live.running_server import RunningServer
 from tests.support.payment.factories import make_merchant
 

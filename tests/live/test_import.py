@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import update
 
 from benchmarks.chat import realm as bench
-from models import migrate
 from models.chat.organization.realms import create_realm
 from models.chat.tables import User
-from models.clock import SystemClock
-from models.database import Database
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live import importing
 from tests.live.importing import (
     NEW_HOST,

@@ -48,7 +48,7 @@ class Installation:
 
     def specd(self, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
         return warm.run(
-            [sys.executable, "-m", "cli.main", *words],
+            [sys.executable, "-m", "specd._cli.main", *words],
             env=self.env, input=typed, capture_output=True, text=True, umask=0, cwd="/",
         )  # fmt: skip
 
@@ -60,7 +60,7 @@ class Installation:
 
     def worker(self, *words: str) -> subprocess.Popen[str]:
         return warm.Popen(
-            [sys.executable, "-m", "cli.main", "worker", *words], env=self.env, umask=0, cwd="/",
+            [sys.executable, "-m", "specd._cli.main", "worker", *words], env=self.env, umask=0, cwd="/",
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 

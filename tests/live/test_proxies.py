@@ -18,8 +18,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from models import migrate
-from models.database import Database
+from specd._db import migrate
+from specd._db.database import Database
 from tests.live.proxies import CONFIGURATIONS, Proxy
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import CAST_MADE_AT, SECRET, Cast, Member, make_cast

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from pages import chat, payment
-from pages.app import build_pages
+from specd._pages.app import build_pages
 from tests.live.cluster import haproxy
 from tests.live.deployment import DEPLOY, NAME, Caddy, Nginx, has_ipv6
 from tests.live.running_server import ROOT, free_port, until_it_answers

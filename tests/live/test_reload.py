@@ -39,7 +39,7 @@ class Reloading:
         self.log = folder / "server.log"
         with self.log.open("wb") as out:
             self.server = subprocess.Popen(
-                [sys.executable, "-m", "cli.main", "serve", "--reload", "--only", "greeter"],
+                [sys.executable, "-m", "specd._cli.main", "serve", "--reload", "--only", "greeter"],
                 cwd=self.tree.path, env={**self.tree.env, "SPECD_BIND": bind},
                 stdout=out, stderr=out,
             )  # fmt: skip

@@ -21,10 +21,10 @@ import yaml
 from werkzeug.serving import make_server
 
 from demo.chain.anvil import find_anvil
-from models import migrate
-from models.database import Database
 from models.payment.test_helpers.scenarios import CATALOGUE
 from models.webhooks.signing import new_secret
+from specd._db import migrate
+from specd._db.database import Database
 from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import ROOT, RunningServer
 from tests.live.small_shop import (
@@ -180,7 +180,7 @@ def running_bench(directory: Path) -> Iterator[Bench]:
         ):
             usual = {"SPECD_DATA_DIR": str(directory), "PYTHONPATH": str(ROOT)}
             workers = warm.Popen(
-                [sys.executable, "-m", "cli.main", "worker", "--only", "payment"],
+                [sys.executable, "-m", "specd._cli.main", "worker", "--only", "payment"],
                 cwd=ROOT,
                 env={**os.environ, **usual, **environment},
                 stdout=log,

@@ -37,7 +37,7 @@ def specd(
     env: dict[str, str], *words: str, popen: type[subprocess.Popen[str]] = subprocess.Popen
 ) -> subprocess.Popen[str]:
     return popen(
-        [sys.executable, "-m", "cli.main", *words],
+        [sys.executable, "-m", "specd._cli.main", *words],
         env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
     )  # fmt: skip
 

@@ -19,9 +19,9 @@ import pytest
 
 from demo.chain.anvil import find_anvil
 from demo.seed import METHOD_ID, seed
-from models.clock import SystemClock
-from models.database import Database
 from settings import Settings
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.chain_fixture import LocalChain, running_anvil, running_pyevm
 from tests.live.deployment import NAME, Nginx, environment_of_containers, environment_of_units
 from tests.live.running_server import ROOT, RunningServer, free_port
@@ -50,13 +50,13 @@ class Workers:
         self.running: dict[int, subprocess.Popen[bytes]] = {}
 
     def migrate(self) -> None:
-        command = [sys.executable, "-m", "cli.main", "migrate"]
+        command = [sys.executable, "-m", "specd._cli.main", "migrate"]
         warm.run(command, cwd=ROOT, env=self._environment, check=True)
 
     def start(self) -> None:
         with self.log.open("ab") as log:
             process = warm.Popen(
-                [sys.executable, "-m", "cli.main", "worker"],
+                [sys.executable, "-m", "specd._cli.main", "worker"],
                 cwd=ROOT, env=self._environment, stdout=log, stderr=log,
             )  # fmt: skip
         self.running[process.pid] = process
@@ -95,7 +95,7 @@ class Site:
     def specd(self, *words: str, typed: str = "") -> dict[str, Any]:
         """What a command on the first machine answers."""
         done = warm.run(
-            [sys.executable, "-m", "cli.main", *words, "--json"],
+            [sys.executable, "-m", "specd._cli.main", *words, "--json"],
             cwd=ROOT, env=self.environment, input=typed, capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

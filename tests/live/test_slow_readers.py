@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from models import migrate
+from specd._db import migrate
 from tests.live.running_server import RunningServer
 
 READERS = 4

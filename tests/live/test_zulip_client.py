@@ -18,15 +18,15 @@ from typing import Any
 import pytest
 import zulip
 
-from models import migrate
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.passwords import hash_password
 from models.chat.identity.roles import BotType, Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
-from models.clock import SystemClock
-from models.database import Database
 from models.secret_files import load_secret
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.running_server import RunningServer
 
 HOST = "127.0.0.1"

@@ -18,10 +18,10 @@ from typing import Any
 import httpx
 from argon2 import PasswordHasher
 
-import logs
-from models import migrate
 from models.chat.identity import passwords
-from models.database import Database
+from specd import _logs as logs
+from specd._db import migrate
+from specd._db.database import Database
 from tests.live.timing import LIMIT, Comparison, Send, compare
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast, make_cast

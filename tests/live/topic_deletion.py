@@ -27,15 +27,15 @@ from models.chat.tables import (
     Topic,
     UserMessage,
 )
-from models.clock import SystemClock
-from models.database import Database
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._workers.loop import NICENESS, Worker, WorkerPool
 from tests.live.delivery import Workers
 from tests.live.fire import Killer
 from tests.live.running_server import RunningServer
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast
 from workers.backlog import message_removals, stale_search
-from workers.loop import NICENESS, Worker, WorkerPool
 
 CLOCK = SystemClock()
 READ_EVERY_S = 0.05

@@ -10,8 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from models.clock import SystemClock
-from models.database import Database
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.campaign_databases import several_databases
 from tests.live.topic_deletion import run_deletion
 from tests.support.chat.people import make_cast

@@ -20,17 +20,17 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from adapters.webhooks.sender import WebhookSender
-from models.clock import SystemClock
-from models.database import Database
 from models.payment import event_list
 from models.payment.event_list import EventFilter, written_id
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import Event
 from models.payment.webhooks import schedule
 from models.payment.webhooks.vault import WebhookVault
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._workers.loop import Worker, WorkerPool
 from tests.live.delivery import Workers
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
-from workers.loop import Worker, WorkerPool
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 

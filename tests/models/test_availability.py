@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from models import availability
-from models.availability import FAILED_S, QUIET_S, Availability
+from specd._db import availability
+from specd._db.availability import FAILED_S, QUIET_S, Availability
 
 CAUSE = ConnectionError("away")
 

@@ -12,10 +12,10 @@ from sqlalchemy import Connection, make_url, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from models.database import Database
-from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease
-from models.sockets import connect
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
+from specd._db.sockets import connect
 
 
 def driver_of(connection: Connection) -> object:

@@ -13,11 +13,11 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
-from models import heartbeat
-from models.database import READ_ONLY, TIME_LIMITS, Database
-from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease
-from models.prepared import Query
+from specd._db import heartbeat
+from specd._db.database import READ_ONLY, TIME_LIMITS, Database
+from specd._db.errors import DatabaseUnavailable
+from specd._db.prepared import Query
 
 
 def add(session: Session, name: str, now: datetime) -> None:

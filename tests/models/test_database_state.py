@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import make_url, text
 from structlog.testing import capture_logs
 
-from models import notifier
-from models.database import Database
-from models.usage import ConnectionUse
+from specd._db import notifier
+from specd._db.database import Database
+from specd._db.usage import ConnectionUse
 
 PATIENCE_S = 20.0
 

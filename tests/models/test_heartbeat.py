@@ -8,10 +8,10 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
-from models import heartbeat
-from models.database import Database
-from models.errors import DatabaseUnavailable
-from models.sockets import CONNECT_TIMEOUT_S
+from specd._db import heartbeat
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
+from specd._db.sockets import CONNECT_TIMEOUT_S
 from tests.support.faulty_proxy import FaultyProxy
 
 LONGEST_S = 20.0

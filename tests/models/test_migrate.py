@@ -18,11 +18,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData, inspect, text
 from sqlalchemy.orm import Session
 
-from models import migrate
 from models.chat.base import ChatBase
-from models.database import Database
 from models.payment.base import PaymentBase
-from models.revisions import history_of, is_usable, newest_migration
+from specd._db import migrate
+from specd._db.database import Database
+from specd._db.revisions import history_of, is_usable, newest_migration
 from tests.live.running_demo import until
 from tests.support.postgres import PostgresServer
 from wsgi import project

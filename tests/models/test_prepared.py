@@ -21,13 +21,13 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
-from models.database import Database, savepoint
-from models.dialects import bound_in, upsert
-from models.driver import MOST_KEPT
-from models.errors import DatabaseUnavailable
 from models.payment.tables import Lease, Wallet
-from models.prepared import Change, Query, raw
-from models.types import to_ms
+from specd._db.database import Database, savepoint
+from specd._db.dialects import bound_in, upsert
+from specd._db.driver import MOST_KEPT
+from specd._db.errors import DatabaseUnavailable
+from specd._db.prepared import Change, Query, raw
+from specd._db.types import to_ms
 
 ADD = Change(insert(Lease.__table__))
 ALL = Query(select(Lease.name, Lease.expires_at, literal(7)).order_by(Lease.name))

@@ -6,9 +6,9 @@ from functools import partial
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment.restored import skip_handed_out
 from models.payment.tables import Event, Invoice, Wallet
+from specd._db.database import Database
 from tests.support.payment.factories import Merchant, make_invoice, make_merchant
 
 

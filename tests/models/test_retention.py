@@ -9,9 +9,9 @@ from models.chat.base import ChatBase
 from models.chat.retention import POLICY as CHAT
 from models.payment.base import PaymentBase
 from models.payment.retention import POLICY as PAYMENT
-from models.retention import Policy
-from models.types import UtcMs
 from settings import RETENTIONS
+from specd._db.retention import Policy
+from specd._db.types import UtcMs
 
 SERVICES = pytest.mark.parametrize(
     ("metadata", "policy"),

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 from sqlalchemy import Connection, Select, insert, select
 
-from models.database import Database
 from models.payment.tables import Wallet
-from models.prepared import Change
 from models.rows import RowQuery, columns_of, read_row, read_rows, row_of
+from specd._db.database import Database
+from specd._db.prepared import Change
 
 
 class Tuple(NamedTuple):

@@ -13,10 +13,10 @@ from flask.testing import FlaskClient
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service
 from models.chat.organization.realms import create_realm
-from models.clock import SystemClock
-from models.database import Database
-from server.service import Service
 from settings import Settings
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._engine.service import Service
 from tests.pages.browser import Browser
 from tests.pages.stage import EMAIL, Stage, serving
 from tests.support.chat.fixtures import Template

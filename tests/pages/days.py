@@ -24,17 +24,17 @@ from adapters.webhooks.sender import Received
 from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wire.webhooks import Webhooks
 from handlers.payment.wiring import build_service
-from models import migrate
-from models.clock import SystemClock
-from models.database import Database
-from models.errors import DatabaseUnavailable
 from models.payment.settlement import apply_settlement
 from models.payment.webhooks.vault import WebhookVault
 from pages import payment
-from pages.app import build_pages
-from pages.languages import TEXTS
-from server.serving.app import build_app
 from settings import Settings
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
+from specd._engine.serving.app import build_app
+from specd._pages.app import build_pages
+from specd._pages.languages import TEXTS
 from tests.live.daily_chat import Day, Person
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser

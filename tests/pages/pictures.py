@@ -109,7 +109,7 @@ def running_demo(directory: Path) -> Iterator[Demo]:
         "SPECD_CHAIN_PORT": str(free_port()),
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "cli.main", "demo", "--json"], env=env, stdout=subprocess.PIPE
+        [sys.executable, "-m", "specd._cli.main", "demo", "--json"], env=env, stdout=subprocess.PIPE
     )
     try:
         assert process.stdout is not None
@@ -140,7 +140,7 @@ def fill_shop(demo: Demo) -> str:
         post(f"/v1/invoices/{canceled}/cancel")
         for invoice in paid:
             subprocess.run(
-                [sys.executable, "-m", "cli.main", "payment", "pay", invoice],
+                [sys.executable, "-m", "specd._cli.main", "payment", "pay", invoice],
                 env=demo.env,
                 stdout=subprocess.DEVNULL,
                 check=True,

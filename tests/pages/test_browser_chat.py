@@ -24,14 +24,14 @@ from models.chat.identity.roles import Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.chat.tables import EventQueue, Realm, User
-from models.clock import SystemClock
-from models.database import Database
 from pages import avatars, emoji, uploads
-from pages.app import build_pages
 from pages.chat import add_chat
-from server.service import Service
-from server.serving.app import build_app
 from settings import Settings
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout, check_print
 from tests.pages.names import names, shows

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from handlers.chat.wire.failures import list_failures
-from pages.app import build_pages
-from server.service import Service
-from server.serving.app import build_app
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import (
     authorize,

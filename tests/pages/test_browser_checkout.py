@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from models.errors import DatabaseUnavailable
-from pages.languages import GROUP
+from specd._db.errors import DatabaseUnavailable
+from specd._pages.languages import GROUP
 from tests.pages.browser import Browser
 from tests.pages.names import names, shows
 from tests.pages.stage import DEPOSIT, PAID, PARTIAL, PROCESSING, TOKEN, URI, Stage

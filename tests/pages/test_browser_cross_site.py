@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from starlette.responses import HTMLResponse
 
-from server.service import Service
-from server.serving.app import build_app
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
 from tests.pages.browser import Browser
 from tests.pages.stage import EMAIL, running
 

@@ -22,16 +22,16 @@ from adapters.webhooks.sender import Received
 from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wire.webhooks import Webhooks
 from handlers.payment.wiring import build_service
-from models.clock import SystemClock
-from models.database import Database
 from models.payment.settlement import apply_settlement
 from models.payment.tables import ApiKey, Event, Invoice
 from models.payment.webhooks.vault import WebhookVault
 from pages import payment
-from pages.app import build_pages
-from server.service import Service
-from server.serving.app import build_app
 from settings import Settings
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from specd._pages.app import build_pages
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout, check_print

@@ -13,8 +13,8 @@ import pytest
 import specs
 from models.payment.errors import InvalidAmount, MalformedAmount
 from models.payment.money import MAX_ATOMS, format_units, parse_amount
-from pages.app import build_pages
 from pages.payment import add_dashboard
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 from tests.support.payment.states import STATES

@@ -8,7 +8,7 @@ import pytest
 
 from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
-from pages.app import build_pages
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 

@@ -12,9 +12,9 @@ import pytest
 import specs
 from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
-from pages.app import build_pages
 from pages.chat import add_chat
 from pages.payment import add_dashboard
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout
 from tests.pages.reference_steps import open_operation, open_reference

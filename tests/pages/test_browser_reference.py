@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from pages.app import build_pages
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
 from tests.pages.stage import serving

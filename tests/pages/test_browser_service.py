@@ -11,15 +11,15 @@ from sqlalchemy.orm import Session
 
 from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
-from models.clock import SystemClock
-from models.database import Database
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.settlement import apply_settlement
 from pages import checkout
-from pages.app import build_pages
-from server.service import Service
-from server.serving.app import build_app
 from settings import Settings
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
 from tests.pages.stage import running

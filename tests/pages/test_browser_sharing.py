@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse
 
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service
-from models.clock import SystemClock
-from server.serving.app import build_app
 from settings import Settings
+from specd._db.clock import SystemClock
+from specd._engine.serving.app import build_app
 from tests.pages.browser import Browser
 from tests.pages.stage import EMAIL, running
 from tests.support.chat.people import KEYS, VAULT

@@ -12,8 +12,8 @@ import pytest
 from flask import Response
 
 from pages import uploads
-from pages.app import build_pages
-from server.serving.app import build_app
+from specd._engine.serving.app import build_app
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import running
 from tests.support.chat.app import ChatApp, ChatClient, SentFile

@@ -15,8 +15,8 @@ from flask.testing import FlaskClient
 from models.payment import lifecycle
 from pages import wording
 from pages.checkout import amount_due, uri_for_rest
-from pages.languages import TEXTS
 from pages.wording import describe, is_payable
+from specd._pages.languages import TEXTS
 from tests.pages.stage import PAGE, START, URI, Stage, make_view
 from tests.support.payment import stories
 from tests.support.payment.states import STATES

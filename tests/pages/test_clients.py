@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from models.clock import SystemClock
-from models.database import Database
 from pages import chat, clients, payment
-from pages.app import build_pages
-from pages.assets import STATIC
 from settings import Settings
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._pages.app import build_pages
+from specd._pages.assets import STATIC
 from tests.pages.stage import SECURE
 
 NAMES = ("chat", "dashboard")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pages import payment
-from pages.app import build_pages
 from pages.chat import add_chat
+from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 

@@ -11,9 +11,9 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from pages import languages
-from pages.assets import STATIC
-from pages.languages import DEFAULT, GROUP, TEXTS, Texts
+from specd._pages import languages
+from specd._pages.assets import STATIC
+from specd._pages.languages import DEFAULT, GROUP, TEXTS, Texts
 from tests.pages.browser import Browser
 from tests.pages.stage import PAGE, START, STATUS, Stage, element
 from tests.pages.states import STATES

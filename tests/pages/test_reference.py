@@ -13,11 +13,11 @@ import pytest
 from flask.testing import FlaskClient
 
 import specs
-from applications import find_contents
 from pages import chat
-from pages.app import build_pages
-from pages.assets import STATIC
-from tests.server.services import shop_service
+from specd._applications import find_contents
+from specd._pages.app import build_pages
+from specd._pages.assets import STATIC
+from tests.specd.engine.services import shop_service
 
 
 @pytest.fixture

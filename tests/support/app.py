@@ -12,9 +12,9 @@ from unittest.mock import patch
 
 import httpx
 
-from server.service import Service
-from server.serving.app import build_app
-from server.wire import answering
+from specd._engine.http import answering
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
 from tests.contract.prism import exchanges
 from tests.support.contract import operations_of
 

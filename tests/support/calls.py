@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from models import migrate
-from server.serving.app import build_app
 from settings import Settings
+from specd._db import migrate
+from specd._engine.serving.app import build_app
 from wsgi import project
 
 

@@ -73,4 +73,4 @@ class CopiedTree:
 
     def specd(self, *words: str) -> str:
         """Run a command of specd that must succeed, and return what it has printed."""
-        return self.judge("cli.main", "--traceback", *words)
+        return self.judge("specd._cli.main", "--traceback", *words)

@@ -16,9 +16,9 @@ from pathlib import Path
 from sqlalchemy import MetaData, Select, func, make_url, select
 from sqlalchemy.orm import Session
 
-from models import migrate
-from models.database import Database
-from models.notifier import Notifier
+from specd._db import migrate
+from specd._db.database import Database
+from specd._db.notifier import Notifier
 
 ROOM = 512 * 1024 * 1024
 

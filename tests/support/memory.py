@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis.internal import charmap
 
-from cli.memory import use_one_arena
+from specd._cli.memory import use_one_arena
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGE = 1024 * 1024

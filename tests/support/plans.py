@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, event, inspect, text
 from sqlalchemy.orm import Session
 
-from models.database import Database
+from specd._db.database import Database
 
 Ways = dict[str, set[str]]
 """Statement -> ways."""

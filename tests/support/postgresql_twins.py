@@ -24,7 +24,7 @@ import httpx
 import pytest
 from sqlalchemy.engine.default import DefaultDialect
 
-from models import prepared
+from specd._db import prepared
 from tests.support.app import ServiceApp
 
 FOLDERS = (

@@ -25,7 +25,7 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 
-from models import migrate
+from specd._db import migrate
 
 DIRECTORY = "SPECD_TEST_PROFILE"
 """The variable that names the folder of the notes."""

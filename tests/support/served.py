@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import specs
-from server.openapi.union import Document, unite
+from specd._engine.openapi.union import Document, unite
 from tests.support.documents import with_json_content
 from wsgi import project
 

@@ -1,6 +1,6 @@
 """Programs of specd that start warm: forked from a process that has imported and compiled already.
 
-`python -m cli.main ...` and `python -m gunicorn ...` spend one to two seconds of the processor
+`python -m specd._cli.main ...` and `python -m gunicorn ...` spend one to two seconds of the processor
 before they do anything. `Popen` and `run` do what those of `subprocess` do, but the program begins
 as a fork of a process that waits for such requests, with the environment, the folder and the files
 that are asked for. It is a child of this process, as a program that was started cold. The program
@@ -37,7 +37,7 @@ from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-MODULES = frozenset({"cli.main", "gunicorn"})
+MODULES = frozenset({"specd._cli.main", "gunicorn"})
 """What may be asked for."""
 SHRINKING = "adapters.images.shrinking"
 PICTURES = [sys.executable, "-I", str(ROOT / "adapters/images/shrinking.py")]
@@ -147,7 +147,7 @@ def _run_for(connection: socket.socket) -> None:
         words, (folder, *variables) = texts[: int(count)], texts[int(count) :]
         try:
             process = Popen(
-                [sys.executable, "-m", "cli.main", *words],
+                [sys.executable, "-m", "specd._cli.main", *words],
                 cwd=folder,
                 env=dict(variable.split("=", 1) for variable in variables),
                 stdin=files[0],
@@ -395,14 +395,14 @@ def _prepare_programs() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"SPECD_DATA_DIR": folder, "PROMETHEUS_MULTIPROC_DIR": folder}
-        import applications
-        import cli.main
-        import logs
+        import specd._cli.main
+        from specd import _applications as applications
+        from specd import _logs as logs
         from wsgi import project
 
         for name in (*COMMANDS, *(entry.commands for entry in project.services if entry.commands)):
-            import_module(cli.main.COMMANDS.get(name, name))
-        for name in ("gunicorn.app.wsgiapp", "gunicorn.arbiter", "server.serving.worker"):
+            import_module(specd._cli.main.COMMANDS.get(name, name))
+        for name in ("gunicorn.app.wsgiapp", "gunicorn.arbiter", "specd._engine.serving.worker"):
             import_module(name)
         with mock.patch.object(logs, "configure"):
             applications.build(project, project.services)

@@ -10,7 +10,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from adapters.chain.reader import ChainReader
-from models.database import Database
 from models.payment.checkpoints import find_checkpoint
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import (
@@ -21,6 +20,7 @@ from models.payment.tables import (
     Project,
     Wallet,
 )
+from specd._db.database import Database
 from tests.support.fake_chain import GENESIS, TOKEN
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import ADA_XPUB

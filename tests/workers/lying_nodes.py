@@ -39,12 +39,12 @@ from adapters.chain import node
 from adapters.chain.json_rpc import EndpointFailed, RpcError
 from adapters.chain.reader import TRANSFER_TOPIC, EndpointsUnavailable, Transfer
 from adapters.chain.rpc_reader import RpcChainReader
-from models.database import Database
 from models.payment.base import PaymentBase
 from models.payment.checkpoints import find_checkpoint
 from models.payment.invoices import FRESH
 from models.payment.rescans import rescan_invoice
 from models.payment.tables import ChainHead, Invoice, Payment
+from specd._db.database import Database
 from tests.live.campaign_databases import KINDS, databases
 from tests.support.fake_chain import GENESIS, TOKEN, FakeChain
 from tests.support.frozen_clock import FrozenClock

@@ -13,9 +13,9 @@ from flask import Flask
 from standardwebhooks import webhooks as standardwebhooks
 
 from adapters.webhooks.sender import Received
-from models.database import Database
 from models.payment.test_helpers import runs
 from models.payment.webhooks import schedule
+from specd._db.database import Database
 from tests.live.small_shop import SmallShop
 from tests.support.contract import ContractClient
 from tests.support.fake_chain import FakeChain

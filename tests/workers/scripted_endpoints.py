@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from adapters.chain.reader import EndpointsUnavailable
 from adapters.chain.rpc_reader import RpcChainReader
-from models.database import Database
 from models.payment.tables import Event, Invoice
+from specd._db.database import Database
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger

@@ -17,7 +17,7 @@ from models.chat.common.vault import Vault
 from models.chat.outgoing_webhooks import queue
 from models.chat.sending import bot_calls
 from models.chat.tables import OutgoingDelivery, Realm
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, open_channel
 from tests.support.chat.people import VAULT, Cast

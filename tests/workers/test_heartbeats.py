@@ -8,13 +8,13 @@ import pytest
 import structlog
 from sqlalchemy import Table
 
-from models.database import Database
-from models.worker_heartbeats import find_heartbeats, record_heartbeats
 from settings import Settings
+from specd._db.database import Database
+from specd._db.worker_heartbeats import find_heartbeats, record_heartbeats
+from specd._workers import registry
+from specd._workers.heartbeats import expect_workers, find_table, heartbeats_of
+from specd._workers.loop import STUCK_S, Worker, WorkerPool
 from tests.support.frozen_clock import FrozenClock
-from workers import registry
-from workers.heartbeats import expect_workers, find_table, heartbeats_of
-from workers.loop import STUCK_S, Worker, WorkerPool
 from workers.posting import Posting
 
 TIMEOUT_S = 10.0
@@ -160,7 +160,7 @@ def test_thread_of_requests_that_answers_is_not_silent() -> None:
 def test_migration_expects_each_worker(
     tmp_path_factory: pytest.TempPathFactory, clock: FrozenClock
 ) -> None:
-    from cli.migrate import migrate_all
+    from specd._cli.migrate import migrate_all
 
     settings = Settings(data_dir=tmp_path_factory.mktemp("var"))
     migrate_all(settings)

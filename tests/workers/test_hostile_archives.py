@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy import select
 
 from adapters.archive_reader import ArchiveRefused
-from models.base import table_of
 from models.chat.base import ChatBase
 from models.chat.exports.tables import PARTS
 from models.chat.imports.errors import NoSuchImport
 from models.chat.imports.values import TO_COME, converter
-from models.database import Database
-from models.types import UtcMs
+from specd._db.base import table_of
+from specd._db.database import Database
+from specd._db.types import UtcMs
 from tests.conftest import NOW
 from tests.support.chat.app import ChatApp
 from tests.support.chat.forging import Rows, forge, forge_file, forge_manifest

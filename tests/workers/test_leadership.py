@@ -4,8 +4,8 @@ import threading
 
 from sqlalchemy import select
 
-from models.database import Database
 from models.payment.tables import Lease
+from specd._db.database import Database
 from tests.support.frozen_clock import FrozenClock
 from workers.leadership import Leadership
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from models.errors import DatabaseUnavailable
-from workers import loop
-from workers.loop import Worker, WorkerPool
+from specd._db.errors import DatabaseUnavailable
+from specd._workers import loop
+from specd._workers.loop import Worker, WorkerPool
 
 BACK_OFF_S = 60
 ROOT = Path(__file__).parent.parent.parent
@@ -163,7 +163,7 @@ def test_a_worker_may_start_another() -> None:
 PROGRAM = """
 import sys
 import logs
-from workers.loop import WorkerPool, Worker
+from specd._workers.loop import WorkerPool, Worker
 
 logs.configure("info")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from models.database import Database
 from models.payment.test_helpers.scenarios import CATALOGUE
+from specd._db.database import Database
 from tests.live.small_shop import FAULTS, SmallShop
 from tests.support.contract import ContractClient
 from tests.support.fake_chain import FakeChain

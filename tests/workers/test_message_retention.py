@@ -7,14 +7,14 @@ from sqlalchemy import select, update
 
 from models.chat.retention import POLICY
 from models.chat.tables import Channel, Event, Message, MessageArchive, Realm, Topic
-from models.database import Database
-from models.retention import Policy
 from settings import Settings
+from specd._db.database import Database
+from specd._db.retention import Policy
+from specd._workers.retention import Retention
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
-from workers.retention import Retention
 
 DAY_S = 86_400
 

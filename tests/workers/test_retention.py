@@ -26,23 +26,23 @@ from models.chat.queues.retention import LASTS, forget_ephemeral_events
 from models.chat.retention import POLICY as CHAT
 from models.chat.tables import Event as EventRow
 from models.chat.tables import Message, MessageArchive, MessageEdit
-from models.database import Database
 from models.payment.base import PaymentBase
 from models.payment.checkpoints import REMEMBERED_BLOCKS
 from models.payment.retention import POLICY as PAYMENT
 from models.payment.tables import ChainBlock, IdempotencyKey, Invoice
 from models.payment.webhooks.tables import WebhookEndpoint
-from models.retention import Policy
-from models.types import UtcMs
 from settings import Settings
+from specd._db.database import Database
+from specd._db.retention import Policy
+from specd._db.types import UtcMs
+from specd._workers.loop import PeriodicStep
+from specd._workers.retention import EVERY, Retention
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, PROJECT_ID, Ledger, watch, watcher_of
-from workers.loop import PeriodicStep
-from workers.retention import EVERY, Retention
 
 SETTINGS = Settings()
 MS = timedelta(milliseconds=1)

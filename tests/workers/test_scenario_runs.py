@@ -6,8 +6,6 @@ import pytest
 
 from adapters.chain.json_rpc import EndpointFailed, RpcError
 from adapters.webhooks.sender import Received
-from models.database import Database
-from models.errors import DatabaseUnavailable
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import cancel_invoice
 from models.payment.test_helpers import faults, runs
@@ -17,6 +15,8 @@ from models.payment.test_helpers.scenarios import CATALOGUE
 from models.payment.webhooks.outcomes import TAKEN
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.payment.webhooks.vault import WebhookVault
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeDevelopmentChains
 from tests.support.payment.factories import (

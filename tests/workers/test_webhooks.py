@@ -15,7 +15,6 @@ from sqlalchemy import select, update
 from standardwebhooks.webhooks import Webhook
 
 from adapters.webhooks.sender import Received
-from models.database import Database
 from models.payment import event_list
 from models.payment.event_list import EventFilter, written_id
 from models.payment.settlement import cancel_invoice
@@ -23,8 +22,9 @@ from models.payment.webhooks import deliveries, endpoints, schedule, signing_sec
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
-from models.types import to_ms
-from security_events import asking
+from specd._db.database import Database
+from specd._db.types import to_ms
+from specd._security_events import asking
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from tests.support.receivers import TAKEN, Posted, ScriptedReceivers

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import structlog.testing
 
-from models.database import Database
 from models.payment.rescans import rescan_invoice
 from models.payment.tables import Invoice
+from specd._db.database import Database
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.support.marks import in_all

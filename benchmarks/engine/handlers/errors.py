@@ -2,8 +2,8 @@
 
 from connexion.exceptions import ProblemException
 
-from server.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
-from server.response import Response, encode
+from specd._engine.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
+from specd._engine.response import Response, encode
 
 
 def respond(error: Exception, request_id: str) -> Response:

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
-import server.context
+import specd._engine.context
 from adapters.file_store.store import FileStore
 from adapters.file_store.wiring import build_file_store
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
@@ -14,8 +14,8 @@ from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.queues.polls import Polls
-from server.rate_limit import RateLimiter
 from settings import Settings
+from specd._engine.rate_limit import RateLimiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +61,5 @@ class ChatAdapters:
         )
 
 
-Context = server.context.Context[ChatAdapters, Actor, Settings]
+Context = specd._engine.context.Context[ChatAdapters, Actor, Settings]
 """One request of the chat service."""

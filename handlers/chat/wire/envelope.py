@@ -9,7 +9,7 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from handlers.chat.wire.context import Context
-from server.response import Response, encode
+from specd._engine.response import Response, encode
 
 MOST_IGNORED = 100
 """How many ignored parameters an answer names; the document has the same bound."""

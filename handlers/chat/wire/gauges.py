@@ -3,16 +3,16 @@
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
-from models.archiving import find_archiving
-from models.base import table_of
 from models.chat import backlogs
 from models.chat.tables import Event, WorkerHeartbeat
-from models.database import Database
-from models.event_span import find_span
-from models.work_queue import MOST_COUNTED
-from models.worker_heartbeats import find_heartbeats
-from server.service import Gauge
+from specd._db.archiving import find_archiving
+from specd._db.base import table_of
+from specd._db.database import Database
+from specd._db.event_span import find_span
+from specd._db.work_queue import MOST_COUNTED
+from specd._db.worker_heartbeats import find_heartbeats
+from specd._engine.service import Gauge
+from specd._gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
 
 
 def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge]:

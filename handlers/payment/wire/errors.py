@@ -5,13 +5,13 @@ from typing import Any
 
 from connexion.exceptions import ProblemException
 
-from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
 from models.payment.test_helpers import errors as helpers
-from security_events import SecurityEvent
-from server import errors as engine
-from server.error_docs import help_link
-from server.response import Response, encode
+from specd._db.errors import DatabaseUnavailable, DomainError
+from specd._engine import errors as engine
+from specd._engine.error_docs import help_link
+from specd._engine.response import Response, encode
+from specd._security_events import SecurityEvent
 
 Detail = tuple[str, str]
 """A JSON pointer into the request, and what is wrong there."""

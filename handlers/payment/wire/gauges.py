@@ -4,17 +4,17 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
-from models.archiving import find_archiving
-from models.base import table_of
-from models.database import Database
-from models.event_span import find_span
 from models.payment import progress
 from models.payment.leases import watcher_of
 from models.payment.tables import Event, WorkerHeartbeat
 from models.payment.webhooks import backlog
-from models.worker_heartbeats import find_heartbeats
-from server.service import Gauge
+from specd._db.archiving import find_archiving
+from specd._db.base import table_of
+from specd._db.database import Database
+from specd._db.event_span import find_span
+from specd._db.worker_heartbeats import find_heartbeats
+from specd._engine.service import Gauge
+from specd._gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
 
 
 def _waiting_gauges(

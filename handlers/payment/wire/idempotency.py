@@ -1,19 +1,19 @@
-"""Idempotency keys of the payment service, each of a project (models/idempotency.py)."""
+"""Idempotency keys of the payment service, each of a project (specd/_db/idempotency.py)."""
 
 from collections.abc import Callable
 from typing import Any
 
 from handlers.payment.wire import errors
 from handlers.payment.wire.context import Context
-from models.base import table_of
-from models.idempotency import IdempotencyKeys
-from models.json import Json
 from models.payment.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.payment.invoice_view import InvoiceView
 from models.payment.rendering import render_invoice
 from models.payment.tables import IdempotencyKey
-from server.idempotency import IdempotentAnswers
-from server.response import Response, encode
+from specd._db.base import table_of
+from specd._db.idempotency import IdempotencyKeys
+from specd._db.json import Json
+from specd._engine.idempotency import IdempotentAnswers
+from specd._engine.response import Response, encode
 
 ANSWERS = IdempotentAnswers(
     keys=IdempotencyKeys(

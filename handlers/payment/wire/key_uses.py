@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from models.database import Database
-from models.errors import DatabaseUnavailable
 from models.payment import keys
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
 
 
 class KeyUses:

@@ -10,9 +10,9 @@ from models.chat.access.membership import find_members_of_each
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
-from models.dialects import gathered_ids, id_in
-from models.prepared import Query
-from models.reader import Db
+from specd._db.dialects import gathered_ids, id_in
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 _BY_ROLE: Query[int, list[int]] = Query(
     select(User.role, gathered_ids(User.id))

@@ -23,9 +23,9 @@ from models.chat.access.membership import belongs, group_ids_of
 from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
-from models.dialects import bound_in
-from models.reader import Db
 from models.rows import RowQuery, columns_of
+from specd._db.dialects import bound_in
+from specd._db.reader import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

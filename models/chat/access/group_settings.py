@@ -34,11 +34,11 @@ from models.chat.identity.roles import (
     OWNERS,
 )
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from models.dialects import bound_in, gathered_ids, id_in
-from models.json import Json
-from models.prepared import Query
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.dialects import bound_in, gathered_ids, id_in
+from specd._db.json import Json
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""

@@ -26,9 +26,9 @@ from models.chat.events.people import UserGroupAddEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
-from models.dialects import gathered_ids, id_in
-from models.reader import Db
 from models.rows import RowQuery, columns_of
+from specd._db.dialects import gathered_ids, id_in
+from specd._db.reader import Db
 
 NAME_MAX = 100
 KEY_MAX = 200

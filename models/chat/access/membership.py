@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from sqlalchemy import CTE, Select, bindparam, delete, insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.errors import (
     InsufficientPermission,
     MustBeAdministrator,
@@ -21,9 +20,10 @@ from models.chat.access.errors import (
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from models.dialects import id_in
-from models.prepared import Query
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import id_in
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 
 def _groups_above() -> CTE:

@@ -19,9 +19,9 @@ from models.chat.access.people import (
 )
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
-from models.dialects import bound_in
-from models.reader import INT_MAX, Db
 from models.rows import RowQuery
+from specd._db.dialects import bound_in
+from specd._db.reader import INT_MAX, Db
 
 
 @cache

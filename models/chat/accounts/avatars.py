@@ -9,7 +9,6 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.people import avatar_source, avatar_url, email_for_all
 from models.chat.accounts.changes import notify_of_picture
 from models.chat.accounts.errors import AvatarChangesDisabled
@@ -18,7 +17,8 @@ from models.chat.identity.actors import Actor
 from models.chat.people.events import find_email_readers
 from models.chat.tables import User
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, key_of
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 SIZE, SIZE_MEDIUM = 100, 500
 """Width and height of the two forms of a picture, in pixels."""

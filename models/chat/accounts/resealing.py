@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import Column, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat import calls, devices
 from models.chat.common import outbox
 from models.chat.common.vault import Vault
@@ -20,6 +19,7 @@ from models.chat.tables import (
     OutgoingWebhook,
     VendorToken,
 )
+from specd._db.base import table_of
 
 BATCH = 200
 

@@ -42,10 +42,10 @@ from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
-from models.dialects import bound_in, gathered_ids
-from models.prepared import Query
-from models.reader import Db
 from models.rows import read_rows
+from specd._db.dialects import bound_in, gathered_ids
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)

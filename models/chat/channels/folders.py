@@ -29,8 +29,8 @@ from models.chat.events.channels import (
 from models.chat.identity.actors import Actor
 from models.chat.organization.changes import append_change, lock_realm
 from models.chat.tables import Channel, ChannelFolder
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.reader import Db
 
 NAME_MAX = 60
 

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select, true, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView
 from models.chat.access.people import UserRow
@@ -34,7 +33,8 @@ from models.chat.events.channels import (
 from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Message, Subscription
-from models.prepared import Change, Query
+from specd._db.base import table_of
+from specd._db.prepared import Change, Query
 
 _TABLE = table_of(Subscription)
 _INSERT = Change(insert(_TABLE))

@@ -37,7 +37,7 @@ from models.chat.channels.subscriptions import check_color, color_of
 from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
-from models.reader import Db
+from specd._db.reader import Db
 
 MOST_SUBSCRIPTIONS = 5000
 """Channels times users of one request."""

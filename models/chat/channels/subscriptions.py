@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import RowMapping, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.channels import (
     CHANNEL_COLUMNS,
     ChannelView,
@@ -29,10 +28,11 @@ from models.chat.events.channels import SubscriptionUpdateEvent
 from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
-from models.dialects import bound_in
-from models.json import Json
-from models.reader import Db
 from models.rows import row_of
+from specd._db.base import table_of
+from specd._db.dialects import bound_in
+from specd._db.json import Json
+from specd._db.reader import Db
 
 COLORS = (
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",

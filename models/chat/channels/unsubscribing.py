@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlalchemy import false, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import Audiences
 from models.chat.access.channels import ChannelView, has_metadata_access
 from models.chat.access.membership import belongs, require
@@ -35,8 +34,9 @@ from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.messages.left_channels import mark_left_as_read
 from models.chat.tables import Subscription
-from models.prepared import Change, Query
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.prepared import Change, Query
+from specd._db.reader import Db
 
 
 def unsubscribe(

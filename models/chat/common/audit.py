@@ -11,13 +11,13 @@ import orjson
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common.security_events import ChatEvent
 from models.chat.tables import AuditLog
-from models.database import after_commit
-from models.prepared import Change
-from models.reader import Db
-from security_events import current_caller, emit
+from specd._db.base import table_of
+from specd._db.database import after_commit
+from specd._db.prepared import Change
+from specd._db.reader import Db
+from specd._security_events import current_caller, emit
 
 _TABLE = table_of(AuditLog)
 _INSERT = Change(insert(_TABLE))

@@ -1,9 +1,9 @@
-"""The chat service's idempotency keys, each of a user (models/idempotency.py)."""
+"""The chat service's idempotency keys, each of a user (specd/_db/idempotency.py)."""
 
-from models.base import table_of
 from models.chat.common.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.chat.tables import IdempotencyKey
-from models.idempotency import IdempotencyKeys
+from specd._db.base import table_of
+from specd._db.idempotency import IdempotencyKeys
 
 KEYS = IdempotencyKeys(
     table_of(IdempotencyKey),

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common.vault import Vault
 from models.chat.tables import Outbox
-from models.reader import Db
 from models.rows import columns_of, read_rows
-from models.work_queue import Claim, WorkQueue
+from specd._db.base import table_of
+from specd._db.reader import Db
+from specd._db.work_queue import Claim, WorkQueue
 
 PENDING, SENT, DEAD = "pending", "sent", "dead"
 ATTEMPTS_MAX = 14

@@ -55,10 +55,10 @@ from models.chat.tables import (
     UserGroup,
     UserTopic,
 )
-from models.dialects import byte_length
-from models.prepared import Query
-from models.types import UtcMs
 from settings import Settings
+from specd._db.dialects import byte_length
+from specd._db.prepared import Query
+from specd._db.types import UtcMs
 
 _OWNER: BindParameter[int] = bindparam("owner_id")
 _RECENTLY: BindParameter[datetime] = bindparam("recently", type_=UtcMs)

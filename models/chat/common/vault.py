@@ -1,8 +1,8 @@
-"""The chat service's sealed secrets (models/sealing.py), under the secret that API keys are made
+"""The chat service's sealed secrets (specd/_db/sealing.py), under the secret that API keys are made
 with.
 """
 
-from models.sealing import SealedTexts
+from specd._db.sealing import SealedTexts
 
 
 class Vault(SealedTexts):

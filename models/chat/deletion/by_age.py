@@ -11,11 +11,11 @@ from sqlalchemy import BigInteger, Column, ColumnElement, func, literal, select,
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.tables import Channel, Conversation, Message, Realm
 from models.rows import read_rows
-from models.types import to_ms
+from specd._db.base import table_of
+from specd._db.types import to_ms
 
 _MESSAGE = table_of(Message)
 _CHANNEL = table_of(Channel)

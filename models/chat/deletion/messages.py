@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, insert, literal, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.access.membership import belongs
 from models.chat.errors import ChatError
@@ -24,9 +23,10 @@ from models.chat.tables import Message, MessageArchive, Reaction, ReactionArchiv
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.summary import recount_topics
 from models.chat.uploads.showing import forget_shown
-from models.dialects import id_in
-from models.reader import Db
-from models.types import UtcMs
+from specd._db.base import table_of
+from specd._db.dialects import id_in
+from specd._db.reader import Db
+from specd._db.types import UtcMs
 
 
 class MessageAlreadyDeleted(ChatError):

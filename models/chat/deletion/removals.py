@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, exists, func, insert, or_, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.channels import access_channel
 from models.chat.access.errors import InvalidChannelId
 from models.chat.common import audit
@@ -20,8 +19,9 @@ from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.identity.actors import Actor, is_running
 from models.chat.tables import Channel, Message, MessageRemoval, UserMessage
 from models.chat.topics.names import normalise_topic
-from models.reader import Db
 from models.rows import read_rows
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 AT_ONCE = 200
 """How many messages one transaction deletes, of the request or of the worker."""

@@ -13,10 +13,10 @@ from models.chat.messages.edit_history import Edit, find_open_places, undo_move
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
-from models.dialects import byte_length, id_in
-from models.prepared import Query
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.dialects import byte_length, id_in
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 MOST_EDITS = 100
 """Edits of one response, the newest ones. It has no content from before those."""

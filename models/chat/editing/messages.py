@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import find_readers
 from models.chat.alert_words import find_alerted_with_copy
 from models.chat.editing.errors import (
@@ -40,7 +39,8 @@ from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_mentions, check_stored
 from models.chat.tables import Message, MessageEdit, UserMessage
 from models.chat.uploads.showing import change_shown
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 _EDIT = table_of(MessageEdit)
 _COPY = table_of(UserMessage)

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import and_, delete, func, insert, literal, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.audiences import find_audience, find_readers
 from models.chat.access.channels import ChannelView, access_channel, can_send_to_channel
 from models.chat.access.membership import belongs
@@ -40,7 +39,8 @@ from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.names import RESOLVED, normalise_topic
 from models.chat.topics.summary import recount_topics
-from models.dialects import id_in
+from specd._db.base import table_of
+from specd._db.dialects import id_in
 
 _COPY = table_of(UserMessage)
 

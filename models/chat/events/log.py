@@ -1,7 +1,7 @@
 """Events for clients, and the log of them.
 
 Each kind of event is a class. Events are appended in the transaction of the change, but inserted at
-its end, so that the ids of a realm ascend in the order of commits (models/commit_order.py). After
+its end, so that the ids of a realm ascend in the order of commits (specd/_db/commit_order.py). After
 the commit all processes are notified.
 """
 
@@ -25,12 +25,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.tables import Event
-from models.commit_order import lock_logs
-from models.database import at_the_end, notify_logs
-from models.dialects import ByDialect
-from models.prepared import Change
+from specd._db.base import table_of
+from specd._db.commit_order import lock_logs
+from specd._db.database import at_the_end, notify_logs
+from specd._db.dialects import ByDialect
+from specd._db.prepared import Change
 
 WireObject = Mapping[str, Any]
 """An object as in responses of the API. The class with the field names the function it is from."""

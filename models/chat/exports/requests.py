@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common import audit
 from models.chat.common.vault import Vault
 from models.chat.errors import ChatError
@@ -22,8 +21,9 @@ from models.chat.identity import actors
 from models.chat.identity.actors import Actor
 from models.chat.identity.links import Link, find_link, make_link
 from models.chat.tables import DataExport, Message, Realm, User
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 
 class ExportLimitReached(ChatError):

@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common import audit
 from models.chat.exports.requests import (
     EXPORTS,
@@ -28,8 +27,9 @@ from models.chat.identity.actors import is_running
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Realm
-from models.reader import Db
-from models.work_queue import WorkQueue
+from specd._db.base import table_of
+from specd._db.reader import Db
+from specd._db.work_queue import WorkQueue
 
 LEASE = timedelta(seconds=60)
 ATTEMPTS_MAX = 5

@@ -23,7 +23,7 @@ from models.chat.tables import (
     UserGroup,
     UserMessage,
 )
-from models.dialects import IdColumn
+from specd._db.dialects import IdColumn
 
 PUBLIC = "public"
 FULL_WITH_CONSENT = "full_with_consent"

@@ -15,11 +15,11 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Table, case, delete, literal, select, type_coerce
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.tables import AttemptCount, KnownPlace
-from models.dialects import upsert
-from models.reader import Db
-from models.types import MILLISECOND, to_ms
+from specd._db.base import table_of
+from specd._db.dialects import upsert
+from specd._db.reader import Db
+from specd._db.types import MILLISECOND, to_ms
 
 PERIOD = timedelta(minutes=30)
 PER_PLACE, PER_NETWORK, PER_NAME = 5, 20, 100

@@ -14,16 +14,16 @@ from typing import Any
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor
 from models.chat.identity.errors import NoSuchSession
 from models.chat.identity.sign_in import Account
 from models.chat.tables import BrowserSession, User
-from models.dialects import id_in
-from models.json import Json
-from models.reader import Db
-from models.types import UtcMs, to_ms
+from specd._db.base import table_of
+from specd._db.dialects import id_in
+from specd._db.json import Json
+from specd._db.reader import Db
+from specd._db.types import UtcMs, to_ms
 
 LIFETIME = timedelta(days=30)
 MOST = 10

@@ -13,13 +13,13 @@ import orjson
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
-from models.dialects import upsert
-from models.reader import Db
-from models.types import to_ms
+from specd._db.base import table_of
+from specd._db.dialects import upsert
+from specd._db.reader import Db
+from specd._db.types import to_ms
 
 LIFETIME = timedelta(minutes=10)
 KEY_MARK_LENGTH = 16

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 from sqlalchemy import Column, Table
 
-from models.base import table_of
 from models.chat.accounts.resealing import SEALED
 from models.chat.common.vault import Vault
 from models.chat.exports.scope import FULL_WITHOUT_CONSENT, Scope
@@ -32,8 +31,9 @@ from models.chat.tables import (
     User,
     VendorToken,
 )
-from models.json import Json
-from models.types import UtcMs
+from specd._db.base import table_of
+from specd._db.json import Json
+from specd._db.types import UtcMs
 
 KEPT_PARTS = (
     Part("user_credentials", User, ("id", "password_hash", "api_key_nonce", "api_key_sha256"),

@@ -5,14 +5,14 @@ from functools import cache
 
 from sqlalchemy import Table
 
-from models.base import table_of
 from models.chat.base import ChatBase
 from models.chat.exports.tables import PARTS, Part
 from models.chat.imports import references
 from models.chat.imports.completing import COMPLETE, HELD
 from models.chat.imports.target import Line, Row, Target
 from models.chat.imports.values import converter
-from models.json import Json
+from specd._db.base import table_of
+from specd._db.json import Json
 
 
 class RowRefused(Exception):

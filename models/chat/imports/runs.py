@@ -25,8 +25,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models import row_numbers
-from models.base import table_of
 from models.chat.common import audit
 from models.chat.common.hosts import check_host
 from models.chat.exports.scope import Scope
@@ -52,9 +50,11 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
-from models.dialects import id_in, insert_all
-from models.reader import Db, dialect_of
-from models.sqlite import write_much
+from specd._db import row_numbers
+from specd._db.base import table_of
+from specd._db.dialects import id_in, insert_all
+from specd._db.reader import Db, dialect_of
+from specd._db.sqlite import write_much
 
 IMPORTS = table_of(ChatImport)
 _REALM, _SCHEDULED, _MESSAGE = (

@@ -9,7 +9,7 @@ from models.chat.integrations import alertmanager, github, grafana, slack_incomi
 from models.chat.integrations.errors import SignatureMismatch
 from models.chat.integrations.payloads import MOST_POSTS, Asked, Payload, Post
 from models.chat.rendering.quotes import one_line
-from models.json import Json
+from specd._db.json import Json
 
 
 @dataclass(frozen=True, slots=True)

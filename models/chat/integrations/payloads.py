@@ -13,7 +13,7 @@ from urllib.parse import quote
 from models.chat.integrations.errors import MalformedPayload
 from models.chat.rendering.names import Names
 from models.chat.rendering.quotes import Quotes, fenced, inert_line, link
-from models.json import Json
+from specd._db.json import Json
 
 NAMES: Names = Quotes().names
 """What the texts of products may refer to: nothing."""

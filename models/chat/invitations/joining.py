@@ -7,7 +7,6 @@ import orjson
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.accounts.errors import PasswordTooWeak
 from models.chat.accounts.new_users import join_default_channels, notify_of_groups, welcome
 from models.chat.channels.subscribing import subscribe_to_existing
@@ -34,7 +33,8 @@ from models.chat.people.users import create_user
 from models.chat.rendering.quotes import Quotes
 from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import Invitation, User, UserGroupMember
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 PER_LINK, PER_ADDRESS = 200, 3
 """The most mails a day that a link sends, in all and to one address."""

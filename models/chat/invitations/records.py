@@ -17,8 +17,8 @@ from models.chat.events import log
 from models.chat.events.organization import InvitesChangedEvent
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Invitation
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.reader import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

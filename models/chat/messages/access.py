@@ -23,10 +23,10 @@ from models.chat.access.membership import group_ids_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
-from models.dialects import bound_in, gathered_ids
-from models.prepared import Query
-from models.reader import INT_MAX, Db
 from models.rows import columns_of, row_of
+from specd._db.dialects import bound_in, gathered_ids
+from specd._db.prepared import Query
+from specd._db.reader import INT_MAX, Db
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.people import api_email, email_for_all
 from models.chat.identity.actors import Actor
 from models.chat.tables import Conversation, ConversationMember, User
-from models.dialects import bound_in
-from models.prepared import Query
-from models.reader import Db
 from models.rows import RowQuery, columns_of
+from specd._db.base import table_of
+from specd._db.dialects import bound_in
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 _BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")

@@ -14,9 +14,9 @@ from models.chat.access.channels import find_channels, has_content_access
 from models.chat.identity.actors import Actor
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
-from models.dialects import bound_in
-from models.reader import Db
 from models.rows import RowQuery, columns_of
+from specd._db.dialects import bound_in
+from specd._db.reader import Db
 
 MOST_EDITS = 20
 """The most edits, the newest ones, of a message object."""

@@ -9,14 +9,14 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from models.base import table_of
 from models.chat.events import log
 from models.chat.events.messages import UpdateMessageFlagsAddEvent
 from models.chat.messages.flags import READ
 from models.chat.tables import Channel, Message, Subscription, UserMessage
 from models.chat.tables.message import UNREAD
-from models.dialects import bound_in
-from models.prepared import Query
+from specd._db.base import table_of
+from specd._db.dialects import bound_in
+from specd._db.prepared import Query
 
 _COPY = table_of(UserMessage)
 

@@ -9,9 +9,9 @@ from models.chat.access.people import api_email
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.tables import Reaction, User
-from models.dialects import bound_in
-from models.reader import Db
 from models.rows import RowQuery, columns_of
+from specd._db.dialects import bound_in
+from specd._db.reader import Db
 
 
 class _ReactionRow(NamedTuple):

@@ -2,14 +2,14 @@
 
 from sqlalchemy import bindparam, literal, select
 
-from models.base import table_of
 from models.chat.access.people import find_visible_user_ids, only_visible
 from models.chat.identity.actors import Actor
 from models.chat.messages.access import access_message
 from models.chat.messages.errors import ReadReceiptsDisabled
 from models.chat.messages.flags import READ
 from models.chat.tables import MutedUser, User, UserMessage
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 _USER = table_of(User)
 _MUTED = select(MutedUser.user_id)

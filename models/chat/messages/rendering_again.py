@@ -13,7 +13,6 @@ from html import unescape
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.common.name_keys import key_of
 from models.chat.messages import search
 from models.chat.rendering import Names, Rendered, find_linkifiers, plain_text, render
@@ -21,7 +20,8 @@ from models.chat.rendering.links import Linkifiers
 from models.chat.rendering.names import find_realm_emoji
 from models.chat.rendering.previews import find_previews, handles_in
 from models.chat.tables import Message, Realm, User
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 _MENTION = re.compile(
     r'<span class="user-mention(?: silent)?" data-user-id="([0-9]+)">@?([^<]*)</span>'

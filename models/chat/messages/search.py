@@ -33,9 +33,9 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.messages.words import ParsedQuery, Part, index_words
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
-from models.dialects import ByDialect, bound_each, bound_in, upsert
-from models.prepared import Change, Query
-from models.reader import Db, dialect_of
+from specd._db.dialects import ByDialect, bound_each, bound_in, upsert
+from specd._db.prepared import Change, Query
+from specd._db.reader import Db, dialect_of
 
 MOST_WORDS = 50
 """In one narrow."""

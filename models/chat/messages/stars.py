@@ -14,11 +14,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.messages.flags import STARRED
 from models.chat.tables import StarredMessage, UserMessage
-from models.dialects import bound_in, upsert
-from models.prepared import Change
+from specd._db.base import table_of
+from specd._db.dialects import bound_in, upsert
+from specd._db.prepared import Change
 
 _STAR = table_of(StarredMessage)
 

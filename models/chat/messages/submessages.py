@@ -7,13 +7,13 @@ import orjson
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.messages.access import MessageView
 from models.chat.messages.widgets import describe_widget, widget_type_of
 from models.chat.tables import Submessage
-from models.dialects import bound_in
-from models.prepared import Query
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import bound_in
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 WIDGET = "widget"
 """The only type of submessages."""

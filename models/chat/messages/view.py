@@ -20,9 +20,9 @@ from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.rendering.quotes import topic_address
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
-from models.dialects import bound_in
-from models.prepared import Query, raw
-from models.reader import Db
+from specd._db.dialects import bound_in
+from specd._db.prepared import Query, raw
+from specd._db.reader import Db
 
 
 @dataclass(frozen=True, slots=True)

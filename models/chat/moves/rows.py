@@ -17,7 +17,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import Part
 from models.chat.imports import references
@@ -36,8 +35,9 @@ from models.chat.tables import (
     StarredMessage,
     UserMessage,
 )
-from models.dialects import insert_all, key_in
-from models.reader import dialect_of
+from specd._db.base import table_of
+from specd._db.dialects import insert_all, key_in
+from specd._db.reader import dialect_of
 
 _MESSAGE, _COPY, _STAR = table_of(Message), table_of(UserMessage), table_of(StarredMessage)
 _OPTIONS = orjson.OPT_UTC_Z

@@ -5,11 +5,11 @@ from datetime import datetime
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.events import log
 from models.chat.events.organization import HeartbeatEvent
 from models.chat.tables import MessageRemoval, OutgoingDelivery, Realm, User
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 _REALM = table_of(Realm)
 

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.membership import belongs, require
 from models.chat.access.people import id_if_visible
 from models.chat.events.organization import RealmEmojiUpdateEvent
@@ -26,7 +25,8 @@ from models.chat.organization.errors import (
 )
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 SIZE = 64
 """The largest width and height of a picture, in pixels."""

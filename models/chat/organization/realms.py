@@ -21,8 +21,8 @@ from models.chat.organization.errors import (
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.people.users import create_user
 from models.chat.tables import ChatImport, Realm, User
-from models.prepared import Query
-from models.reader import Db
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 NAME_MAX = 40
 

@@ -25,8 +25,8 @@ from models.chat.events.organization import (
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.organization.errors import RealmDoesNotExist, UnknownRealmSetting
 from models.chat.tables import Channel, Realm
-from models.json import Json
-from models.reader import INT_MAX
+from specd._db.json import Json
+from specd._db.reader import INT_MAX
 
 UNLIMITED = "unlimited"
 FOREVER = -1

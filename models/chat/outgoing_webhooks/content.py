@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from models.json import Json
+from specd._db.json import Json
 
 
 class NoAnswer(Exception):

@@ -10,8 +10,8 @@ from models.chat.common.vault import Vault
 from models.chat.common.webhook_secrets import open_secret, purpose_of, show_secrets
 from models.chat.outgoing_webhooks.errors import NotAnOutgoingWebhook
 from models.chat.tables import OutgoingWebhook
-from models.reader import Db
 from models.webhooks import signing
+from specd._db.reader import Db
 
 
 def create_hook(session: Session, vault: Vault, bot_id: int, *, url: str, interface: int) -> None:

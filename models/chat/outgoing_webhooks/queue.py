@@ -10,11 +10,11 @@ from typing import NamedTuple
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.identity.actors import is_running
 from models.chat.tables import OutgoingDelivery, OutgoingWebhook
 from models.rows import columns_of, read_rows
-from models.work_queue import WorkQueue
+from specd._db.base import table_of
+from specd._db.work_queue import WorkQueue
 
 LEASE = timedelta(seconds=60)
 """Longer than a request may take."""

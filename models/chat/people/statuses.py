@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.errors import NoSuchUser, UserIsDeactivated
 from models.chat.access.naming import access_user
 from models.chat.common import audit
@@ -21,9 +20,10 @@ from models.chat.people.emoji import Emoji
 from models.chat.people.errors import NoNewStatus
 from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User, UserStatus
-from models.dialects import upsert
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.base import table_of
+from specd._db.dialects import upsert
+from specd._db.reader import Db
 
 _STATUS = table_of(UserStatus)
 

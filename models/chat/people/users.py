@@ -27,9 +27,9 @@ from models.chat.people.events import find_users_who_know
 from models.chat.people.full_names import check_full_name
 from models.chat.people.view import describe_new_user
 from models.chat.tables import User, UserMessage
-from models.prepared import Query
-from models.reader import Db
 from models.rows import read_rows
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 
 def create_user(

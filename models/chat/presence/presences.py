@@ -28,8 +28,8 @@ from models.chat.presence.view import (
     slim_presence,
 )
 from models.chat.tables import Presence, User
-from models.reader import INT_MAX, Db
 from models.rows import read_row
+from specd._db.reader import INT_MAX, Db
 
 HISTORY_DAYS = 14
 """A client that has no presences yet gets those of this many days, unless it requests others."""

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 from sqlalchemy import BigInteger, bindparam, func, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.people import email_fact
 from models.chat.events import log
 from models.chat.events.presence import PresenceEvent
@@ -22,10 +21,11 @@ from models.chat.presence.view import (
     slim_presence,
 )
 from models.chat.tables import Presence, User
-from models.commit_order import lock_logs
-from models.dialects import upsert
-from models.reader import Db
 from models.rows import read_row
+from specd._db.base import table_of
+from specd._db.commit_order import lock_logs
+from specd._db.dialects import upsert
+from specd._db.reader import Db
 
 Status = Literal["active", "idle"]
 WRITTEN_EVERY = timedelta(seconds=55)

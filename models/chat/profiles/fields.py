@@ -28,8 +28,8 @@ from models.chat.profiles.errors import (
 from models.chat.profiles.field_data import check_field_data, find_account
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, ProfileValue
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.reader import Db
 
 SUMMARY_MAX = 2
 NAME_MAX, HINT_MAX = 40, 80

@@ -12,9 +12,9 @@ from models.chat.events.organization import HeartbeatEvent
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
-from models.dialects import ByDialect, bound_in, byte_length
-from models.reader import Db
 from models.rows import columns_of
+from specd._db.dialects import ByDialect, bound_in, byte_length
+from specd._db.reader import Db
 
 ADMINISTRATORS = "administrators"
 MOST_ENTRIES = 500

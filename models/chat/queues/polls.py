@@ -22,12 +22,12 @@ from models.chat.queues.entries import MOST_BYTES, Entry, find_entries, find_ent
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
 from models.chat.queues.visibility import Body, find_closed
-from models.clock import Clock
-from models.database import Database
-from models.errors import DatabaseUnavailable
-from models.log_tail import LogTail
-from models.notifier import Logs
-from models.reader import Db
+from specd._db.clock import Clock
+from specd._db.database import Database
+from specd._db.errors import DatabaseUnavailable
+from specd._db.log_tail import LogTail
+from specd._db.notifier import Logs
+from specd._db.reader import Db
 
 WRITTEN_AT_ONCE = 500
 

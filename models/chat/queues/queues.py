@@ -14,7 +14,6 @@ import orjson
 from sqlalchemy import BigInteger, bindparam, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.events import log
 from models.chat.events.organization import HeartbeatEvent
 from models.chat.identity.actors import Actor
@@ -22,8 +21,9 @@ from models.chat.queues.errors import BadEventQueueId
 from models.chat.queues.narrow import Narrow
 from models.chat.reading.terms import Term
 from models.chat.tables import Event, EventQueue
-from models.reader import Db
-from models.types import UtcMs
+from specd._db.base import table_of
+from specd._db.reader import Db
+from specd._db.types import UtcMs
 
 MOST_QUEUES = 100
 """Of one user; a new one replaces the one without a poll for the longest time."""

@@ -12,7 +12,6 @@ from sqlalchemy import BigInteger, Insert, Update, bindparam, insert, select, up
 from sqlalchemy import cast as as_type
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.events import log
 from models.chat.events.log import ABSENT, ClientEvent
 from models.chat.events.messages import (
@@ -26,8 +25,9 @@ from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, STARR
 from models.chat.messages.stars import add_stars, remove_stars
 from models.chat.reading.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.tables import Message, Subscription, UserMessage
-from models.dialects import bound_in, id_in
-from models.prepared import Change
+from specd._db.base import table_of
+from specd._db.dialects import bound_in, id_in
+from specd._db.prepared import Change
 
 _COPY = table_of(UserMessage)
 

@@ -17,10 +17,10 @@ from models.chat.rendering.blocks import as_text
 from models.chat.rendering.texts import TRUNCATED
 from models.chat.tables import Message
 from models.chat.topics.names import display_topic
-from models.dialects import bound_in
-from models.json import Json
-from models.prepared import Query
-from models.reader import Db
+from specd._db.dialects import bound_in
+from specd._db.json import Json
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 BEGINNING = 500
 """Characters of a message that is too large for the answer."""

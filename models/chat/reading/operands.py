@@ -9,7 +9,7 @@ from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.terms import Operand
-from models.reader import Db
+from specd._db.reader import Db
 
 MOST_PEOPLE = 1000
 """In one narrow: the maximum of a conversation."""

@@ -24,10 +24,10 @@ from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooMany
 from models.chat.reading.narrow import UNREAD, Narrow
 from models.chat.reading.parts import LEADING, Part
 from models.chat.tables import Message, StarredMessage, UserMessage
-from models.dialects import bound_in, gathered_ids
-from models.prepared import Query
 from models.ranges import aside
-from models.reader import Db
+from specd._db.dialects import bound_in, gathered_ids
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 OLDEST = 0
 NEWEST = 10**16

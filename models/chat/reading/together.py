@@ -14,8 +14,8 @@ from models.chat.messages.flags import MENTIONED
 from models.chat.messages.words import ParsedQuery
 from models.chat.reading.parts import Condition, Part
 from models.chat.tables import ConversationMember, Message, UserMessage
-from models.dialects import bound_in
-from models.reader import Db
+from specd._db.dialects import bound_in
+from specd._db.reader import Db
 
 Value = Callable[[object], str]
 """A function that returns a name for a value."""

@@ -13,9 +13,9 @@ from sqlalchemy import ColumnElement, Select, func, select
 from models.chat.messages.edit_history import MOST_TEXT
 from models.chat.reading.ranges import Range
 from models.chat.tables import Message, MessageEdit, Reaction, Submessage
-from models.dialects import bound_each, bound_in, byte_length, least
-from models.prepared import Query
-from models.reader import Db
+from specd._db.dialects import bound_each, bound_in, byte_length, least
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 MOST_BYTES = 10_000_000
 """Of Markdown and HTML together, whichever of them is values for, of edits, reactions and

@@ -29,8 +29,8 @@ from models.chat.rendering.links import Linkifier, Linkifiers
 from models.chat.rendering.previews import Preview, find_previews, handles_in
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
-from models.reader import Db
 from models.rows import RowQuery
+from specd._db.reader import Db
 
 MOST_NAMES = 3_000
 """Of one kind, in texts that are rendered together; one message cannot contain as many."""

@@ -8,7 +8,7 @@ from html import escape
 from sqlalchemy import select
 
 from models.chat.tables import Attachment
-from models.reader import Db
+from specd._db.reader import Db
 
 THUMBNAIL_SIZE = (840, 560)
 """Width and height that a thumbnail has at most, in pixels."""

@@ -12,7 +12,7 @@ from models.chat.identity.actors import Actor
 from models.chat.rendering import Names, Rendered, find_linkifiers, find_names, render
 from models.chat.rendering.blocks import as_text
 from models.chat.rendering.links import Linkifiers
-from models.reader import Db
+from specd._db.reader import Db
 
 CONTENT_MAX = 10_000
 TRUNCATED = "\n[message truncated]"

@@ -34,9 +34,9 @@ from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
-from models.reader import Db
 from models.rows import read_row, read_rows
-from models.work_queue import WorkQueue
+from specd._db.reader import Db
+from specd._db.work_queue import WorkQueue
 
 TOO_LATE = "Message could not be sent at the scheduled time."
 UNEXPECTED = "Internal server error"

@@ -8,9 +8,9 @@ import orjson
 from sqlalchemy import insert, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.tables import ScheduledMessage
 from models.rows import read_rows
+from specd._db.base import table_of
 
 CHANNEL, DIRECT = "channel", "direct"
 PENDING, SENT, FAILED = "pending", "sent", "failed"

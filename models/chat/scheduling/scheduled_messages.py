@@ -47,8 +47,8 @@ from models.chat.scheduling.records import (
 )
 from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
-from models.reader import Db
 from models.rows import read_row, read_rows
+from specd._db.reader import Db
 
 _OWN = select(*SCHEDULED.c).where(
     SCHEDULED.c.id == bindparam("wanted_id"),

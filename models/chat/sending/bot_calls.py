@@ -6,11 +6,11 @@ from datetime import datetime
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-import tracing
-from models.base import table_of
 from models.chat.identity.roles import BotType
 from models.chat.sending.drafts import Draft
 from models.chat.tables import OutgoingDelivery, User
+from specd import _tracing as tracing
+from specd._db.base import table_of
 
 MENTION, DIRECT_MESSAGE = "mention", "direct_message"
 MOST_WAITING = 1_000

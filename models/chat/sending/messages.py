@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import BigInteger, Select, bindparam, insert, literal, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.people import email_for_all
 from models.chat.alert_words import find_alerted_among, find_alerted_in
 from models.chat.events import log
@@ -29,8 +28,9 @@ from models.chat.sending.drafts import Draft
 from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics import automatic_policies, first_messages, summary
 from models.chat.uploads.showing import show_in
-from models.prepared import Query
-from models.types import to_ms
+from specd._db.base import table_of
+from specd._db.prepared import Query
+from specd._db.types import to_ms
 
 _MESSAGE = table_of(Message)
 _COPY = table_of(UserMessage)

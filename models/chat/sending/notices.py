@@ -9,7 +9,6 @@ import structlog
 from sqlalchemy import BigInteger, bindparam, insert, literal, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.errors import ChatError
 from models.chat.events import log
 from models.chat.events.log import AddressedEvent
@@ -26,9 +25,10 @@ from models.chat.sending.drafts import Draft, check_message, check_stored
 from models.chat.sending.messages import columns_of, message_as_sent, send_message
 from models.chat.sending.recipients import Destination
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
-from models.database import savepoint
-from models.dialects import bound_each, bound_in
-from models.prepared import Change, Query
+from specd._db.base import table_of
+from specd._db.database import savepoint
+from specd._db.dialects import bound_each, bound_in
+from specd._db.prepared import Change, Query
 
 CLIENT = "Internal"
 _MESSAGE = table_of(Message)

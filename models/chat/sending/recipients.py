@@ -29,7 +29,7 @@ from models.chat.sending.errors import (
     StreamNameDoesNotExist,
     TooManyRecipients,
 )
-from models.reader import Db
+from specd._db.reader import Db
 
 MOST_RECIPIENTS = 1000
 """In one conversation, besides the sender."""

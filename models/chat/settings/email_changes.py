@@ -21,8 +21,8 @@ from models.chat.people.errors import DisposableEmail, EmailInUse
 from models.chat.rendering.quotes import one_line
 from models.chat.settings.errors import ConfirmationNotFound, EmailChangesDisabled, RealEmailWanted
 from models.chat.tables import EmailChange, User
-from models.reader import Db
 from models.rows import read_row
+from specd._db.reader import Db
 
 LIFETIME = timedelta(days=1)
 ASKED = """Hi {name},

@@ -11,7 +11,6 @@ import orjson
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.errors import (
     InvalidUserGroup,
     InvalidUserId,
@@ -35,9 +34,10 @@ from models.chat.settings.errors import (
 from models.chat.settings.languages import LANGUAGES
 from models.chat.tables import AuditLog, User, UserGroup
 from models.chat.tables.setting_table import SETTINGS, Value
-from models.dialects import id_in
-from models.json import Json
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import id_in
+from specd._db.json import Json
+from specd._db.reader import Db
 
 AUDIT_KIND = "setting:"
 _USER = table_of(User)

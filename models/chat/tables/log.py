@@ -8,10 +8,10 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import partial_index
 from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
-from models.types import RowNumber, UtcMs
+from specd._db.base import partial_index
+from specd._db.types import RowNumber, UtcMs
 
 EPHEMERAL = text("type IN ('presence', 'typing', 'typing_edit_message')")
 """Events that are of use for a moment only. Literal, or neither database uses the index."""

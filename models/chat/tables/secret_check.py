@@ -1,4 +1,4 @@
-"""A word that only the secret of the server opens (models/secret_checks.py)."""
+"""A word that only the secret of the server opens (specd/_db/secret_checks.py)."""
 
 from sqlalchemy import Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column

@@ -6,11 +6,11 @@ from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
-from models.types import UtcMs
+from specd._db.types import UtcMs
 
 
 class WorkerHeartbeat(ChatBase):
-    """When a worker last ran without a failure (models/worker_heartbeats.py)."""
+    """When a worker last ran without a failure (specd/_db/worker_heartbeats.py)."""
 
     __tablename__ = "worker_heartbeat"
 

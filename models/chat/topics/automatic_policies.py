@@ -10,15 +10,15 @@ from datetime import datetime
 from sqlalchemy import bindparam, case, literal, select
 from sqlalchemy.orm import Session, aliased
 
-from models.base import table_of
 from models.chat.common.name_keys import key_of
 from models.chat.events import log
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.visibility import VisibilityPolicy, policy_event
-from models.dialects import id_in, upsert
-from models.prepared import Query
-from models.types import UtcMs
+from specd._db.base import table_of
+from specd._db.dialects import id_in, upsert
+from specd._db.prepared import Query
+from specd._db.types import UtcMs
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 MOST = 2_500

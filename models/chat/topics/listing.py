@@ -11,8 +11,8 @@ from sqlalchemy.orm import aliased
 from models.chat.access.channels import access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
-from models.prepared import Query
-from models.reader import Db
+from specd._db.prepared import Query
+from specd._db.reader import Db
 
 _ALL = Query(
     select(Topic.name, Topic.max_id)

@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import Insert, bindparam, case, insert, select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.access.channels import ChannelView
 from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Topic, UserMessage
-from models.dialects import upsert
-from models.prepared import Change, Query
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.dialects import upsert
+from specd._db.prepared import Change, Query
+from specd._db.reader import Db
 
 _MESSAGE = table_of(Message)
 _TOPIC = table_of(Topic)

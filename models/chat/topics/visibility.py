@@ -23,8 +23,8 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import UserTopic
 from models.chat.topics.errors import IncompatibleParameters
 from models.chat.topics.names import normalise_topic
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.reader import Db
 
 
 class VisibilityPolicy(IntEnum):

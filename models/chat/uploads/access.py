@@ -20,9 +20,9 @@ from models.chat.tables import Message
 from models.chat.uploads.attachments import ATTACHMENTS, FILES, LINKS, AttachmentRow
 from models.chat.uploads.errors import UploadDoesNotExist
 from models.chat.uploads.names import handle_of, path_id_of
-from models.dialects import bound_in
-from models.reader import Db
 from models.rows import read_row
+from specd._db.dialects import bound_in
+from specd._db.reader import Db
 
 _BY_HANDLE = FILES.where(ATTACHMENTS.c.handle == bindparam("handle"))
 

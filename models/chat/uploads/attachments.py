@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.events import log
 from models.chat.events.account import (
     AttachmentAddEvent,
@@ -25,10 +24,11 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Attachment, AttachmentMessage, Message, UserMessage
 from models.chat.uploads.errors import AttachmentDoesNotExist, UploadQuotaExceeded
 from models.chat.uploads.names import path_id_of
-from models.dialects import bound_in
-from models.reader import Db
 from models.rows import columns_of, read_rows
-from models.types import to_ms
+from specd._db.base import table_of
+from specd._db.dialects import bound_in
+from specd._db.reader import Db
+from specd._db.types import to_ms
 
 MOST_MESSAGES = 100
 """Of the newest messages that show a file, in its attachment object."""

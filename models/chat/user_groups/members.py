@@ -17,8 +17,8 @@ from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import User, UserGroup, UserGroupMember
 from models.chat.user_groups.administering import access_group_to_change, require_group
 from models.chat.user_groups.errors import AlreadyGroupMember, NotGroupMember
-from models.dialects import id_in
-from models.reader import Db
+from specd._db.dialects import id_in
+from specd._db.reader import Db
 
 ADD, REMOVE, JOIN, LEAVE = (
     USER_GROUP_GROUPS[name]

@@ -1,4 +1,4 @@
-"""Alembic's entry to the chat history: `models.migrate` brings the connection and the lock, and
+"""Alembic's entry to the chat history: `specd._db.migrate` brings the connection and the lock, and
 builds indexes from the models.
 """
 

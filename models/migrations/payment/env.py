@@ -1,4 +1,4 @@
-"""Alembic's entry to the payment history: `models.migrate` brings the connection and the lock, and
+"""Alembic's entry to the payment history: `specd._db.migrate` brings the connection and the lock, and
 builds indexes from the models.
 """
 

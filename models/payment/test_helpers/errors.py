@@ -1,7 +1,7 @@
 """The errors of the test helpers."""
 
-from models.errors import DomainError
 from models.payment.errors import InvalidWebhookUrl
+from specd._db.errors import DomainError
 
 
 class ChainDoesNotExist(DomainError):

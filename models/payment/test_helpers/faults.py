@@ -9,9 +9,9 @@ from typing import NamedTuple
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from models.database import Database
-from models.dialects import upsert
 from models.payment.test_helpers.tables import SimulatedFault
+from specd._db.database import Database
+from specd._db.dialects import upsert
 
 SIMULATED = "simulated"
 """The failure of an attempt to post that was simulated."""

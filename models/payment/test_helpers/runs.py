@@ -35,9 +35,9 @@ from models.payment.webhooks.endpoints import ALL, ENABLED, Endpoint, list_endpo
 from models.payment.webhooks.outcomes import TAKEN, is_success
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.ranges import aside
-from models.reader import Db
 from models.rows import columns_of, read_row, read_rows
-from models.types import to_ms
+from specd._db.reader import Db
+from specd._db.types import to_ms
 
 QUEUED, RUNNING, DELIVERING, PASSED, FAILED = "queued", "running", "delivering", "passed", "failed"
 MOST_UNFINISHED = 50

@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Select, and_, func, or_, select
 
-from models.base import table_of
 from models.payment.event_list import next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import ENABLED
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
-from models.reader import Db
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 MOST_COUNTED = 10_000
 

@@ -13,8 +13,8 @@ from models.payment.tables import Event
 from models.payment.webhooks.endpoints import ENABLED, access_endpoint, access_row
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.ranges import LAST, IndexRange
-from models.reader import Db
 from models.rows import columns_of, read_rows
+from specd._db.reader import Db
 
 DUE = "due"
 _ID = re.compile(r"att_([0-9a-f]{16})")

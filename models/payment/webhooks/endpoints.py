@@ -16,8 +16,8 @@ from models.payment.webhooks import signing_secrets
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
 from models.ranges import IndexRange, aside
-from models.reader import Db
 from models.rows import columns_of, row_of
+from specd._db.reader import Db
 
 ALL = "*"
 """Stands for every type of event, also for those that are added later."""

@@ -11,13 +11,13 @@ from typing import TypedDict, cast
 from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
-from models.dialects import upsert
 from models.payment.event_list import LISTED, next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import for_each
+from specd._db.base import table_of
+from specd._db.dialects import upsert
 
 EVENTS_AT_ONCE = 200
 """Events that an endpoint advances by in one unit of work."""

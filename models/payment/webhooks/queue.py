@@ -12,13 +12,13 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.payment.tables import Event
 from models.payment.webhooks import fan_out, outcomes, signing_secrets
 from models.payment.webhooks.endpoints import ENABLED, is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import IndexRange, aside
-from models.types import to_ms
+from specd._db.base import table_of
+from specd._db.types import to_ms
 
 _ENDPOINT = table_of(WebhookEndpoint)
 _DELIVERY = table_of(WebhookDelivery)

@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from models import work_queue
+from specd._db import work_queue
 
 PAUSES = tuple(
     timedelta(seconds=seconds)

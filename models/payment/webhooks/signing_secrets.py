@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.payment.webhooks.tables import WebhookSecret
 from models.payment.webhooks.vault import WebhookVault, purpose_of
-from models.reader import Db
 from models.webhooks import signing
+from specd._db.base import table_of
+from specd._db.reader import Db
 
 SECRETS_MAX = 5
 """The most secrets that sign at once. One more rotation ends the oldest."""

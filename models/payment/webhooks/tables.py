@@ -5,10 +5,10 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from models.base import partial_index
 from models.payment.base import PaymentBase
 from models.payment.tables import UUID
-from models.types import RowNumber, UtcMs
+from specd._db.base import partial_index
+from specd._db.types import RowNumber, UtcMs
 
 
 class WebhookEndpoint(PaymentBase):
@@ -115,7 +115,7 @@ class WebhookAttempt(PaymentBase):
 
 
 class SecretCheck(PaymentBase):
-    """A text that only the secret of the service opens (models/secret_checks.py), in one row."""
+    """A text that only the secret of the service opens (specd/_db/secret_checks.py), in one row."""
 
     __tablename__ = "secret_check"
 

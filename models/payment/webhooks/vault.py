@@ -1,9 +1,9 @@
-"""The payment service's sealed secrets (models/sealing.py), which sign webhooks."""
+"""The payment service's sealed secrets (specd/_db/sealing.py), which sign webhooks."""
 
 from pathlib import Path
 
 from models import secret_files
-from models.sealing import SealedTexts
+from specd._db.sealing import SealedTexts
 
 
 class WebhookVault(SealedTexts):

@@ -25,9 +25,9 @@ from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.moves import stopping
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
-from models.database import Database
 from pages import chat as chat_pages
-from pages.app import build_pages
+from specd._db.database import Database
+from specd._pages.app import build_pages
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.calls import (
     NOTICE,

@@ -8,11 +8,11 @@ from functools import partial
 
 import httpx
 
-from models.database import Database
 from models.payment import keys
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from pages import checkout
-from pages.app import build_pages
+from specd._db.database import Database
+from specd._pages.app import build_pages
 from tests.contract.authorization.credentials import GOOD, Use
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock

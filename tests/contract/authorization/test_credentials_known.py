@@ -19,7 +19,7 @@ from sqlalchemy import MetaData
 
 from models.chat.base import ChatBase
 from models.payment.base import PaymentBase
-from pages.app import build_pages
+from specd._pages.app import build_pages
 from tests.contract.authorization.test_credentials_end import KINDS, SHOP_KINDS
 from tests.support.contract import operations_of
 from tests.support.served import served
@@ -102,8 +102,8 @@ PLACES = {
     "models.chat.common.outbox": "email link",
     "models.chat.outgoing_webhooks.hooks": NONE + "seals what the service signs with",
     "models.chat.accounts.resealing": NONE + "seals again what others sealed",
-    "models.sealing": NONE + "the nonce of a cipher",
-    "models.secret_checks": NONE + "seals a word that everybody knows",
+    "specd._db.sealing": NONE + "the nonce of a cipher",
+    "specd._db.secret_checks": NONE + "seals a word that everybody knows",
     "models.secret_files": NONE + "the secret of a service",
     "models.payment.keys": "API key",
     "models.payment.checkout_sessions": "checkout token",

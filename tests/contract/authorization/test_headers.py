@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.app import build_pages
+from specd._pages.app import build_pages
 from tests.contract.authorization.chat_stage import ChatStage
 from tests.contract.authorization.policy import load
 from tests.support.contract import ContractClient

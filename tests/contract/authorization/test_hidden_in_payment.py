@@ -16,7 +16,6 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment.event_list import read_id
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice, InvoiceEvent
@@ -27,6 +26,7 @@ from models.payment.webhooks.tables import (
     WebhookEndpoint,
     WebhookSecret,
 )
+from specd._db.database import Database
 from tests.contract.authorization.contents import counting
 from tests.contract.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.support.contract import ContractClient, operations_of

@@ -20,9 +20,9 @@ from models.chat.base import ChatBase
 from models.chat.identity.key_digests import digest_of
 from models.chat.identity.roles import Role
 from models.chat.tables import Realm, User
-from models.database import Database
 from models.payment import keys
 from models.payment.base import PaymentBase
+from specd._db.database import Database
 from tests.contract.authorization import payment_stage
 from tests.contract.authorization.chat_stage import HOST, call_of, furnish, members
 from tests.contract.authorization.conftest import NOW

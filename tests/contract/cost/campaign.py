@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-import logs
+from specd import _logs as logs
 from tests.contract.cost.compounds import compounds
 from tests.contract.cost.crowd import Scale
 from tests.contract.cost.fillings import fillings

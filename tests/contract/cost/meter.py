@@ -19,11 +19,11 @@ from typing import Any
 import structlog
 from sqlalchemy import Engine, event
 
-import logs
-import server.serving.engine
+import specd._engine.serving.engine
 from models.chat.rendering.links import Linkifiers
-from models.database import Database
-from server.serving.request_log import RequestLog
+from specd import _logs as logs
+from specd._db.database import Database
+from specd._engine.serving.request_log import RequestLog
 from tests.contract.cost.weighing import take_bytes
 
 NOTICE_MAX = 3000
@@ -133,14 +133,14 @@ class Meter:
         Handle._run = timed  # type: ignore[method-assign]
         Linkifiers._has_time = noted  # type: ignore[method-assign]
         restore = [_watch(function, self._called) for function in forbidden()]
-        configured, requests = structlog.get_config(), server.serving.engine.requests
+        configured, requests = structlog.get_config(), specd._engine.serving.engine.requests
         logs.configure("info", stream=self._log)
-        server.serving.engine.requests = RequestLog()
+        specd._engine.serving.engine.requests = RequestLog()
         try:
             yield self
         finally:
             structlog.configure(**configured)
-            server.serving.engine.requests = requests
+            specd._engine.serving.engine.requests = requests
             Handle._run = run  # type: ignore[method-assign]
             Linkifiers._has_time = has_time  # type: ignore[method-assign]
             for undo in restore:

@@ -14,8 +14,8 @@ import httpx
 import orjson
 from sqlalchemy.orm import Session
 
-from models import migrate
-from models.database import Database
+from specd._db import migrate
+from specd._db.database import Database
 from tests.contract.authorization import chat_stage, payment_stage
 from tests.contract.authorization.policy import ALLOWED, Case, filled, load
 from tests.contract.cost.crowd import Crowd, Scale

@@ -19,7 +19,6 @@ import orjson
 from connexion.exceptions import ProblemException
 from PIL import Image
 
-import logs
 from adapters.images.pictures import NotAPicture, make_small
 from adapters.images.shrinking import CPU_S
 from cli.chat_mail import LARGEST_MAIL, read_at_once
@@ -50,10 +49,11 @@ from models.chat.rendering.links import MOST_LINKIFIERS, Linkifier, Linkifiers
 from models.chat.rendering.previews import Preview
 from models.chat.rendering.quotes import inert_line, snippet
 from models.chat.rendering.texts import CONTENT_MAX, shorten
-from server.wire.guard import check_text as check_json_text
-from server.wire.guard import load_json
-from server.wire.multipart import parse_parts
-from server.wire.queries import MAX_QUERY_FIELDS, parse_pairs
+from specd import _logs as logs
+from specd._engine.http.guard import check_text as check_json_text
+from specd._engine.http.guard import load_json
+from specd._engine.http.multipart import parse_parts
+from specd._engine.http.queries import MAX_QUERY_FIELDS, parse_pairs
 from tests.contract.cost.crowd import Scale
 from tests.contract.cost.searching import BOUND_S, NUMBER, Grammar, Target, Work, calls
 from tests.contract.cost.stage import MOST_BODY, Stage, chat_on, payment_on

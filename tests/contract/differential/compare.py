@@ -12,17 +12,17 @@ from urllib.parse import unquote, unquote_plus
 from openapi_core import Config, OpenAPI
 from openapi_core.testing import MockRequest
 
-from server.document.execution import WithDatabase
-from server.document.operation import Operation
-from server.response import Response
-from server.service import Service
-from server.serving.app import build_app
-from server.serving.engine import Engine
+from specd._engine.document.execution import WithDatabase
+from specd._engine.document.operation import Operation
+from specd._engine.response import Response
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from specd._engine.serving.engine import Engine
 from tests.contract.differential.differences import EVERY
 from tests.contract.differential.generate import Generator, Request
 from tests.contract.differential.oracles import Difference
 from tests.contract.differential.stock import build_stock
-from tests.server.client import call
+from tests.specd.engine.client import call
 from tests.support.documents import with_json_content
 
 ACCEPT, REJECT, CRASH = "accept", "reject", "crash"

@@ -25,13 +25,13 @@ from connexion.security import (
 )
 from starlette.exceptions import HTTPException
 
-from server.context import Context
-from server.document.parameters import argument_name
-from server.openapi.naming import handler_of
-from server.openapi.structure import lookup
-from server.phases import preparation_of, taking_its_own
-from server.response import Response, as_response
-from server.service import Service
+from specd._engine.context import Context
+from specd._engine.document.parameters import argument_name
+from specd._engine.openapi.naming import handler_of
+from specd._engine.openapi.structure import lookup
+from specd._engine.phases import preparation_of, taking_its_own
+from specd._engine.response import Response, as_response
+from specd._engine.service import Service
 
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 

@@ -12,11 +12,11 @@ from handlers.chat import wiring as chat_wiring
 from handlers.chat.wire.context import ChatAdapters
 from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
-from models import migrate
 from models.chat.tables import Realm
-from server.service import Service
 from settings import Settings
-from tests.server.services import ADA, shop_service
+from specd._db import migrate
+from specd._engine.service import Service
+from tests.specd.engine.services import ADA, shop_service
 from tests.support.chat.people import KEYS, make_cast
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway

@@ -17,7 +17,7 @@ from tests.contract.differential.differences import EVERY
 from tests.contract.differential.generate import Generator, Request
 from tests.contract.differential.run import run
 from tests.contract.differential.subjects import SUBJECTS, WITHOUT_STOCK, shop
-from tests.server.services import SHOP
+from tests.specd.engine.services import SHOP
 
 NUMBERS = {"shop": 1000, "payment": 1000, "chat": 300}
 SEED = 20261121

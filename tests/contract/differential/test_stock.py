@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from server.serving.app import build_app
+from specd._engine.serving.app import build_app
 from tests.contract.differential.stock import build_stock
 from tests.contract.differential.subjects import payment
-from tests.server.client import Answer, Client
+from tests.specd.engine.client import Answer, Client
 
 INVOICE = {
     "external_order_id": "order-1",

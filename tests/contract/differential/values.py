@@ -7,7 +7,7 @@ import re._parser as sre_parser  # type: ignore[import-not-found]
 from collections.abc import Mapping
 from typing import Any
 
-from server.openapi.structure import lookup
+from specd._engine.openapi.structure import lookup
 
 Schema = Mapping[str, Any]
 ODD_STRINGS = [

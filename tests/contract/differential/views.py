@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from server.openapi.structure import lookup
+from specd._engine.openapi.structure import lookup
 from tests.contract.differential.generate import JSON, METHODS, MULTIPART, URLENCODED, Request
 
 Document = Mapping[str, Any]

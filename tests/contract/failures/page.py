@@ -8,7 +8,7 @@ from pathlib import Path
 
 from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
-from server.error_docs import Failure
+from specd._engine.error_docs import Failure
 
 PAGE = Path(__file__).parents[3] / "docs/errors.md"
 SERVICES = {"payment": payment.list_failures, "chat": chat.list_failures}
@@ -17,7 +17,7 @@ HEAD = """# What to do about an error
 For users who write clients: every error, its cause and its remedy.
 
 Written by `scripts/errors-table` from the error classes: `models/payment/errors.py`,
-`models/chat`, `server/errors.py`. Change those, not this page.
+`models/chat`, `specd/_engine/errors.py`. Change those, not this page.
 
 Every error answer has a header `Link: </docs/<service>/errors#...>; rel="help"`, which leads to its
 row on the running server's copy of this page. `{braces}` stand for values of the request.

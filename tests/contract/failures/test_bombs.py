@@ -1,7 +1,7 @@
 """Files, mails, pictures and payloads made to cost much: each is refused, or read, within bounds of
 processor time and memory, and what is wrong in it is named.
 
-Documents: tests/server/test_document_bombs.py. Bodies of requests: tests/server/test_cost.py.
+Documents: tests/specd/engine/test_document_bombs.py. Bodies of requests: tests/specd/engine/test_cost.py.
 """
 
 import gzip
@@ -28,8 +28,8 @@ from models.chat.incoming_mail import TEXT_MAX, UnreadableMail
 from models.chat.integrations.catalogue import INTEGRATIONS, find_posts
 from models.chat.integrations.errors import MalformedPayload
 from models.chat.integrations.payloads import MOST_POSTS, Asked
-from server.errors import InvalidRequest
-from server.wire.multipart import parse_parts
+from specd._engine.errors import InvalidRequest
+from specd._engine.http.multipart import parse_parts
 from tests.support.cpu import cost_of
 from tests.support.pictures import (
     PIXEL,

@@ -7,8 +7,8 @@ import re
 import pytest
 
 import specs
-from pages.app import build_pages
-from server.error_docs import Failure
+from specd._engine.error_docs import Failure
+from specd._pages.app import build_pages
 from tests.contract.failures.page import PAGE, SERVICES, rendered
 from tests.support.served import documents_of
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from models.database import Database
+from specd._db.database import Database
 from tests.contract.failures.page import SERVICES
 from tests.support.app import ServiceApp
 from tests.support.chat.app import ChatApp, ChatClient
@@ -43,7 +43,7 @@ def test_every_code_is_reached_by_a_test() -> None:
 @contextmanager
 def impatient(app: ServiceApp, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The service waits a moment for a body, not fifteen seconds."""
-    monkeypatch.setattr("server.wire.answering._LINGER_SECONDS", 0.02)
+    monkeypatch.setattr("specd._engine.http.answering._LINGER_SECONDS", 0.02)
     patience = app.service.body_timeout_s
     object.__setattr__(app.service, "body_timeout_s", 0.02)
     try:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from models import migrate
+from specd._db import migrate
 from tests.contract.fuzz.chat_stage import fuzzed_chat
 from tests.contract.fuzz.payment_stage import fuzzed_payment
 from tests.live.running_server import RunningServer

@@ -38,8 +38,8 @@ from schemathesis.transport.requests import (
 )
 
 import specs
-from server.openapi.structure import lookup
-from server.wire.guard import MAX_TARGET
+from specd._engine.http.guard import MAX_TARGET
+from specd._engine.openapi.structure import lookup
 from tests.contract.fuzz.chat_facts import factual
 from tests.contract.fuzz.chat_refusals import is_of_the_domain
 from tests.contract.fuzz.chat_seen import Seen

@@ -24,19 +24,19 @@ import httpx
 import jwt
 from click.testing import CliRunner
 
-from cli.main import specd
 from demo.local_server import LocalServer
 from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from demo.video_vendor import LocalVendor
-from models import migrate
 from models.chat.identity.roles import Role
+from specd._cli.main import specd
+from specd._db import migrate
+from specd._workers.registry import NAMES
 from tests.contract.fuzz.chat_caretaker import CARE_EVERY_S, cared_for
 from tests.contract.fuzz.users import write_users
 from tests.live.running_server import ROOT, RunningServer
 from tests.support import warm
 from tests.support.chat.vendor_consent import consent
-from workers.registry import NAMES
 
 HOST = "127.0.0.1"
 PAYMENT_WORKERS = ("chain_watcher", "invoice_expiry")
@@ -79,7 +79,7 @@ class Operator:
         names = [name for name in NAMES if name not in PAYMENT_WORKERS]
         with log.open("ab") as output:
             process = warm.Popen(
-                [sys.executable, "-m", "cli.main", "worker", *names],
+                [sys.executable, "-m", "specd._cli.main", "worker", *names],
                 cwd=ROOT,
                 env=self.environment,
                 stdout=output,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from models import migrate
+from specd._db import migrate
 from tests.contract.fuzz.campaign import exceptions, run_schemathesis
 from tests.contract.fuzz.chat_stage import fuzzed_chat
 from tests.contract.fuzz.payment_stage import fuzzed_payment

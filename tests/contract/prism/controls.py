@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from server.serving.override import overriding_method
+from specd._engine.serving.override import overriding_method
 from tests.contract.prism.exchanges import Exchange
 from tests.contract.prism.routes import Routes
 

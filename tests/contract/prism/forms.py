@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from server.openapi.structure import lookup
+from specd._engine.openapi.structure import lookup
 from tests.contract.prism.routes import Routes
 
 FORM = "application/x-www-form-urlencoded"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from server.openapi.union import METHODS
+from specd._engine.openapi.union import METHODS
 
 Operation = Mapping[str, Any]
 

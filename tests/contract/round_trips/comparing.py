@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 from sqlalchemy import BigInteger
 
-from models.base import table_of
 from models.chat.exports.tables import PARTS
+from specd._db.base import table_of
 from tests.support.archives import reading_archive, verify_archive
 from workers.moves import ROOM
 

@@ -26,11 +26,11 @@ from demo.local_server import LocalServer
 from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from demo.video_vendor import LocalVendor
-from models import migrate
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import EmailChange, Invitation, Realm, User
-from models.clock import SystemClock
-from models.database import Database
+from specd._db import migrate
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.contract.sdk.stage import Stage, write_facts
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, VAULT, Cast, Member, make_cast

@@ -10,7 +10,7 @@ import yaml
 from openapi_schema_validator import OAS30ReadValidator, OAS30WriteValidator
 
 import specs
-from server.openapi.structure import lookup
+from specd._engine.openapi.structure import lookup
 
 Node = Mapping[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")

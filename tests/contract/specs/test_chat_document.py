@@ -16,9 +16,9 @@ from handlers.chat.wire import envelope
 from models.chat.access.group_settings import REALM_GROUPS, USER_GROUP_GROUPS
 from models.chat.organization.settings import SETTINGS
 from models.chat.people.defaults import CHANGEABLE
-from server.document.compiler import is_handler
-from server.document.responses import holds_list
-from server.document.schemas import Schemas
+from specd._engine.document.compiler import is_handler
+from specd._engine.document.responses import holds_list
+from specd._engine.document.schemas import Schemas
 from tests.support.documents import resolved
 
 DOCUMENT = specs.load("chat")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import specs
-from server.openapi.structure import lookup
+from specd._engine.openapi.structure import lookup
 from tests.support.documents import is_bounded_text
 from wsgi import project
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import specs
-from server.document.media import FORMS
-from server.openapi.structure import resolved, walk
+from specd._engine.document.media import FORMS
+from specd._engine.openapi.structure import resolved, walk
 from wsgi import project
 
 Node = Mapping[str, Any]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import specs
-from server.document.forms import Form
-from server.document.kinds import item_kinds_of, kinds_of
-from server.document.parameters import Parameters
-from server.document.schemas import Schemas
-from server.errors import InvalidRequest
-from server.openapi.structure import CONTENT_SCHEMA
+from specd._engine.document.forms import Form
+from specd._engine.document.kinds import item_kinds_of, kinds_of
+from specd._engine.document.parameters import Parameters
+from specd._engine.document.schemas import Schemas
+from specd._engine.errors import InvalidRequest
+from specd._engine.openapi.structure import CONTENT_SCHEMA
 
 DOCUMENT = specs.load("chat")
 SCHEMAS = Schemas(DOCUMENT, drop="readOnly")

@@ -17,7 +17,7 @@ from models.payment.errors import InvalidAmount
 from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATUSES
 from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
 from models.payment.money import parse_amount
-from server.document.compiler import is_handler
+from specd._engine.document.compiler import is_handler
 from tests.support.contract import operations_of
 from tests.support.documents import resolved, walk
 from tests.support.payment.states import STATES

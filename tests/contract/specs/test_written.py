@@ -9,10 +9,10 @@ import yaml
 from openapi_spec_validator import validate
 
 import specs
-from server.openapi.loading import load
-from server.response import Response
-from server.service import Service
-from server.serving.documents import published as published_by
+from specd._engine.openapi.loading import load
+from specd._engine.response import Response
+from specd._engine.service import Service
+from specd._engine.serving.documents import published as published_by
 from tests.support.served import documents_of
 from wsgi import project
 

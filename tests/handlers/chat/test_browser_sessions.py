@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import func, select
 
 from models.chat.tables import AuditLog, BrowserSession
-from models.database import Database
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast

@@ -8,7 +8,7 @@ from sqlalchemy import event, insert, update
 
 from models.chat.messages.edit_history import MOST_EDITS, MOST_TEXT
 from models.chat.tables import Message, MessageEdit, Realm
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat import flutter
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -13,7 +13,7 @@ from models.chat.events.messages import DeleteMessageEvent, DraftsAddEvent
 from models.chat.queues.delivery import Viewer
 from models.chat.queues.entries import MOST_BYTES, MOST_ENTRIES
 from models.chat.queues.polls import Polls, Waiter
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues

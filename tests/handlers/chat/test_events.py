@@ -16,7 +16,7 @@ from models.chat.queues.polls import Polls, Waiter
 from models.chat.queues.queues import Poll
 from models.chat.reading.terms import parse_terms
 from models.chat.tables import EventQueue
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast

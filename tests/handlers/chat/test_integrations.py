@@ -20,7 +20,7 @@ from models.chat.integrations.errors import MalformedPayload, MissingEventHeader
 from models.chat.integrations.payloads import MOST_POSTS, NAMES, Asked
 from models.chat.rendering import render
 from models.chat.rendering.texts import CONTENT_MAX
-from models.database import Database
+from specd._db.database import Database
 from tests.contract.inert_text.payloads import EVIL, LINES, PAYLOADS
 from tests.contract.inert_text.reading import Reading
 from tests.support.chat.answers import DONE, bad

@@ -16,7 +16,7 @@ from models.chat.tables import (
     Topic,
     UserMessage,
 )
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from models.chat.tables import Message
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from models.chat.presence import reports
 from models.chat.presence.view import OFFLINE_AFTER
 from models.chat.tables import Event, Presence, Realm, User
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat import flutter, zulip_term
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient

@@ -9,7 +9,7 @@ from sqlalchemy import delete, event, func, select
 from models.chat.channels import subscribing
 from models.chat.messages.flags import IS_PRIVATE, READ
 from models.chat.tables import Channel, Event, Message, UserGroup, UserMessage
-from models.database import Database
+from specd._db.database import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient, Repeated

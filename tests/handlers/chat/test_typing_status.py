@@ -9,7 +9,7 @@ from models.chat import typing_status
 from models.chat.queues.retention import LASTS
 from models.chat.tables import Channel, Event, Realm, User, UserGroup
 from models.chat.tables.log import EPHEMERAL
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat import flutter, zulip_term
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient

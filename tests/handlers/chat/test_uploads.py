@@ -12,9 +12,9 @@ from PIL import Image
 
 from adapters.file_store.store import StoreUnavailable
 from models.chat.common.vault import Vault
-from models.database import Database
 from pages import uploads
-from pages.app import build_pages
+from specd._db.database import Database
+from specd._pages.app import build_pages
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel, subscribe

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from models.database import Database
 from models.payment import expiry
 from models.payment.tables import Invoice
+from specd._db.database import Database
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, pay, set_head

@@ -11,9 +11,9 @@ from connexion.exceptions import BadRequestProblem, ProblemException
 import models.payment
 import specs
 from handlers.payment.wire import errors
-from models.errors import DatabaseUnavailable, DomainError
 from models.payment import errors as domain
-from server.errors import RateLimited, RequestTimeout
+from specd._db.errors import DatabaseUnavailable, DomainError
+from specd._engine.errors import RateLimited, RequestTimeout
 from tests.support.served import documents_of, served
 
 # Raised by the operator's commands only; an HTTP caller can never meet them.

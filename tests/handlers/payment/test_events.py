@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from models.database import Database
 from models.payment import keys
 from models.payment.retention import POLICY
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 

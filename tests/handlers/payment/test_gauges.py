@@ -5,9 +5,9 @@ from datetime import timedelta
 import httpx
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment import leases
 from models.payment.tables import ChainHead
+from specd._db.database import Database
 from tests.support.contract import HOST, ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp

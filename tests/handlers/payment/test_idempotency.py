@@ -9,8 +9,8 @@ import httpx
 import psycopg
 import pytest
 
-from models.database import Database
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
+from specd._db.database import Database
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway

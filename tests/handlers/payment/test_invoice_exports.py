@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 import specs
 from handlers.payment import invoices
-from models.database import Database
 from models.payment import bookkeeping, keys
 from models.payment.bookkeeping import COLUMNS
+from specd._db.database import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment import invoice_list
 from models.payment.settlement import cancel_invoice
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, make_method, pay

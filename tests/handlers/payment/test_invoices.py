@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment.checkpoints import find_checkpoint, move
 from models.payment.invoices import FRESH, NewestBlock
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from models.database import Database
 from models.payment import keys
+from specd._db.database import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_key
 

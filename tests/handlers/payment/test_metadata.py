@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import specs
-from models.database import Database
 from models.payment import invoice_list, metadata
 from models.payment.invoice_view import InvoiceView
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_invoice, pay

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 
 import specs
 from handlers.payment import invoices
-from models.database import Database
 from models.payment import bookkeeping, settlement
 from models.payment.bookkeeping import PAYMENT_COLUMNS
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Payment
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import (
     LIFETIME,

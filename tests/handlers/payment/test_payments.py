@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import httpx
 import pytest
 
-from models.database import Database
 from models.payment.settlement import cancel_invoice
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp

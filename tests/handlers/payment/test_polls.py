@@ -5,8 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from models.database import Database
 from models.payment.polls import Polls
+from specd._db.database import Database
 from tests.support.payment.factories import Merchant, make_invoice
 
 

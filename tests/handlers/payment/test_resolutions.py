@@ -12,12 +12,12 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 import specs
-from models.database import Database
 from models.payment import settlement
 from models.payment.lifecycle import ORPHANED
 from models.payment.resolutions import REASONS
 from models.payment.tables import InvoiceEvent, Payment
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay

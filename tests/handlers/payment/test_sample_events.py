@@ -8,8 +8,8 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 import specs
-from models.database import Database
 from models.payment.test_helpers.samples import TYPES
+from specd._db.database import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import Merchant, make_endpoint

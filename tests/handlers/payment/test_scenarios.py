@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import update
 
 import specs
-from models.database import Database
 from models.payment.events import KINDS
 from models.payment.tables import PaymentMethod
 from models.payment.test_helpers import runs
 from models.payment.test_helpers.scenarios import CATALOGUE, MAY_COME
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant

@@ -5,9 +5,9 @@ from datetime import datetime
 import pytest
 from sqlalchemy import Connection, func, select
 
-from models.database import Database
 from models.payment import keys
 from models.payment.base import PaymentBase
+from specd._db.database import Database
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.factories import Merchant, make_invoice, make_key
 from tests.support.served import served

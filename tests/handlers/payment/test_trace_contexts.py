@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import select
 
-from models.database import Database
 from models.payment.tables import Event
+from specd._db.database import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.invoices import ORDER, PATH, create
 

@@ -10,7 +10,6 @@ from sqlalchemy import delete, select, update
 from standardwebhooks.webhooks import Webhook
 
 from adapters.webhooks.sender import Received
-from models.database import Database
 from models.payment.event_list import read_id
 from models.payment.retention import POLICY
 from models.payment.tables import Event, IdempotencyKey
@@ -20,8 +19,9 @@ from models.payment.webhooks.tables import (
     WebhookEndpoint,
     WebhookSecret,
 )
-from models.types import to_ms
 from models.webhooks.addresses import AddressRefused
+from specd._db.database import Database
+from specd._db.types import to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp

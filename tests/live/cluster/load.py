@@ -22,11 +22,11 @@ from sqlalchemy import func, select
 
 from demo.seed import METHOD_ID, seed
 from models.chat.tables import Message
-from models.clock import SystemClock
-from models.database import Database
 from models.payment.event_list import written_id
 from models.payment.lifecycle import PAID
 from models.payment.tables import Event, Invoice
+from specd._db.clock import SystemClock
+from specd._db.database import Database
 from tests.live.chain_fixture import LocalChain
 from tests.live.cluster.topology import MACHINES, Cluster, until
 from tests.live.event_storm import ONLY, Reader

@@ -397,7 +397,7 @@ class Cluster:
 
     def start_part(self, name: str, word: str, tree: Path = ROOT) -> None:
         env = {**self.environment(name), "PYTHONPATH": str(tree)}
-        command = [sys.executable, "-m", "cli.main", word]
+        command = [sys.executable, "-m", "specd._cli.main", word]
         lent = ["env", "-C", str(tree), *command]
         self._run(f"{word}-{name}", lent, env=env)
 
@@ -420,7 +420,7 @@ class Cluster:
         for service in project.names:
             env[f"SPECD_{service.upper()}_DATABASE_URL"] = self.database_url(service)
         done = subprocess.run(
-            [sys.executable, "-m", "cli.main", *words],
+            [sys.executable, "-m", "specd._cli.main", *words],
             cwd=tree, env={**env, "PYTHONPATH": str(tree)}, capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr + done.stdout

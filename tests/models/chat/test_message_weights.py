@@ -13,7 +13,7 @@ from models.chat.reading import weights as message_weights
 from models.chat.reading.ranges import Range
 from models.chat.reading.weights import cut_to_weight
 from models.chat.tables import Message, MessageEdit, Reaction
-from models.database import Database
+from specd._db.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

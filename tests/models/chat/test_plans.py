@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from models.base import table_of
 from models.chat.tables import Message
-from models.database import Database
+from specd._db.base import table_of
+from specd._db.database import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

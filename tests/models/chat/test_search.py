@@ -13,9 +13,9 @@ from sqlalchemy import ColumnClause, column, select, table
 from models.chat.messages import search
 from models.chat.messages.words import MOST_INDEXED, Part, index_words, parse_query, stem_of
 from models.chat.reading.marks import mark_matches
-from models.database import Database
-from models.prepared import Query
-from models.reader import Db, dialect_of
+from specd._db.database import Database
+from specd._db.prepared import Query
+from specd._db.reader import Db, dialect_of
 
 ROOT = Path(__file__).parents[3]
 WORDS = (

@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from models import migrate
 from models.chat.messages import search
-from models.database import Database
+from specd._db import migrate
+from specd._db.database import Database
 
 PAGE = 4096
 BEFORE = 12_000

@@ -11,8 +11,8 @@ from models.chat.common import outbox
 from models.chat.exports import runs
 from models.chat.outgoing_webhooks import queue
 from models.chat.scheduling import delivery
-from models.database import Database
-from models.work_queue import WorkQueue
+from specd._db.database import Database
+from specd._db.work_queue import WorkQueue
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from tests.support.plans import watching

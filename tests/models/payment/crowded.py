@@ -7,11 +7,11 @@ from uuid import UUID
 
 from sqlalchemy import Connection, insert
 
-from models.base import table_of
-from models.database import Database
 from models.payment import tables
 from models.payment.lifecycle import EXPIRED, LATE, NONE, PAID, UNPAID
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
+from specd._db.base import table_of
+from specd._db.database import Database
 from tests.support.payment.factories import ADA_XPUB, CHAIN_ID, PAYER, TOKEN, make_hash
 
 INVOICES = 6_000

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from models.database import Database
 from models.payment.checkout_sessions import CheckoutView, create_checkout_session, find_checkout
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView
+from specd._db.database import Database
 from tests.support.payment.factories import (
     ADA_DEPOSITS,
     LIFETIME,

@@ -6,9 +6,9 @@ from datetime import datetime
 import pytest
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment import checkpoints
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
+from specd._db.database import Database
 from tests.support.payment.factories import CHAIN_ID, make_hash
 
 

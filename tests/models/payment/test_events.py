@@ -11,14 +11,14 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from models.base import table_of
-from models.database import Database
 from models.payment import event_list, event_log, expiry
 from models.payment.event_list import EventFilter
 from models.payment.events import KINDS, InvoiceCreated, MerchantEvent, kinds_of
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import Event, Payment
 from models.payment.webhooks.events import WebhookEndpointDisabled
+from specd._db.base import table_of
+from specd._db.database import Database
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay, set_head
 from tests.support.payment.states import STATES, TRANSITIONS
 from tests.support.served import served

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event
 
-from models.database import Database
 from models.payment.event_list import EventFilter, list_events
 from models.payment.invoice_list import InvoiceFilter, list_invoices
+from specd._db.database import Database
 from tests.support.payment.factories import Merchant, make_invoice
 
 

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from models.database import Database
 from models.payment import keys
 from models.payment.errors import InsufficientScope, KeyDoesNotExist, ProjectDoesNotExist
 from models.payment.keys import Actor
+from specd._db.database import Database
 from tests.support.payment.factories import ADA_XPUB, Merchant
 
 

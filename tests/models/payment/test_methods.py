@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from models.database import Database
 from models.payment import methods, projects
 from models.payment.errors import (
     InvalidMethod,
@@ -16,6 +15,7 @@ from models.payment.errors import (
     ProjectDoesNotExist,
 )
 from models.payment.methods import MAIN_NETS
+from specd._db.database import Database
 from tests.support.payment.factories import ADA_XPUB, TOKEN, Merchant, make_method
 
 

@@ -16,7 +16,6 @@ import pytest
 from sqlalchemy import make_url
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment import checkpoints, event_list, expiry, keys, methods, receivers, settlement
 from models.payment import receipts as receipt_list
 from models.payment import watching as watched
@@ -29,8 +28,9 @@ from models.payment.receipts import ReceiptFilter
 from models.payment.retention import POLICY
 from models.payment.webhooks import backlog, deliveries, endpoints, fan_out, outcomes, queue
 from models.payment.webhooks.outcomes import Attempt, Reply
-from models.retention import Rule
-from models.types import to_ms
+from specd._db.database import Database
+from specd._db.retention import Rule
+from specd._db.types import to_ms
 from tests.models.payment.crowded import (
     ENDPOINT,
     INVOICE,

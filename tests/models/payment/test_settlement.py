@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from models.database import Database
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import InvoiceEvent, Payment
+from specd._db.database import Database
 from tests.support.payment.factories import Merchant, make_invoice, pay
 
 

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment import receivers, watching
 from models.payment.checkpoints import BlockMark
 from models.payment.invoice_view import InvoiceView, read_settled
@@ -17,6 +16,7 @@ from models.payment.receivers import Receiver
 from models.payment.rendering import render_with_notes
 from models.payment.tables import Invoice, Payment
 from models.payment.watching import Observation
+from specd._db.database import Database
 from tests.support.payment.factories import CHAIN_ID, Merchant, make_hash, make_invoice
 
 

@@ -13,7 +13,7 @@ from models.chat.identity.roles import BotType, Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.chat.tables import User
-from models.database import AT_THE_END
+from specd._db.database import AT_THE_END
 
 SECRET = b"the secret of the chat tests, 32 bytes and more"
 KEYS = KeyMaker(SECRET)

@@ -8,10 +8,10 @@ from adapters.chain.gateway import ChainUnreachable, NoEndpoint
 from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wire.webhooks import Webhooks
 from handlers.payment.wiring import build_service
-from models.clock import Clock
-from models.database import Database
 from models.payment.invoices import NewestBlock
 from settings import Settings
+from specd._db.clock import Clock
+from specd._db.database import Database
 from tests.support.app import ServiceApp, Swap
 from tests.support.payment.factories import CHAIN_ID, make_hash
 from tests.support.receivers import ScriptedReceivers

@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from models.database import Database
 from models.payment import invoices, keys, methods, projects
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import apply_settlement
@@ -21,6 +20,7 @@ from models.payment.tables import ChainHead, Invoice, Payment, PaymentMethod, Pr
 from models.payment.webhooks import endpoints
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.vault import WebhookVault
+from specd._db.database import Database
 
 # Accounts 0 and 1 of the public test mnemonic "legal winner thank year wave sausage worth useful
 # legal winner thank yellow"; deposits are their children 0/0, 0/1, ...

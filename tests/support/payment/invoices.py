@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 from sqlalchemy import func, select
 
-from models.database import Database
 from models.payment.tables import Wallet
+from specd._db.database import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import ADA_XPUB
 

@@ -1,4 +1,4 @@
-"""Lists of invoices by exception and by deposit address, whose indexes `models.indexes` builds."""
+"""Lists of invoices by exception and by deposit address, whose indexes `specd._db.indexes` builds."""
 
 revision = "0003"
 down_revision = "0002"

@@ -1,4 +1,4 @@
-"""Lists of invoices by payment method and by their last change, whose indexes `models.indexes`
+"""Lists of invoices by payment method and by their last change, whose indexes `specd._db.indexes`
 builds.
 """
 

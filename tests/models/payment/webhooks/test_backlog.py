@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from models.database import Database
 from models.payment.webhooks import backlog, fan_out, outcomes, queue
 from models.payment.webhooks.backlog import Backlog, find_backlog
 from models.payment.webhooks.outcomes import Attempt, Reply
 from models.payment.webhooks.tables import WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
+from specd._db.database import Database
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice
 

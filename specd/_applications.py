@@ -1,0 +1,74 @@
+"""Puts the services of a project together into the application that gunicorn serves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from specd import _logs as logs
+from specd import _tracing as tracing
+from specd._engine import service as engine
+from specd._engine.openapi.mistakes import Mistakes
+from specd._engine.openapi.union import unite
+from specd._engine.serving.app import build_app
+from specd._pages.app import build_pages
+from specd._project import Project, Service, find_object
+from specd._settings import Settings, SettingsError, load_settings
+
+
+def compose(service: Service, settings: Settings, *, has_optional: bool = False) -> engine.Service:
+    """Return a service as its wiring puts it together, if asked with all optional documents."""
+    wiring = import_module(service.wiring)
+    more = {"has_optional": True} if has_optional and service.optional else {}
+    composed: engine.Service = wiring.compose(settings, **more)
+    return composed
+
+
+def find_contents(service: engine.Service) -> dict[str, Mapping[str, Any]]:
+    """Return name -> content of each document, in which every operation has its operationId."""
+    return {each.name: unite(service.name, [each]) for each in service.documents}
+
+
+def build(project: Project, services: Sequence[Service]) -> Any:
+    """Return the ASGI application of some services, by the settings of the environment."""
+    settings = load_settings()
+    composed = {each.name: compose(each, settings) for each in services}
+    logs.configure(settings.log_level, secrets=find_object(project.secrets))
+    pages = build_pages(
+        documents={
+            name: address
+            for service in composed.values()
+            for name, address in service.addresses.items()
+        },
+        contents={
+            name: content
+            for service in composed.values()
+            for name, content in find_contents(service).items()
+        },
+        failures={
+            service.name: service.list_failures()
+            for service in composed.values()
+            if service.list_failures is not None
+        },
+        own=[
+            partial(import_module(each.pages).install_for, service=composed[each.name])
+            for each in services
+            if each.pages
+        ],
+        is_https=settings.public_url.startswith("https://"),
+    )
+    return build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
+
+
+def build_or_exit(project: Project, services: Sequence[Service]) -> Any:
+    """Return the application. A document with mistakes ends the process with their report, and so
+    do traces that cannot be exported, and settings that need an extra that is not installed.
+    """
+    try:
+        tracing.start(os.environ, "specd-server")
+        return build(project, services)
+    except (Mistakes, tracing.CannotTrace, SettingsError) as error:
+        raise SystemExit(str(error)) from None

@@ -1,0 +1,117 @@
+"""`specd check`: every mistake of documents and handlers, each with its file and line."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from specd._applications import compose
+from specd._cli.documents import read_documents
+from specd._cli.output import printable
+from specd._engine.document.checking import check_file
+from specd._engine.errors import DocumentError
+from specd._engine.mocking.service import build_mock
+from specd._engine.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report, shortened
+from specd._engine.serving.app import build_app
+from specd._project import current
+from specd._settings import settings_class
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=FILE)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "github")),
+    default="text",
+    help="`text` is file:line:column: place: message, `github` is annotations of GitHub Actions.",
+)
+@click.pass_context
+def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
+    """Check OpenAPI documents, or without FILE the services' with their handlers.
+
+    Exit 1 if one has a mistake. The report names each mistake by file and line.
+    """
+    documents = files or tuple(map(current().document_file, current().documents))
+    found: list[Mistake] = []
+    for file in documents:
+        found += check_file(file) or (_find_uncompiled(file) if files else ())
+    if not files:
+        found += _check_handlers()
+    mistakes = in_order(found)
+    checked = printable(", ".join(file.name for file in documents)) + (
+        "" if files else " and their handlers"
+    )
+    click.echo(FORMATS[form](mistakes, checked))
+    context.exit(1 if mistakes else 0)
+
+
+def _find_uncompiled(file: Path) -> Sequence[Mistake]:
+    """Return what stops the start of a service of a document that breaks no other rule."""
+    try:
+        build_mock(read_documents([file]), is_checked=False)
+    except Mistakes as error:
+        return error.found
+    except DocumentError:  # of a document that has nothing to serve
+        return ()
+    return ()
+
+
+def _check_handlers() -> Sequence[Mistake]:
+    """Return what stops the start of the services, which are put together without settings,
+    with all documents."""
+    with TemporaryDirectory() as folder:
+        settings = settings_class()(data_dir=Path(folder))
+        try:
+            build_app([compose(each, settings, has_optional=True) for each in current().services])
+        except Mistakes as error:
+            return error.found
+    return ()
+
+
+def _as_text(mistakes: Sequence[Mistake], checked: str) -> str:
+    """Return a line for each mistake, as editors and compilers write them, and what was checked."""
+    return "\n".join(filter(None, (report(mistakes), f"Checked {checked}: {_count(mistakes)}.")))
+
+
+def _as_json(mistakes: Sequence[Mistake], checked: str) -> str:
+    return json.dumps({"checked": checked, "mistakes": [asdict(each) for each in mistakes]})
+
+
+def _as_github(mistakes: Sequence[Mistake], checked: str) -> str:
+    """Return workflow commands: GitHub shows each beside the line that is wrong."""
+    lines = [
+        f"::error file={_property(each.file)},line={each.line},col={each.column}::"
+        + _escaped(shortened(": ".join(filter(None, (each.place, each.message)))))
+        for each in mistakes[:MOST]
+    ]
+    return "\n".join((*lines, f"Checked {checked}: {_count(mistakes)}."))
+
+
+def _escaped(text: str) -> str:
+    return printable(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _count(mistakes: Sequence[Mistake]) -> str:
+    match len(mistakes):
+        case 0:
+            return "no mistakes"
+        case 1:
+            return "1 mistake"
+    return f"{len(mistakes)} mistakes"
+
+
+FORMATS: dict[str, Callable[[Sequence[Mistake], str], str]] = {
+    "text": _as_text,
+    "json": _as_json,
+    "github": _as_github,
+}

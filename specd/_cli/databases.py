@@ -1,0 +1,123 @@
+"""Opens the databases of a command; rejects a missing or outdated one, and another secret."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import click
+from sqlalchemy import make_url, text
+from sqlalchemy.orm import Session
+
+from specd._db import secret_checks
+from specd._db.database import Database
+from specd._db.revisions import is_foreign, is_usable
+from specd._db.secret_checks import SharedSecret
+from specd._project import current, find_object
+from specd._settings import Settings, variable
+
+SQLITE = "sqlite:///"
+UNKNOWN_REVISION = (
+    "not of this release or an earlier one; restore a backup, or start with an empty database"
+)
+UNMIGRATED = "not migrated to this release; run `specd migrate` first"
+
+
+@contextmanager
+def open_database(service: str, settings: Settings) -> Iterator[Database]:
+    """Yield a service's database, migrated. Raise ClickException or DatabaseUnavailable."""
+    url = settings.database_urls[service]
+    if is_missing(url) or not is_usable(url, service):
+        raise click.ClickException(f"The {service} database is {why_unusable(url, service)}.")
+    with closing(Database.for_service(service, settings)) as database:
+        yield database
+
+
+def find_secret(service: str) -> SharedSecret | None:
+    """Return the secret that all machines of a service share. None for a service without one."""
+    reference = current()[service].secret
+    return find_object(reference) if reference else None
+
+
+@contextmanager
+def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
+    """Yield a service's database, migrated and written under the secret of this machine. The first
+    machine decides on the secret. Raise ClickException or DatabaseUnavailable.
+    """
+    secret = find_secret(service)
+    with open_database(service, settings) as database:
+        if secret and not secret_checks.is_shared(
+            database, secret.table, secret.open_texts(settings)
+        ):
+            raise click.ClickException(
+                f"The {service} database was written under another {variable(f'{service}_secret')};"
+                f" give this machine the same (if unset, it is the file {service}-secret in"
+                f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
+            )
+        yield database
+
+
+def require_databases(settings: Settings, *only: str | None) -> None:
+    """Raise ClickException unless the databases of `only` (default: all services) are migrated,
+    were written under the secrets of this machine, and keep the time limits of connections.
+    """
+    wanted = set(filter(None, only)) or settings.database_urls.keys()
+    for service in settings.database_urls:
+        if service in wanted:
+            with open_with_secret(service, settings) as database:
+                lacks = database.missing_limits()
+            if lacks:
+                raise click.ClickException(
+                    f"The {service} database is {limits_are_missing(lacks)}."
+                )
+
+
+def renew_check(session: Session, service: str, settings: Settings) -> None:
+    """Reject every machine without the present secret of this machine from now on."""
+    if secret := find_secret(service):
+        secret_checks.renew(session, secret.table, secret.open_texts(settings))
+
+
+def owner_is_missing(url: str) -> str:
+    """Return how a superuser of PostgreSQL makes the role and the database of a URL."""
+    parts = make_url(url)
+    role, name = (_identifier(text or "specd") for text in (parts.username, parts.database))
+    return (
+        f"as a superuser: CREATE ROLE {role} LOGIN PASSWORD '...'; CREATE DATABASE {name} OWNER"
+        f" {role} ENCODING 'UTF8' TEMPLATE template0; of a database that is there: ALTER DATABASE"
+        f" {name} OWNER TO {role} (docs/deploy/first-hour.md)"
+    )
+
+
+def may_create_tables(url: str) -> bool:
+    """Return whether the role of a PostgreSQL URL may create tables. Raise DatabaseUnavailable."""
+    with closing(Database(url)) as database, database.reading_apart() as connection:
+        asked = text("SELECT has_schema_privilege(current_schema(), 'CREATE')")
+        return bool(connection.execute(asked).scalar())
+
+
+def _identifier(name: str) -> str:
+    """Return an identifier of SQL, quoted if it must be."""
+    if re.fullmatch("[a-z_][a-z0-9_]*", name):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def limits_are_missing(lacks: list[str]) -> str:
+    """Return what to tell an operator about what `Database.missing_limits` returns."""
+    return (
+        f"without {', '.join(lacks)}; behind a pooler that changes connections between"
+        " transactions, add `?pooling=transaction` to the database's URL"
+    )
+
+
+def is_missing(url: str) -> bool:
+    """Return whether the URL names a missing SQLite file, without creating it."""
+    return url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE).split("?")[0]).exists()
+
+
+def why_unusable(url: str, service: str) -> str:
+    """Return what to tell an operator about a database whose schema this release cannot use."""
+    if not is_missing(url) and is_foreign(url, service):
+        return UNKNOWN_REVISION
+    return UNMIGRATED

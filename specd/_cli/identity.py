@@ -1,0 +1,50 @@
+"""As whom and with which settings a command runs: what the service could not use is refused."""
+
+import os
+import pwd
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from specd._settings import PREFIX, variable
+
+SERVICE_SETTINGS = Path("/etc/specd.env")
+WITHOUT_DATA = frozenset({"check", "config", "mock", "new", "routes"})
+"""Commands that neither read nor write the data of an installation."""
+_HELP = frozenset({"-h", "--help", "--version"})
+
+
+def require_identity(
+    words: Sequence[str], env: Mapping[str, str], *, user: int, service: Path = SERVICE_SETTINGS
+) -> None:
+    """Raise ClickException for root in a data directory of another user, which could not read what
+    root makes there, and for a command without settings on a machine whose service has some.
+    """
+    names = [word for word in words if not word.startswith("-")]
+    if not names or names[0] in WITHOUT_DATA or _HELP & set(words):
+        return
+    if service.exists() and not any(name.startswith(PREFIX) for name in env):
+        raise click.ClickException(
+            f"The service of this machine has its settings in {service}, and this command has none,"
+            " so it would use other databases. Run it by /usr/local/bin/specd"
+            " (docs/deploy/README.md)."
+        )
+    data_dir = Path(env.get(variable("data_dir"), "").strip() or "var")
+    if user == 0 and data_dir.is_dir() and (owner := data_dir.stat().st_uid) != 0:
+        raise click.ClickException(
+            f"{data_dir} belongs to {_name(owner)}, who could not read what root makes there. Run"
+            " the command as that user, by /usr/local/bin/specd (docs/deploy/README.md)."
+        )
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"the user {user}"
+
+
+def require_own_identity(words: Sequence[str]) -> None:
+    """Do so for this process."""
+    require_identity(words, os.environ, user=os.geteuid())

@@ -1,0 +1,157 @@
+"""The console script `specd`: a click group that turns failures into a line and an exit status."""
+
+import ast
+import gc
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+import structlog
+
+from specd._cli.identity import require_own_identity
+from specd._cli.output import database_message, one_sentence, without_secrets
+from specd._db.errors import DomainError
+from specd._engine.release import RELEASE
+from specd._library_internals import SeamGone
+from specd._project import current
+from specd._settings import SettingsError
+
+COMMANDS = {
+    **{name: f"cli.{name}" for name in ("migrate", "serve", "worker", "new", "routes", "mock")},
+    **{name: f"cli.{name}" for name in ("check", "config", "doctor")},
+    **{service.name: service.commands for service in current().services if service.commands},
+    **current().commands,
+}
+"""Command -> the module that has the function of its name."""
+COLLECT_AFTER = (20_000, 20, 50)
+"""The thresholds of garbage collection. With Python's own, its search of imported modules, which
+stay, takes a fifth of a server's start.
+"""
+TRACEBACK = "--traceback"
+USAGE_STATUS = 2
+FAILURE_STATUS = 1
+INTERRUPTED_STATUS = 130
+
+
+class Commands(click.Group):
+    """`specd NAME` is the function NAME of its module, which is imported on demand, because all of
+    them together take two seconds to import.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by their docstrings alone, without an import."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, listed(name).get_short_help_str(limit)) for name in COMMANDS]
+            )
+
+
+def listed(name: str) -> click.Command:
+    """Return a command with its name and the help of its docstring alone."""
+    spec = find_spec(COMMANDS[name])
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    (function,) = (
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name
+    )
+    return click.Command(name, help=ast.get_docstring(function))
+
+
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(version=RELEASE, message="specd %(version)s")
+@click.option(
+    TRACEBACK,
+    is_flag=True,
+    expose_value=False,
+    help="Show the traceback of a failure. Must be the first argument.",
+)
+def specd() -> None:
+    """Payment test checkout and team chat, served straight from their OpenAPI documents.
+
+    Settings are SPECD_* environment variables: `specd config check` lists them.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and exit: 0, 1 for a failure, 2 for a wrong command line."""
+    words = sys.argv[1:] if arguments is None else arguments
+    gc.set_threshold(*COLLECT_AFTER)
+    try:
+        # No other user of this machine may read the files of a command.
+        with _silent_logs(), private_files():
+            require_own_identity(words)
+            status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
+    except Exception as error:
+        if TRACEBACK in words[:1]:
+            # Locals are not shown, but a message may quote the input, so it is masked as well.
+            click.echo(without_secrets("".join(traceback.format_exception(error))), err=True)
+        click.echo(f"Error: {one_sentence(_wording(error))}", err=True)
+        status = USAGE_STATUS if isinstance(error, click.UsageError) else FAILURE_STATUS
+    except KeyboardInterrupt:
+        status = INTERRUPTED_STATUS
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Restrict new files and folders of this process and its children to their owner."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def _silent_logs() -> Iterator[None]:
+    """Silence the logs of short commands; `worker` configures its own log."""
+    before = structlog.get_config()
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),
+        cache_logger_on_first_use=False,
+    )
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
+
+
+def _wording(error: Exception) -> str:
+    if message := database_message(error):
+        return f"The database cannot be used: {message}"
+    match error:
+        case click.ClickException():
+            return error.format_message()
+        case click.Abort():
+            return "Interrupted."
+        case DomainError() | SettingsError() | SeamGone():
+            return str(error)
+        case OSError() if error.strerror:
+            return f"{error.strerror}: {error.filename or error.errno}"
+    # The text of an unexpected exception may contain secrets, so only its class is shown.
+    return f"specd failed ({type(error).__name__}); `specd {TRACEBACK} ...` shows where"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The output of commands: text for people, or with `--json` one JSON object as the last line."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from specd._db.errors import DatabaseUnavailable
+from specd._engine.printable import printable as printable
+from specd._settings import mask
+
+PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
+
+json_option = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object as the last line of standard output.",
+)
+
+
+def answer(payload: Mapping[str, Any], *, as_json: bool, text: str) -> None:
+    """Print the result of a command, last on standard output."""
+    click.echo(json.dumps(payload) if as_json else text)
+
+
+def answer_table(
+    payload: Mapping[str, Any],
+    *,
+    as_json: bool,
+    columns: tuple[str, ...],
+    rows: list[tuple[str, ...]],
+) -> None:
+    """Print the result of a command that lists things."""
+    if as_json:
+        click.echo(json.dumps(payload))
+        return
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*map(escape, row))  # `specd[s3]` is text, not markup
+    console = Console()
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH
+    console.print(table)
+
+
+def without_secrets(text: str) -> str:
+    """Return `text` with API keys, extended private keys and passwords in URLs replaced."""
+    text = re.sub(r"\b([a-zA-Z]prv)[1-9A-HJ-NP-Za-km-z]{20,}", r"\1***", text)
+    text = re.sub(r"\b[A-Za-z0-9]{32}\b", "***", text)
+    text = re.sub(r"\b(prk_test_)[A-Za-z0-9_-]+", r"\1***", text)
+    return mask(text)
+
+
+def one_sentence(text: str) -> str:
+    """Return `text` on one line, ending in a period, without secrets."""
+    text = " ".join(without_secrets(text).split())
+    return text if text.endswith((".", "!", "?", "…")) else text + "."
+
+
+def database_message(error: Exception) -> str:
+    """Return the first line of the database's or driver's message; later lines may quote data."""
+    cause = error.__cause__ if isinstance(error, DatabaseUnavailable) else error
+    lines = str(getattr(cause, "orig", None) or "").strip().splitlines()
+    return lines[0] if lines else ""

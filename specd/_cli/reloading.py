@@ -1,0 +1,343 @@
+"""`specd serve --reload`: the newest version that can be served is served, by a process of its own.
+
+This process opens the socket, imports the libraries and watches the files. It forks one that
+imports the models, anew only when a file below the handlers has changed, because models take half
+of a start. That one forks a process for each version. A version takes over when it serves; then the
+one before it answers what it has accepted, and ends. For an instant both accept. A version that
+cannot be served ends with a report, and the one before it goes on, with that report in the
+`details` of its errors. Each process ends when the channel to the first one is closed.
+
+It runs alone (`python -m specd._cli.reloading HOST:PORT APPLICATION`), because it must not have imported
+what it watches.
+"""
+
+import gc
+import json
+import math
+import os
+import pkgutil
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from specd._cli.watching import (
+    ROOT,
+    WATCHED,
+    Files,
+    forget_compiled,
+    import_libraries,
+    is_below_handlers,
+    status_of,
+    watched,
+)
+from specd._engine.openapi.loading import load_cached
+from specd._engine.serving.app import engine_of
+from specd._engine.serving.development import STOP_S, listen, run, with_mistake
+from specd._project import EVERYTHING, current
+
+UNDERSTOOD = frozenset(
+    ("ClickException", "DocumentError", "DocumentErrors", "Mistakes", "SettingsError", "SystemExit")
+)
+"""What needs no traceback, because its message is for whoever made the mistake."""
+POLL_S = 0.1
+AGAIN_S = 1.0
+START_S = 60.0
+KILL_S = STOP_S + 1.0
+"""How long a version that hangs is left when it is to end."""
+
+
+def main(bind: str, application: str) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    gc.disable()  # what is imported stays, and a collection would look through it
+    listener = listen(bind)
+    print(f"Listening at http://{bind}, and watching {', '.join(WATCHED)}.", file=sys.stderr)
+    import_libraries()
+    gc.freeze()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stop)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that have ended
+    _Reloader(listener, application).serve()
+
+
+def _stop(number: int, frame: object) -> None:
+    raise SystemExit(0)
+
+
+class _Process:
+    """Another process, by our end of the channel to it."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        channel.settimeout(START_S)
+        self.channel = channel
+        self._lines = channel.makefile("r", encoding="utf-8")
+
+    def report(self) -> dict[str, Any]:
+        """Return what the process says next; nothing where it has ended or takes too long."""
+        with suppress(OSError, ValueError):
+            report: dict[str, Any] = json.loads(self._lines.readline())
+            return report
+        return {}
+
+    def note(self, mistake: str) -> None:
+        """Have the errors of this version name a mistake of a newer one."""
+        with suppress(OSError):
+            _send(self.channel, {"mistake": mistake})
+
+    def is_alive(self) -> bool:
+        """Return whether it holds its end of the channel. It says no more than its reports."""
+        return not select.select([self.channel], [], [], 0)[0]
+
+    def stop(self) -> None:
+        """Have it end after its last answers."""
+        with suppress(OSError):
+            self.channel.shutdown(socket.SHUT_WR)
+
+
+class _Reloader:
+    """Watches the files, and replaces the process that serves."""
+
+    def __init__(self, listener: socket.socket, application: str) -> None:
+        self._listener = listener
+        self._application = application
+        self._base: _Process | None = None
+        self._serving: _Process | None = None
+        self._ending: list[_Process] = []
+        self._mistake = ""
+        self._again_at = math.inf
+        self._others: set[Path] = set()
+        """Files of documents that are outside of the folders that are watched."""
+
+    def serve(self) -> None:
+        seen: Files = {}
+        try:
+            while True:
+                now = status_of((*watched(), *self._others))
+                changed = {path for path, _ in now.items() ^ seen.items()}
+                if self._serving is not None and not self._serving.is_alive():
+                    print("The server has ended; starting it again.", file=sys.stderr)
+                    self._serving, self._again_at = None, 0.0
+                if changed or time.monotonic() > self._again_at:
+                    if seen:
+                        forget_compiled(changed)
+                    self._start(changed)
+                    seen = status_of(self._others) | now
+                self._ending = [version for version in self._ending if version.is_alive()]
+                time.sleep(POLL_S)
+        finally:
+            self._end_all()
+
+    def _end_all(self) -> None:
+        for process in (self._base, self._serving):
+            if process is not None:
+                process.stop()
+                self._ending.append(process)
+        while any(process.is_alive() for process in self._ending):
+            time.sleep(0.02)
+
+    def _start(self, changed: set[Path]) -> None:
+        """Start the present version. It takes over when it serves."""
+        began = time.monotonic()
+        version, report = self._try_start(changed)
+        self._again_at = math.inf
+        if "serves" not in report:
+            version.stop()
+            if report.get("kind") == "ClickException":  # a database, which is no file
+                self._again_at = time.monotonic() + AGAIN_S
+            self._keep(report)
+            return
+        self._mistake = ""
+        took = time.monotonic() - began
+        print(f"Serving the present version after {took:.2f} s.", file=sys.stderr, flush=True)
+        if self._serving is not None:
+            self._serving.stop()
+            self._ending.append(self._serving)
+        self._serving = version
+        self._others = {Path(name) for name in version.report().get("files", ())}
+
+    def _try_start(self, changed: set[Path]) -> tuple[_Process, dict[str, Any]]:
+        """Return the process of the present version and its report; where the models cannot be
+        imported, theirs.
+        """
+        if self._base is not None and any(map(is_below_handlers, changed)):
+            self._base.stop()
+            self._base = None
+        if self._base is None or not self._base.is_alive():
+            base = self._forked()
+            report = base.report()
+            if "imported" not in report:
+                return base, report
+            self._base = base
+        ours, theirs = socket.socketpair()
+        version = _Process(ours)
+        with suppress(OSError):
+            socket.send_fds(self._base.channel, [b"+"], [theirs.fileno()])
+        theirs.close()
+        return version, version.report()
+
+    def _forked(self) -> _Process:
+        ours, theirs = socket.socketpair()
+        sys.stderr.flush()
+        if os.fork() == 0:
+            ours.close()
+            _serve_base(self._listener, theirs, self._application)
+        theirs.close()
+        return _Process(ours)
+
+    def _keep(self, report: dict[str, Any]) -> None:
+        """Go on with the version before, and say once why."""
+        mistake = report.get("mistake", "The server has ended before it served.")
+        if mistake == self._mistake:
+            return
+        self._mistake = mistake
+        kept = "the version before it serves on" if self._serving else "nothing is served yet"
+        print(f"{report.get('traceback', '')}Not loaded: {mistake}\n({kept})", file=sys.stderr)
+        sys.stderr.flush()
+        if self._serving is not None:
+            self._serving.note(mistake)
+
+
+def _serve_base(listener: socket.socket, channel: socket.socket, application: str) -> None:
+    """Import the models, fork a process for each channel that comes, and end the process."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with _ending_with_report(channel):
+        for name in current().names if application == EVERYTHING else (application,):
+            _import_all(f"models.{name}")
+        gc.freeze()
+        _send(channel, {"imported": True})
+        while (received := socket.recv_fds(channel, 1, 1))[0]:
+            version = socket.socket(fileno=received[1][0])
+            if os.fork() == 0:
+                channel.close()
+                _serve_version(listener, version, application)
+            version.close()
+
+
+def _import_all(package: str) -> None:
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(module.name)
+
+
+def _serve_version(listener: socket.socket, channel: socket.socket, application: str) -> None:
+    """Load what the files hold now, serve it, and end the process."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    mistakes = [""]
+    threading.Thread(target=_listen_to, args=(channel, mistakes), daemon=True).start()
+    with _ending_with_report(channel):
+        app = _load(application, mistakes)
+
+        def announce() -> None:
+            gc.freeze()
+            gc.enable()
+            _send(channel, {"serves": True})
+            _send(channel, {"files": _files_of(app)})
+
+        run(app, listener, announce=announce, one_request=True)
+
+
+@contextmanager
+def _ending_with_report(channel: socket.socket) -> Iterator[None]:
+    """End the process with the context, and report the mistake that has ended it."""
+    status = 1
+    try:
+        yield
+        status = 0
+    except BaseException as error:
+        kind = type(error).__name__
+        about = "" if kind in UNDERSTOOD else _traceback(error)
+        _send(channel, {"kind": kind, "mistake": _mistake(error), "traceback": about})
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _load(application: str, mistakes: list[str]) -> Any:
+    """Return the application, whose errors name the last mistake."""
+    require_migrated(application)
+    app: Any = getattr(import_module("wsgi"), application)
+    engine = engine_of(app)
+    for api in () if engine is None else engine.apis:
+        api.service = replace(
+            api.service, respond=with_mistake(api.service.respond, lambda: mistakes[-1])
+        )
+    return app
+
+
+def require_migrated(application: str) -> None:
+    """Raise `ClickException` unless the databases are those of the present models."""
+    settings = import_module("base_settings").load_settings()
+    open_database = import_module("specd._cli.databases").open_database
+    for service in settings.database_urls:
+        if application in (EVERYTHING, service):
+            with open_database(service, settings):
+                pass
+
+
+def _files_of(app: Any) -> list[str]:
+    """Return the files of all documents."""
+    engine = engine_of(app)
+    paths = [
+        document.path
+        for api in (() if engine is None else engine.apis)
+        for document in api.service.documents
+        if document.path is not None
+    ]
+    return [str(file) for path in paths for file in load_cached(path).files]
+
+
+def _listen_to(channel: socket.socket, mistakes: list[str]) -> None:
+    """Take in what the newest version's mistake is. End the process when the channel is closed."""
+    with suppress(OSError, ValueError):
+        for line in channel.makefile("r", encoding="utf-8"):
+            mistakes.append(json.loads(line)["mistake"])
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(KILL_S)
+    os._exit(1)
+
+
+def _send(channel: socket.socket, message: dict[str, Any]) -> None:
+    channel.sendall(json.dumps(message).encode() + b"\n")
+
+
+def _mistake(error: BaseException) -> str:
+    """Return one line: of a document's mistake its text, of another the place in our source."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    if type(error).__name__ in UNDERSTOOD:
+        return _without_secrets(str(error))
+    if isinstance(error, SyntaxError) and error.filename:
+        place, line = error.filename, error.lineno
+    else:
+        frames = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if frame.filename.startswith(str(ROOT)) and frame.filename != __file__
+            and ".venv" not in frame.filename
+        ]  # fmt: skip
+        if not frames:
+            return _without_secrets(text)
+        place, line = frames[-1].filename, frames[-1].lineno
+    return _without_secrets(f"{place.removeprefix(f'{ROOT}/')}:{line}: {text}")
+
+
+def _traceback(error: BaseException) -> str:
+    return _without_secrets("".join(traceback.format_exception(error)))
+
+
+def _without_secrets(text: str) -> str:
+    return str(import_module("specd._cli.output").without_secrets(text))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

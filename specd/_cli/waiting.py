@@ -1,0 +1,59 @@
+"""Waiting for a database that comes up later than this machine, as after a power cut."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from specd._cli.databases import SQLITE
+from specd._cli.output import database_message
+from specd._db.errors import DatabaseUnavailable
+from specd._settings import Settings
+
+PAUSE_S = 0.5
+START_WAIT_S = 600.0
+"""For how long servers and workers wait at their start."""
+T = TypeVar("T")
+
+
+def wait_option(default_s: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option `--wait`, in seconds."""
+    return click.option(
+        "--wait",
+        "wait_s",
+        type=click.FloatRange(min=0, max=86_400),
+        default=default_s,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long to wait for a PostgreSQL that does not answer yet.",
+    )
+
+
+def once_available(
+    settings: Settings,
+    wait_s: float,
+    work: Callable[[], T],
+    meanwhile: Callable[[], object] = lambda: None,
+) -> T:
+    """Return the result of `work`, which is repeated while a database of PostgreSQL is not
+    available, for `wait_s` seconds. Say so on standard error, once for each reason, and do once
+    what can be done `meanwhile`. Raise DatabaseUnavailable after that. A file of SQLite does not
+    come up later.
+    """
+    ends_at = time.monotonic() + wait_s
+    waits = not all(url.startswith(SQLITE) for url in settings.database_urls.values())
+    told = ""
+    while True:
+        try:
+            return work()
+        except DatabaseUnavailable as error:
+            if not waits or time.monotonic() + PAUSE_S > ends_at:
+                raise
+            reason = database_message(error) or "it does not answer"
+            if reason != told:
+                click.echo(f"Waiting for the database: {reason}", err=True)
+                if not told:
+                    meanwhile()
+                told = reason
+            time.sleep(PAUSE_S)

@@ -1,0 +1,42 @@
+"""`specd worker`: run the background jobs of this process until SIGTERM or Ctrl-C."""
+
+import os
+
+import click
+
+from specd import _tracing as tracing
+from specd._cli.databases import require_databases
+from specd._cli.folders import require_folders
+from specd._cli.memory import use_one_arena
+from specd._cli.waiting import START_WAIT_S, once_available, wait_option
+from specd._settings import load_settings
+from specd._workers.registry import NAMES, SERVICES, run
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar="[NAME]...")
+@click.option(
+    "--only", type=click.Choice(tuple(SERVICES)), help="Run only the workers of this service."
+)
+@wait_option(START_WAIT_S)
+def worker(names: tuple[str, ...], only: str | None, wait_s: float) -> None:
+    """Run the named workers, or all of them; several processes can run concurrently.
+
+    Only the databases of the chosen workers must exist.
+    """
+    if names and only:
+        raise click.UsageError("Name workers, or a service with --only.")
+    use_one_arena()
+    settings = load_settings()
+    require_folders(settings, serves=False)
+    chosen = names or (tuple(SERVICES[only]) if only else NAMES)
+    services = [service for service, theirs in SERVICES.items() if set(theirs) & set(chosen)]
+    once_available(settings, wait_s, lambda: require_databases(settings, *services))
+    try:
+        tracing.start(os.environ, "specd-worker")
+    except tracing.CannotTrace as error:
+        raise click.ClickException(str(error)) from None
+    try:
+        run(chosen, settings)
+    finally:
+        tracing.close()

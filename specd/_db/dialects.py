@@ -1,0 +1,254 @@
+"""What SQLite and PostgreSQL write in different words, as expressions that both understand."""
+
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Self, TypeVar
+
+import orjson
+from sqlalchemy import (
+    Alias,
+    BigInteger,
+    BindParameter,
+    Column,
+    ColumnElement,
+    Dialect,
+    FromClause,
+    Insert,
+    Integer,
+    LargeBinary,
+    Select,
+    SQLColumnExpression,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    bindparam,
+    cast,
+    column,
+    func,
+    insert,
+    select,
+    tuple_,
+    type_coerce,
+)
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.sql.operators import OperatorType
+from sqlalchemy.types import TypeEngine
+
+from specd._db.json import Json
+from specd._db.prepared import Change
+from specd._db.reader import dialect_of
+
+T = TypeVar("T")
+
+
+class ByDialect(FunctionElement[T]):
+    """An expression in the words of each database. Both read the same tables."""
+
+    inherit_cache = True
+
+    def __init__(self, *, sqlite: ColumnElement[T], postgresql: ColumnElement[T]) -> None:
+        super().__init__(sqlite, postgresql)
+        self.type = sqlite.type
+
+    def self_group(self, against: OperatorType | None = None) -> Self:
+        """Return the expression as it is: it has brackets already. A condition with `= 1` behind it
+        is none that SQLite finds by an index.
+        """
+        return self
+
+
+@compiles(ByDialect)
+def _by_dialect(element: ByDialect[Any], compiler: SQLCompiler, **options: Any) -> str:
+    sqlite, postgresql = element.clauses
+    expression = sqlite if compiler.dialect.name == "sqlite" else postgresql
+    return f"({compiler.process(expression, **options)})"
+
+
+def byte_length(of: SQLColumnExpression[Any]) -> ColumnElement[int]:
+    """Return the bytes of a text; null of null."""
+    return ByDialect(
+        sqlite=func.length(cast(of, LargeBinary), type_=Integer),
+        postgresql=func.octet_length(of, type_=Integer),
+    )
+
+
+def least(one: ColumnElement[T], other: ColumnElement[T] | T) -> ColumnElement[T]:
+    """Return the smaller one of two values."""
+    return ByDialect(sqlite=func.min(one, other), postgresql=func.least(one, other))
+
+
+def greatest(one: ColumnElement[T], other: ColumnElement[T] | T) -> ColumnElement[T]:
+    """Return the larger one of two values."""
+    return ByDialect(sqlite=func.max(one, other), postgresql=func.greatest(one, other))
+
+
+# --- lists: one bound value, so that thousands cost no more to compile ----------------------------
+
+IdColumn = SQLColumnExpression[int | None]
+"""A column of ids, null or not."""
+
+
+class _Json(TypeDecorator[list[int | str]]):
+    """A list as JSON: SQLite has no arrays."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: list[int | str] | None, dialect: Dialect) -> str:
+        return orjson.dumps(value).decode()
+
+
+_IDS = postgresql.ARRAY(BigInteger).with_variant(_Json(), "sqlite")
+_TEXTS = postgresql.ARRAY(Text).with_variant(_Json(), "sqlite")
+
+
+class _Each(FunctionElement[Any]):
+    inherit_cache = True
+
+
+@compiles(_Each, "sqlite")
+def _json_each(element: _Each, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_Each, "postgresql")
+def _unnest(element: _Each, compiler: SQLCompiler, **options: Any) -> str:
+    return f"unnest({compiler.process(element.clauses, **options)})"
+
+
+def bound_each(name: str) -> FromClause:
+    """Return what to select from, so that each id of the list `name` is a row, in their order: its
+    column is `value`.
+    """
+    return _each(bindparam(name, type_=_IDS))
+
+
+def _each(listed: BindParameter[Any]) -> FromClause:
+    # PostgreSQL names the column as the table, SQLite names it `value`.
+    return _Each(listed).table_valued(column("value", BigInteger), name="value")
+
+
+def id_in(ids_column: SQLColumnExpression[Any], ids: Iterable[int | str]) -> ColumnElement[bool]:
+    """Return the condition that the column is one of the ids, which are numbers or texts."""
+    listed = bindparam(None, list(ids), type_=_list_type(ids_column), unique=True)
+    return _is_listed(ids_column, listed)
+
+
+def bound_in(its: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
+    """The same for a statement that is built once: the parameter `name` is the list of ids."""
+    return _is_listed(its, bindparam(name, type_=_list_type(its)))
+
+
+def _list_type(its: SQLColumnExpression[Any]) -> TypeEngine[Any]:
+    is_text = isinstance(typing.cast(ColumnElement[Any], its).type, String)
+    return _TEXTS if is_text else _IDS
+
+
+def _is_listed(its: SQLColumnExpression[Any], listed: BindParameter[Any]) -> ColumnElement[bool]:
+    return ByDialect(
+        sqlite=its.in_(select(_each(listed).c.value)), postgresql=its == func.any(listed)
+    )
+
+
+class _Gathered(TypeDecorator[list[int]]):
+    impl = Text
+    cache_ok = True
+
+    def process_result_value(self, value: str | list[int] | None, dialect: Dialect) -> list[int]:
+        return sorted(orjson.loads(value) if isinstance(value, str) else value or ())
+
+
+def gathered_ids(ids_column: IdColumn) -> ColumnElement[list[int]]:
+    """Return the ids of all rows of a subquery as one value, ascending: many rows that hold one
+    number each take longer to fetch than to find.
+    """
+    return type_coerce(
+        ByDialect(sqlite=func.json_group_array(ids_column), postgresql=func.array_agg(ids_column)),
+        _Gathered(),
+    )
+
+
+def key_in(
+    columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | str]]
+) -> ColumnElement[bool]:
+    """Return the condition that some columns have one of these values together. Numbers and texts
+    have columns of their own.
+    """
+    if len(columns) == 1:
+        return id_in(columns[0], [key[0] for key in keys])
+    return ByDialect(
+        sqlite=tuple_(*columns).in_(_json_keys(columns, keys)),
+        postgresql=tuple_(*columns).in_(_array_keys(columns, keys)),
+    )
+
+
+def _json_keys(columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | str]]) -> Select[Any]:
+    listed = bindparam(None, [list(key) for key in keys], type_=_Json(), unique=True)
+    each = _each(listed)
+    return select(*(func.json_extract(each.c.value, f"$[{n}]") for n in range(len(columns))))
+
+
+def _array_keys(columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | str]]) -> Select[Any]:
+    lists = [
+        bindparam(None, [key[n] for key in keys], type_=postgresql.ARRAY(its.type), unique=True)
+        for n, its in enumerate(columns)
+    ]
+    names = [f"key{n}" for n in range(len(columns))]
+    listed = func.unnest(*lists).table_valued(*map(column, names), name="listed").render_derived()
+    return select(*listed.c)
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def upsert(table: Table | type[DeclarativeBase]) -> postgresql.Insert:
+    """Return an INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`, which both
+    databases write in the same words.
+    """
+    return postgresql.insert(table)
+
+
+@cache
+def _insert_of_lists(table: Table, names: tuple[str, ...]) -> Insert:
+    """Return an INSERT whose parameters are the lists of the values of each column."""
+    lists = [bindparam(name, type_=postgresql.ARRAY(table.c[name].type)) for name in names]
+    listed = func.unnest(*lists).table_valued(*map(column, names), name="listed").render_derived()
+    return insert(table).from_select(names, select(*(listed.c[name] for name in names)))
+
+
+@cache
+def _insert_of_values(table: Table) -> Change:
+    return Change(insert(table))
+
+
+def insert_all(session: Session, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
+    """Add many rows that name the same columns: on PostgreSQL by one statement."""
+    if dialect_of(session) == "sqlite":
+        _insert_of_values(table).run_all(session, rows)
+        return
+    names = tuple(rows[0])
+    values = {name: [row[name] for row in rows] for name in names}
+    session.connection().execute(_insert_of_lists(table, names), values)
+
+
+class _IndexedBy(Alias[Any]):
+    inherit_cache = True
+
+
+@compiles(_IndexedBy, "sqlite")
+def _indexed_by(element: _IndexedBy, compiler: SQLCompiler, **options: Any) -> str:
+    table = compiler.visit_alias(element, **options)  # type: ignore[no-untyped-call]
+    return f"{table} INDEXED BY {element.name}" if options.get("asfrom") else table
+
+
+def indexed_by(table: FromClause, index: str) -> FromClause:
+    """Return the table under the name of an index that SQLite has to use. It knows only averages:
+    left to itself it reads all rows of a user who has more than others.
+    """
+    return _IndexedBy._construct(table, name=index)

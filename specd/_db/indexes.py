@@ -1,0 +1,54 @@
+"""Indexes by which lists are fast: what the models name and the database lacks is built after the
+migrations.
+
+A migration that builds an index has the writers of a large table wait for it. PostgreSQL builds one
+beside them, but in no transaction. SQLite has one writer, and builds it in the migration's.
+"""
+
+import time
+
+from sqlalchemy import Connection, Index, MetaData, text
+from sqlalchemy.schema import CreateIndex
+
+from specd._db.database import Database
+
+_LOCK = 0x5BECE
+_LOOK_S = 0.2
+_BUILT = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index'",
+    "postgresql": "SELECT relname FROM pg_class JOIN pg_index ON indexrelid = oid"
+    " WHERE pg_table_is_visible(oid) AND indisvalid",
+}
+
+
+def build_in_transaction(connection: Connection, models: MetaData) -> None:
+    """Build the indexes that are missing, while no other process writes to their tables."""
+    for index in _missing(connection, models):
+        index.create(connection)
+
+
+def build_beside_writers(database: Database, models: MetaData) -> None:
+    """Build the indexes that are missing in PostgreSQL, one process at a time, while others write.
+
+    What a killed process left half built is built again. Raise `DatabaseUnavailable`.
+    """
+    with database.reading_apart() as reader:
+        if not _missing(reader, models):
+            return
+    with database.outside_transactions() as connection:
+        # Whoever waited inside a statement would be a reader for whose end the building waits.
+        while not connection.scalar(text("SELECT pg_try_advisory_lock(:n)"), {"n": _LOCK}):
+            time.sleep(_LOOK_S)
+        for index in _missing(connection, models):
+            connection.execute(text(f'DROP INDEX CONCURRENTLY IF EXISTS "{index.name}"'))
+            statement = str(CreateIndex(index).compile(dialect=connection.dialect))
+            beside = statement.replace(" INDEX ", " INDEX CONCURRENTLY ", 1)
+            connection.exec_driver_sql(beside)
+
+
+def _missing(connection: Connection, models: MetaData) -> list[Index]:
+    built = set(connection.execute(text(_BUILT[connection.dialect.name])).scalars())
+    named = [index for table in models.sorted_tables for index in table.indexes]
+    return sorted(
+        (index for index in named if index.name not in built), key=lambda it: str(it.name)
+    )

@@ -1,0 +1,58 @@
+"""Whether a machine has the secret that a service's database was written under.
+
+The first machine seals a text under its secret and stores it in the table `secret_check` of the
+service. A machine whose secrets do not open the text is refused before it makes, opens or signs
+anything.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Table, select
+from sqlalchemy.orm import Session
+
+from specd._db.database import Database
+from specd._db.dialects import upsert
+from specd._db.sealing import SealedTexts
+
+PURPOSE = "secret_check"
+_TEXT = "specd"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSecret:
+    """The secret that all machines of a service share.
+
+    `table` is the service's table `secret_check`. `open_texts` returns the vault under the secrets
+    of this machine.
+    """
+
+    table: Table
+    open_texts: Callable[[Any], SealedTexts]
+
+
+def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:
+    """Return whether the secrets of this machine open what the others seal."""
+    with database.reading() as reader:
+        sealed = reader.execute(select(table.c.sealed)).scalar()
+    if sealed is None:
+        sealed = database.run(partial(_find_or_make, table=table, texts=texts))
+    return texts.opens(sealed, purpose=PURPOSE)
+
+
+def renew(session: Session, table: Table, texts: SealedTexts) -> None:
+    """Accept only the present secret from now on."""
+    sealed = texts.seal(_TEXT, purpose=PURPOSE)
+    made = upsert(table).values(id=1, sealed=sealed)
+    session.connection().execute(
+        made.on_conflict_do_update(index_elements=[table.c.id], set_={"sealed": sealed})
+    )
+
+
+def _find_or_make(session: Session, table: Table, texts: SealedTexts) -> str:
+    sealed = texts.seal(_TEXT, purpose=PURPOSE)
+    made = upsert(table).values(id=1, sealed=sealed).on_conflict_do_nothing()
+    session.connection().execute(made)
+    return str(session.connection().execute(select(table.c.sealed)).scalar_one())

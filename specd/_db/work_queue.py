@@ -1,0 +1,165 @@
+"""Work that workers share: rows of a table, each due at a time.
+
+A worker that claims a row counts an attempt and moves the time of the row on by a lease. So the row
+of a worker that dies is due again. The outcome of an attempt counts only while the claim is valid.
+Of two workers that look at the same moment the second skips the rows that the first has locked
+(PostgreSQL), or waits (SQLite).
+"""
+
+import random
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    Table,
+    bindparam,
+    func,
+    literal,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.orm import Session
+
+from specd._db.database import Database
+
+T = TypeVar("T")
+Columns = TypeVar("Columns", bound=tuple[Any, ...])
+
+
+MOST_COUNTED = 10_000
+"""Rows that a backlog counts at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """`waiting` rows are to be done, `due` of them now, each number up to `MOST_COUNTED`; `oldest`
+    is for how long the first one has been due.
+    """
+
+    waiting: int
+    due: int
+    oldest: timedelta
+
+
+class Claim(Protocol):
+    """A claimed row, and the number of the attempt."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def attempts(self) -> int: ...
+
+
+def next_try(
+    attempts: int, pauses: Sequence[timedelta], jitter: float, now: datetime
+) -> datetime | None:
+    """Return when to try again after so many failed attempts; None: it is given up.
+
+    A pause is up to `jitter` of it longer: those who failed together do not return together.
+    """
+    if attempts > len(pauses):
+        return None
+    return now + pauses[attempts - 1] * random.uniform(1.0, 1.0 + jitter)
+
+
+def count_up_to(rows: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
+    """Return the expression for how many rows there are, `MOST_COUNTED` at most."""
+    some = rows.limit(MOST_COUNTED).subquery()
+    return select(func.count()).select_from(some).scalar_subquery()
+
+
+class WorkQueue:
+    """A table with `id`, `next_try_at` and `attempts`. The rows in `states` are to be done; without
+    states, all. `pauses`: after the first attempt, the second, and so on.
+    """
+
+    def __init__(
+        self, table: Table, *states: str, pauses: Sequence[timedelta] = (), jitter: float = 0.0
+    ) -> None:
+        self._table, self.pauses, self.jitter = table, pauses, jitter
+        self._is_open: ColumnElement[bool] = true()
+        # As in the partial index, or neither database uses it: literal, and one state by "=".
+        words = [literal(state, literal_execute=True) for state in states]
+        if words:
+            state = table.c.state
+            self._is_open = state == words[0] if len(words) == 1 else state.in_(words)
+        self._is_due = self._is_open & (table.c.next_try_at <= bindparam("at"))
+        self._any = select(table.c.id).where(self._is_due).limit(1)
+        self.first = self.due(select(*table.c)).limit(1)
+
+    def backlog_at(self, now: datetime) -> tuple[ColumnElement[Any], ...]:
+        """Return the expressions for a `Backlog` but for its age: `waiting`, `due`, and when the
+        first row became due. They read no more than `MOST_COUNTED` rows of an index.
+        """
+        times = select(self._table.c.next_try_at)
+        due = times.where(self._is_open, self._table.c.next_try_at <= now)
+        first = due.order_by(self._table.c.next_try_at).limit(1).scalar_subquery()
+        return count_up_to(times.where(self._is_open)), count_up_to(due), first
+
+    def try_run(
+        self, database: Database, work: Callable[[Session], T], *, now: datetime
+    ) -> T | None:
+        """Run `work` in a unit of its own where a row is due; the look at that takes no lock."""
+        with database.reading() as reader:
+            if reader.execute(self._any, {"at": now}).first() is None:
+                return None
+        return database.run(work)
+
+    def due(self, query: Select[Columns]) -> Select[Columns]:
+        """Return the query for rows that are due `at` a time, longest due first, locked."""
+        return self.listed(query.with_for_update(skip_locked=True, of=self._table))
+
+    def listed(self, query: Select[Columns]) -> Select[Columns]:
+        """Return the query for rows that are due `at` a time, longest due first."""
+        order = self._table.c.next_try_at, self._table.c.id
+        return query.where(self._is_due).order_by(*order)
+
+    def claimed(self, claim: Claim) -> Select[*tuple[Any, ...]]:
+        """Return the query for a claimed row; it finds none where the claim is no longer valid."""
+        return select(*self._table.c).where(self._is_claimed(claim))
+
+    def is_valid(self, session: Session, claim: Claim) -> bool:
+        """Return whether the claim is valid; the row is locked until the unit ends."""
+        locked = self.claimed(claim).with_for_update()
+        return session.connection().execute(locked).first() is not None
+
+    def claim(
+        self, session: Session, ids: Collection[int], *, until: datetime, **more: Any
+    ) -> None:
+        """Claim rows that this unit has locked."""
+        self._count(session, ids, 1, next_try_at=until, **more)
+
+    def release(self, session: Session, ids: Collection[int], *, now: datetime) -> None:
+        """Release claims that were not used: the rows are due at once."""
+        self._count(session, ids, -1, next_try_at=now)
+
+    def change(self, session: Session, claim: Claim, **values: Any) -> bool:
+        """Change a claimed row; False where the claim is no longer valid."""
+        changed = update(self._table).where(self._is_claimed(claim)).values(values)
+        return session.connection().execute(changed).rowcount == 1
+
+    def reschedule(self, session: Session, claim: Claim, *, now: datetime, **more: Any) -> bool:
+        """Schedule a claimed row again after a pause; False where it is to be given up."""
+        later = next_try(claim.attempts, self.pauses, self.jitter, now)
+        if later is not None:
+            self.change(session, claim, next_try_at=later, **more)
+        return later is not None
+
+    def is_exhausted(self, row: Claim) -> bool:
+        """Return whether a row was claimed as often as it may be."""
+        return row.attempts > len(self.pauses)
+
+    def _is_claimed(self, claim: Claim) -> ColumnElement[bool]:
+        columns = self._table.c
+        return self._is_open & (columns.id == claim.id) & (columns.attempts == claim.attempts)
+
+    def _count(self, session: Session, ids: Collection[int], by: int, **values: Any) -> None:
+        columns = self._table.c
+        rows = update(self._table).where(columns.id.in_(sorted(ids)))
+        session.connection().execute(rows.values(attempts=columns.attempts + by, **values))

@@ -1,0 +1,365 @@
+"""The document, compiled at start-up: every operation becomes one immutable pipeline.
+
+connexion finds each operation's function and the functions of security schemes. Everything that
+could go wrong later for a reason known now fails here, naming operation and place.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from connexion.exceptions import ResolverError
+from connexion.operations import AbstractOperation
+from connexion.resolver import Resolution, Resolver
+from connexion.spec import Specification
+
+from specd._engine.document.bodies import Body
+from specd._engine.document.connexion_seams import OperationsOfDocument
+from specd._engine.document.execution import operation_of
+from specd._engine.document.media import MULTIPART, URLENCODED
+from specd._engine.document.operation import Operation
+from specd._engine.document.parameters import ArgumentNames, Parameters, is_integer
+from specd._engine.document.querystrings import Querystring
+from specd._engine.document.responses import Responses
+from specd._engine.document.routing import Router
+from specd._engine.document.schemas import Schemas
+from specd._engine.document.security import compile_security, query_keys
+from specd._engine.document.signatures import spot_of, wanted
+from specd._engine.errors import DocumentError, DocumentErrors
+from specd._engine.openapi.naming import handlers_of, name_by_hand
+from specd._engine.openapi.structure import resolved
+from specd._engine.openapi.wording import did_you_mean
+from specd._engine.phases import preparation_of
+from specd._engine.service import Service
+
+BODILESS = ("GET", "HEAD")
+NO_FIELDS: Mapping[str, Any] = {
+    "content": {key: {"schema": {"properties": {}}} for key in (URLENCODED, MULTIPART)}
+}
+"""A form without fields."""
+
+
+def skeleton(service: Service) -> dict[str, Any]:
+    """Return what connexion needs of a service's documents: operations, the functions that handle
+    them, and security. The rest is compiled here, from whatever version of OpenAPI.
+    """
+    document = service.document
+    schemes = document.get("components", {}).get("securitySchemes", {})
+    operations = [
+        (path, method, operation)
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+    ]
+    handlers = handlers_of(service.handlers, operations)
+    paths: dict[str, dict[str, Any]] = {}
+    for path, method, operation in operations:
+        paths.setdefault(path, {})[method] = {
+            "operationId": str(handlers[path, method]),
+            "security": operation.get("security", document.get("security", [])),
+            "responses": {"default": {"description": ""}},
+        }
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": service.name, "version": "1"},
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                name: dict(resolved(document, scheme)) for name, scheme in schemes.items()
+            }
+        },
+    }
+
+
+class _Handlers(Resolver):
+    """Finds handlers, by `find_handler` if there is one. For one that cannot be found there is an
+    `_Absent` function, so that the rest of its operation is compiled, which says what the handler
+    has to look like.
+    """
+
+    def __init__(self, find_handler: Callable[[str, str], Callable[..., Any]] | None) -> None:
+        super().__init__()
+        self._find_handler = find_handler
+
+    def resolve(self, operation: AbstractOperation) -> Resolution:
+        """Return the function of an operation."""
+        if self._find_handler is None:
+            return super().resolve(operation)
+        function = self._find_handler(operation.path, operation.method)
+        return Resolution(function, operation.operation_id)
+
+    def resolve_function_from_operation_id(self, operation_id: str) -> Callable[..., Any]:
+        try:
+            function: Callable[..., Any] = super().resolve_function_from_operation_id(operation_id)
+        except ResolverError as error:
+            module, _, name = operation_id.rpartition(".")
+            by_hand = name_by_hand(name)
+            if by_hand != name:
+                with suppress(ImportError, AttributeError):
+                    written = getattr(importlib.import_module(module), by_hand)
+                    if is_handler(written, module):
+                        return written  # type: ignore[no-any-return]
+            return _Absent(operation_id, str(error))
+        return function
+
+
+class _Absent:
+    def __init__(self, dotted: str, reason: str) -> None:
+        self.module, _, self.name = dotted.rpartition(".")
+        self.reason = reason
+
+    def __call__(self, ctx: Any, **_: Any) -> Any:
+        raise NotImplementedError
+
+    def fault(self, operation: Operation, place: str) -> str:
+        """Return the sentence on the missing function of an operation."""
+        with suppress(ImportError):
+            module = importlib.import_module(self.module)
+            handlers = [name for name, it in vars(module).items() if is_handler(it, self.module)]
+            right = did_you_mean(self.name, handlers)
+            if right:
+                return f"{place}: no function {self.module}.{self.name}{right}"
+        return (
+            f"{place}: no function {self.module}.{self.name} ({self.reason}): "
+            f"write `{wanted(operation, self.name)}`"
+        )
+
+
+class CompiledAPI(OperationsOfDocument[Operation]):
+    """All operations of one service, compiled, and the router that finds them."""
+
+    def __init__(self, specification: Specification, *, service: Service) -> None:
+        self.service = service
+        self.document: Mapping[str, Any] = service.document
+        self.router: Router[Operation] = Router(strict_integers=service.malformed_path is not None)
+        self.operations: dict[str, Operation] = {}
+        self.requests = Schemas(self.document, drop="readOnly")
+        self.answers = Schemas(self.document, drop="writeOnly")
+        self._errors: list[DocumentError] = []
+        self._places: dict[str, tuple[str, str, str]] = {}
+        """The steps to operations, by what errors call them."""
+        self._named: set[Callable[..., Any]] = set()
+        """The functions that operations name, also those that do not fit."""
+        resolver = _Handlers(service.find_handler)
+        super().__init__(
+            specification, base_path=service.base_path, resolver=resolver, pythonic_params=True
+        )
+        self._find_dead_handlers()
+        for schemas in (self.requests, self.answers):
+            try:
+                schemas.finish()
+            except DocumentError as error:
+                several = error.errors if isinstance(error, DocumentErrors) else (error,)
+                self._errors += [DocumentError(str(one), self._holder(one)) for one in several]
+        if self._errors:
+            raise DocumentErrors(self._errors)
+
+    def _holder(self, error: DocumentError) -> tuple[str | int, ...]:
+        """Return the steps to where an error of a schema lies, at least to its operation."""
+        held = (at for place, at in self._places.items() if str(error).startswith(place))
+        return error.at or next(held, ())
+
+    def make_operation(self, operation: AbstractOperation) -> Operation:
+        """Compile one operation. Raise `DocumentError`."""
+        path, method = operation.path, operation.method
+        self._named.add(operation.function)
+        raw = self.document["paths"][path][method]
+        operation_id = str(raw["operationId"])
+        place = f"{self.service.name}: {operation_id} ({method.upper()} {path})"
+        self._places[place] = ("paths", path, method)
+        if operation_id in self.operations:
+            raise DocumentError(f"{place}: this operationId is used twice")
+        if "x-required-role" in raw and self.service.require_role is None:
+            raise DocumentError(f"{place}: x-required-role needs the service's require_role")
+        declared = self._parameters(raw)
+        body = raw.get("requestBody")
+        security = operation.security or []
+        keys = query_keys(security, operation.security_schemes)
+        names = ArgumentNames("ctx", *(() if body is None else ("body",)))
+        compiled = operation_of(
+            self.service,
+            operation_id=operation_id,
+            method=method.upper(),
+            # A document may have its prefix in every path or leave it to the base path.
+            path=path if path.startswith(self.base_path + "/") else self.base_path + path,
+            function=operation.function,
+            authenticate=compile_security(security, operation.security_schemes, place),
+            role=raw.get("x-required-role"),
+            path_parameters=self._in("path", declared, place, names),
+            query_parameters=self._in("query", declared, place, names, keys),
+            header_parameters=self._in("header", declared, place, names),
+            cookie_parameters=self._in("cookie", declared, place, names),
+            querystring=self._querystring(declared, place, names),
+            body=self._body(
+                method, None if body is None else self.requests.resolve(body), place, names
+            ),
+            responses=Responses(
+                raw.get("responses", {}),
+                self.answers,
+                place,
+                with_headers=self.service.validate_responses,
+            ),
+        )
+        if isinstance(operation.function, _Absent):
+            raise DocumentError(operation.function.fault(compiled, place))
+        try:
+            check_signature(compiled, operation.function, place)
+        except DocumentError as error:
+            right = wanted(compiled, getattr(operation.function, "__name__", "handler"))
+            message = f"{error}; the document wants `{right}`"
+            raise DocumentError(message, spot=spot_of(operation.function)) from None
+        self.operations[operation_id] = compiled
+        return compiled
+
+    def _body(
+        self, method: str, declared: Mapping[str, Any] | None, place: str, names: ArgumentNames
+    ) -> Body | None:
+        """Return how the body is read. Where fields may come in the query, an operation without a
+        form reads one too, to report the parameters that it ignores.
+        """
+        if declared is None:
+            if not self.service.form_in_query or method.upper() in BODILESS:
+                return None
+            declared = NO_FIELDS
+        return Body(
+            declared,
+            self.requests,
+            place,
+            form_in_query=self.service.form_in_query,
+            ignore_foreign=self.service.ignore_foreign_bodies,
+            names=names,
+        )
+
+    def _parameters(self, raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        merged: dict[tuple[str, str], Mapping[str, Any]] = {}
+        for node in raw.get("parameters", ()):
+            parameter = self.requests.resolve(node)
+            merged[parameter["name"], parameter["in"]] = parameter
+        return list(merged.values())
+
+    def _in(
+        self,
+        where: str,
+        declared: list[Mapping[str, Any]],
+        place: str,
+        names: ArgumentNames,
+        credentials: frozenset[str] = frozenset(),
+    ) -> Parameters:
+        chosen = [parameter for parameter in declared if parameter["in"] == where]
+        return Parameters(where, chosen, self.requests, place, names, credentials=credentials)
+
+    def _querystring(
+        self, declared: list[Mapping[str, Any]], place: str, names: ArgumentNames
+    ) -> Querystring | None:
+        chosen = [parameter for parameter in declared if parameter["in"] == "querystring"]
+        if not chosen:
+            return None
+        return Querystring(chosen[0], self.requests, place, names)
+
+    def add(self, path: str, method: str, operation: Operation) -> None:
+        schemas = {
+            parameter["name"]: self.requests.resolve(parameter.get("schema", {}))
+            for parameter in self._parameters(self.document["paths"][path][method])
+            if parameter["in"] == "path"
+        }
+        self.router.add(
+            operation.path,
+            operation.method,
+            self._integers(path),
+            operation,
+            # connexion's word for a parameter that may hold slashes
+            takes_slashes=any(schema.get("format") == "path" for schema in schemas.values()),
+        )
+
+    def _integers(self, path: str) -> frozenset[str]:
+        """Return the parameters of a path that are integers for all its methods. Another one is any
+        text, so that the path has one route with all methods.
+        """
+        of_methods = [
+            {
+                parameter["name"]
+                for parameter in self._parameters(operation)
+                if parameter["in"] == "path" and is_integer(parameter, self.requests)
+            }
+            for operation in self.document["paths"][path].values()
+        ]
+        return frozenset(set.intersection(*of_methods))
+
+    def refuse(self, path: str, method: str, error: Exception) -> None:
+        at = ("paths", path, method)
+        place = f"{self.service.name}: {method.upper()} {path}"
+        if isinstance(error, DocumentError):
+            self._errors.append(DocumentError(str(error), error.at or at, spot=error.spot))
+        else:
+            message = f"{place}: {error.__class__.__name__}: {error}"
+            self._errors.append(DocumentError(message, at))
+
+    def _find_dead_handlers(self) -> None:
+        """Note the handler functions that no document names, in modules that one names."""
+        for name in sorted({function.__module__ for function in self._named}):
+            if not name.startswith(f"{self.service.handlers}."):
+                continue
+            for attribute, function in vars(importlib.import_module(name)).items():
+                if is_handler(function, name) and function not in self._named:
+                    self._errors.append(
+                        DocumentError(
+                            f"{self.service.name}: {name}.{attribute} is a handler, "
+                            "but no operation of the document names it",
+                            spot=spot_of(function),
+                        )
+                    )
+
+
+def is_handler(function: Any, module: str) -> bool:
+    """Return whether a module's attribute is its own public handler, which takes `ctx` first."""
+    if not inspect.isfunction(function) or function.__module__ != module:
+        return False
+    first = next(iter(inspect.signature(function).parameters), None)
+    return first == "ctx" and not function.__name__.startswith("_")
+
+
+def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:
+    """Raise `DocumentError` unless the handler takes just what the document lets a client send;
+    where it has two phases, both together.
+    """
+    first = preparation_of(function)
+    if first is None:
+        taken = check_phase(operation, function, 1, place)
+    else:
+        taken = check_phase(operation, first, 1, place) | check_phase(operation, function, 2, place)
+    name = f"{function.__module__}.{function.__qualname__}"
+    for missing in sorted(operation.argument_names - taken):
+        raise DocumentError(f"{place}: {name} does not take the parameter {missing}")
+
+
+def check_phase(
+    operation: Operation, function: Callable[..., Any], positional: int, place: str
+) -> frozenset[str]:
+    """Return the parameters of a handler or its first phase after its `positional` ones. Raise
+    `DocumentError` for one that no request can fill.
+    """
+    offered = operation.argument_names
+    parameters = list(inspect.signature(function).parameters.values())
+    name = f"{function.__module__}.{function.__qualname__}"
+    if not parameters or parameters[0].name != "ctx":
+        raise DocumentError(f"{place}: {name} must take `ctx` first")
+    taken = set()
+    for parameter in parameters[positional:]:
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            return offered  # it takes whatever else there is
+        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            raise DocumentError(f"{place}: {name}: parameter {parameter.name} must be keyword-only")
+        if parameter.name not in offered:
+            raise DocumentError(
+                f"{place}: {name} takes {parameter.name}, which the document does not know"
+            )
+        if parameter.default is inspect.Parameter.empty and parameter.name in operation.optional:
+            raise DocumentError(
+                f"{place}: {name} needs {parameter.name}, which the document makes optional: "
+                "give it a default"
+            )
+        taken.add(parameter.name)
+    return frozenset(taken)

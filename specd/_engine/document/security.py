@@ -1,0 +1,310 @@
+"""Authentication, compiled once per operation.
+
+The document names a function for each security scheme, by connexion's extensions
+(`x-bearerInfoFunc` and its kin) or by connexion's variables of the environment; connexion resolves
+it. What calls it per request is here: plain functions that run inside the reading unit, wherever
+the engine runs that, so that a key look-up never blocks the event loop by accident.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from connexion.security import AbstractSecurityHandler
+
+from specd._engine.context import Context
+from specd._engine.document.connexion_seams import find_security_function
+from specd._engine.document.styles import cookie_pairs
+from specd._engine.errors import DocumentError, InsufficientScope, Unauthenticated
+from specd._engine.http.queries import parse_pairs
+
+NO_CREDENTIALS = object()
+"""The result of a scheme that the request does not use."""
+
+Check = Callable[[Context], Any]
+"""From a request to the actor, `NO_CREDENTIALS`, or None for invalid credentials."""
+Call = Callable[..., Any]
+"""A scheme's function: it takes the credentials, and our context as connexion's `request`."""
+Reading = Callable[[Call], Check]
+"""From a scheme's function to what reads the credentials of a request and calls it. Credentials
+that cannot be read are invalid."""
+
+TOKEN_FUNCTION = "x-tokenInfoFunc"
+_WITH_TOKEN = ("oauth2", "openIdConnect")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What one kind of scheme reads, and where its function is named: by one of the extensions, or
+    by a variable of the environment.
+    """
+
+    reading: Reading
+    extensions: tuple[str, ...]
+    variable: str
+
+
+class _Function(AbstractSecurityHandler):
+    """A function that a document names, as connexion finds it."""
+
+    def __init__(self, extension: str, variable: str) -> None:
+        self.security_definition_key = extension
+        self.environ_key = variable
+
+
+def compile_security(
+    requirements: Sequence[Mapping[str, Sequence[str]]],
+    schemes: Mapping[str, Mapping[str, Any]],
+    place: str,
+) -> Check | None:
+    """Return one function that authenticates a request by an operation's `security`; None for `[]`.
+
+    Alternatives are tried in the document's order, `{}` last. All schemes of one must hold, and
+    the actor is the first one's. The function raises `Unauthenticated` when no alternative holds,
+    and `InsufficientScope` when one would hold with more scopes. Raise `DocumentError` for a scheme
+    that is unknown or not served, or names no function.
+    """
+    if not requirements:
+        return None
+    alternatives: list[tuple[Check, ...]] = []
+    for requirement in requirements:
+        checks = []
+        for name, scopes in requirement.items():
+            if name not in schemes:
+                raise DocumentError(f"{place}: no security scheme {name}")
+            try:
+                checks.append(_compile_check(schemes[name], tuple(scopes)))
+            except (DocumentError, ImportError, AttributeError, ValueError) as error:
+                raise DocumentError(f"{place}: security scheme {name}: {error}") from error
+        alternatives.append(tuple(checks))
+    alternatives.sort(key=lambda checks: not checks)  # credentials count wherever `{}` stands
+    challenges = tuple(dict.fromkeys(_challenge(schemes[n]) for r in requirements for n in r))
+
+    def authenticate(ctx: Context) -> Any:
+        refusal: Exception | None = None
+        for checks in alternatives:
+            if not checks:
+                return None
+            try:
+                actors = [check(ctx) for check in checks]
+            except InsufficientScope as error:
+                refusal = error
+                continue
+            if all(map(_is_somebody, actors)):
+                return actors[0]
+        raise refusal or Unauthenticated(challenges)
+
+    return authenticate
+
+
+def _is_somebody(actor: Any) -> bool:
+    """Return whether the result of a scheme is an actor. False, 0 and an empty text are none, so
+    that a function may compare the credentials and return the result.
+    """
+    return actor is not NO_CREDENTIALS and (bool(actor) or isinstance(actor, Mapping))
+
+
+def query_keys(
+    requirements: Sequence[Mapping[str, Any]], schemes: Mapping[str, Mapping[str, Any]]
+) -> frozenset[str]:
+    """Return the names of a query that are an operation's credentials."""
+    used = [schemes[name] for each in requirements for name in each if name in schemes]
+    return frozenset(scheme["name"] for scheme in used if scheme.get("in") == "query")
+
+
+def _compile_check(scheme: Mapping[str, Any], scopes: tuple[str, ...]) -> Check:
+    kind = _kind_of(scheme)
+    function = _find(kind.extensions, kind.variable, scheme)
+    if function is None:
+        named = " or ".join(kind.extensions)
+        raise DocumentError(f"names no function by {named}, nor does {kind.variable}")
+    check = kind.reading(_calls(function, scopes))
+    if not scopes or scheme["type"] not in _WITH_TOKEN:
+        return check
+    takes_scopes = "required_scopes" in _keywords(function)
+    validate = _find(("x-scopeValidateFunc",), "SCOPEVALIDATE_FUNC", scheme) or has_scopes
+
+    def check_with_scopes(ctx: Context) -> Any:
+        actor = check(ctx)
+        if not _is_somebody(actor):
+            return None if actor is not NO_CREDENTIALS else actor
+        granted = _scopes_of(actor)
+        if granted is None and takes_scopes:
+            return actor  # the function has looked at them itself
+        if not validate(list(scopes), granted or []):
+            raise InsufficientScope(scopes)
+        return actor
+
+    return check_with_scopes
+
+
+def _find(
+    extensions: tuple[str, ...], variable: str, scheme: Mapping[str, Any]
+) -> Callable[..., Any] | None:
+    for extension in extensions:
+        function = find_security_function(_Function(extension, variable), scheme)
+        if function is not None:
+            return function
+    return None
+
+
+def _keywords(function: Callable[..., Any]) -> Collection[str]:
+    """Return which of connexion's optional keywords a security function takes."""
+    parameters = inspect.signature(function).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+        return ("request", "required_scopes")
+    return parameters.keys() & {"request", "required_scopes"}
+
+
+def _calls(function: Callable[..., Any], scopes: tuple[str, ...]) -> Call:
+    """Return `function` with our context as connexion's optional keyword `request`, and with the
+    scopes as `required_scopes` where it takes them.
+    """
+    for each in (function, type(function).__call__):
+        if inspect.iscoroutinefunction(each) or inspect.isgeneratorfunction(each):
+            name = getattr(function, "__qualname__", repr(function))
+            raise DocumentError(f"security function {name} must be a plain def")
+    keywords = _keywords(function)
+    call = function
+    if "required_scopes" in keywords:
+        call = _with_scopes(function, scopes)
+    return call if "request" in keywords else lambda *credentials, request: call(*credentials)
+
+
+def _with_scopes(function: Call, scopes: tuple[str, ...]) -> Call:
+    """Return `function` with the scopes that an operation requires, a list of its own each time."""
+
+    def call(*credentials: Any, **others: Any) -> Any:
+        return function(*credentials, required_scopes=list(scopes), **others)
+
+    return call
+
+
+def has_scopes(required: Collection[str], granted: Collection[str]) -> bool:
+    """Return whether all scopes that an operation requires are granted."""
+    return set(required) <= set(granted)
+
+
+def _scopes_of(actor: Any) -> list[str] | None:
+    """Return the scopes in what a function says about a token, as connexion finds them: in `scope`
+    or `scopes`, a list or a text (RFC 7662, section 2.2). None where it says nothing about them.
+    """
+    if not isinstance(actor, Mapping):
+        return None
+    granted = actor.get("scope", actor.get("scopes"))
+    return granted.split() if isinstance(granted, str) else granted
+
+
+def _kind_of(scheme: Mapping[str, Any]) -> _Kind:
+    """Return how a scheme's credentials are read. Raise `DocumentError` for one not served."""
+    kind = scheme["type"]
+    if kind == "oauth2":
+        return _Kind(_bearer, (TOKEN_FUNCTION,), "TOKENINFO_FUNC")
+    if kind == "openIdConnect":
+        return _Kind(_bearer, ("x-openIdConnectInfoFunc", TOKEN_FUNCTION), "TOKENINFO_FUNC")
+    if kind == "apiKey":
+        if str(scheme.get("x-authentication-scheme", "")).lower() == "bearer":
+            return _Kind(_bearer, ("x-bearerInfoFunc",), "BEARERINFO_FUNC")
+        return _Kind(_KEYS[scheme["in"]](scheme["name"]), ("x-apikeyInfoFunc",), "APIKEYINFO_FUNC")
+    if kind == "http":
+        name = scheme["scheme"].lower()
+        reading = _HTTP[name] if name in _HTTP else _authorization(name)
+        return _Kind(reading, (f"x-{name}InfoFunc",), f"{name.upper()}INFO_FUNC")
+    if kind == "mutualTLS":
+        raise DocumentError("mutualTLS is not served, because the proxy in front ends TLS")
+    raise DocumentError(f"the type {kind} is not served")
+
+
+def _authorization(scheme: str) -> Reading:
+    """Return what reads the credentials of an HTTP scheme (RFC 9110, section 11.4)."""
+    wanted = scheme.encode("latin-1")
+
+    def reading(call: Call) -> Check:
+        def check(ctx: Context) -> Any:
+            kind, _, credentials = ctx.headers.get(b"authorization", b"").partition(b" ")
+            if kind.lower() != wanted:
+                return NO_CREDENTIALS
+            return call(credentials.decode("latin-1").strip(), request=ctx)
+
+        return check
+
+    return reading
+
+
+_bearer = _authorization("bearer")
+"""RFC 6750."""
+
+
+def _basic(call: Call) -> Check:
+    """RFC 7617."""
+
+    def call_with_both(credentials: str, *, request: Context) -> Any:
+        try:
+            decoded = base64.b64decode(credentials, validate=True).decode("utf-8")
+        except (binascii.Error, UnicodeDecodeError, ValueError):
+            return None
+        user, colon, password = decoded.partition(":")
+        return call(user, password, request=request) if colon else None
+
+    return _authorization("basic")(call_with_both)
+
+
+def _key(find: Callable[[Context], str | None]) -> Reading:
+    """Return what reads an API key, which is there where `find` finds it."""
+
+    def reading(call: Call) -> Check:
+        def check(ctx: Context) -> Any:
+            key = find(ctx)
+            return NO_CREDENTIALS if key is None else call(key, request=ctx)
+
+        return check
+
+    return reading
+
+
+def _key_in_header(name: str) -> Reading:
+    return _key(lambda ctx: ctx.header(name))
+
+
+def _key_in_query(name: str) -> Reading:
+    return _key(lambda ctx: parse_pairs(ctx.query, "query").get(name, [None])[-1])
+
+
+def _key_in_cookie(name: str) -> Reading:
+    def find(ctx: Context) -> str | None:
+        keys = cookie_pairs(ctx.headers.get(b"cookie", b"")).get(name)
+        return None if keys is None else keys[-1].decode("latin-1")
+
+    return _key(find)
+
+
+_HTTP: Mapping[str, Reading] = {"bearer": _bearer, "basic": _basic}
+_KEYS: Mapping[str, Callable[[str], Reading]] = {
+    "header": _key_in_header,
+    "query": _key_in_query,
+    "cookie": _key_in_cookie,
+}
+
+
+def _challenge(scheme: Mapping[str, Any]) -> str:
+    """Return what a client that lacks credentials is told (RFC 9110, section 11.6.1). For a key
+    there is no scheme in the registry: `ApiKey` names where the key is looked for.
+    """
+    if scheme["type"] == "http":
+        name = str(scheme["scheme"]).capitalize()
+        return f'{name} realm="api", charset="UTF-8"' if name == "Basic" else name  # RFC 7617
+    if scheme["type"] in _WITH_TOKEN:
+        return "Bearer"
+    if str(scheme.get("x-authentication-scheme", "")).lower() == "bearer":
+        return "Bearer"
+    return f'ApiKey in="{scheme.get("in")}", name="{quote(str(scheme.get("name")), safe=_PLAIN)}"'
+
+
+_PLAIN = " !#$&'()*+,/:;<=>?@[]^`{|}"
+"""What may stand in a quoted text of a header as it is, besides letters and digits."""

@@ -1,0 +1,218 @@
+"""A document as a service that is mocked, and the application that serves several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from connexion.exceptions import ProblemException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from specd._engine.context import Context
+from specd._engine.errors import (
+    InvalidRequest,
+    MethodNotAllowed,
+    Unauthenticated,
+    UnsupportedMediaType,
+)
+from specd._engine.http.browsers import Origins
+from specd._engine.mocking.answers import Answers
+from specd._engine.mocking.values import Values
+from specd._engine.openapi.structure import resolved
+from specd._engine.openapi.union import Document, unite
+from specd._engine.response import Response, encode
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from specd._engine.serving.health import PATHS
+
+PROBLEM = "application/problem+json"
+_MOST_ADDRESSES = 100
+_FUNCTIONS = ("x-apikeyInfoFunc", "x-bearerInfoFunc", "x-openIdConnectInfoFunc", "x-tokenInfoFunc")
+
+
+@dataclass(frozen=True, slots=True)
+class Anybody:
+    """The caller of a mock, whose credentials were there."""
+
+
+def admit(*credentials: str, **_: Any) -> Anybody:
+    """Let in whoever sends any credentials."""
+    return Anybody()
+
+
+class AnyOrigin(Origins):
+    """Pages of every origin may change things, because nothing changes."""
+
+    __slots__ = ()
+
+    def check(self, headers: Mapping[bytes, bytes]) -> None:
+        pass
+
+
+def respond(error: Exception, request_id: str) -> Response:
+    """Return the answer to a request that the document refuses, as a problem (RFC 9457)."""
+    status = error.status if isinstance(error, ProblemException) else 500
+    title = error.title if isinstance(error, ProblemException) else "Internal Server Error"
+    problem: dict[str, Any] = {"title": title, "status": status, "request_id": request_id}
+    headers = tuple((getattr(error, "headers", None) or {}).items())
+    if detail := _detail_of(error):
+        problem["detail"] = detail
+    if isinstance(error, InvalidRequest):
+        problem["details"] = [
+            {"path": each.path, "message": each.message} for each in error.violations
+        ]
+    if isinstance(error, Unauthenticated):
+        headers = tuple(("WWW-Authenticate", challenge) for challenge in error.challenges)
+    return Response(status, encode(problem), headers, PROBLEM)
+
+
+def _detail_of(error: Exception) -> str | None:
+    """Return what a client should do about a refusal."""
+    match error:
+        case Unauthenticated() if error.challenges:
+            return f"Send credentials: {' or '.join(error.challenges)}."
+        case UnsupportedMediaType():
+            return error.advice
+        case MethodNotAllowed():
+            return f"The path has {', '.join(error.allow)}."
+        case ProblemException(status=404) if not error.detail:
+            return "The document has no such path."
+        case ProblemException():
+            return str(error.detail) if error.detail else None
+    return None
+
+
+def base_path_of(document: Mapping[str, Any]) -> str:
+    """Return the path of the first of a document's servers, with the defaults of its variables
+    (OpenAPI 3.0.4, section 4.8.5); empty for the root.
+    """
+    return base_paths_of(document)[0]
+
+
+def base_paths_of(document: Mapping[str, Any]) -> list[str]:
+    """Return the paths of all servers of a document, with each value of their variables, the one of
+    the first server with its defaults first. Relative addresses are those of the root (RFC 3986).
+    """
+    found: dict[str, None] = {}
+    for server in document.get("servers") or [{}]:
+        variables = server.get("variables") or {}
+        values = [
+            list(dict.fromkeys(map(str, (each.get("default", ""), *(each.get("enum") or ())))))
+            for each in variables.values()
+        ]
+        for chosen in islice(product(*values), _MOST_ADDRESSES):
+            url = str(server.get("url", ""))
+            for name, value in zip(variables, chosen, strict=True):
+                url = url.replace("{" + name + "}", value)
+            found.setdefault(urlsplit(urljoin("http://localhost/", url)).path.rstrip("/"))
+    return list(found)
+
+
+def mocked(documents: Sequence[Document]) -> Service:
+    """Return a service of documents with the same servers, without a database and handlers."""
+    ready = [Document(d.name, _with_open_doors(d.content), d.text, d.path) for d in documents]
+    content = unite(documents[0].name, ready)
+    answers = Answers(content, Values(content, drop="writeOnly"))
+    return Service(
+        name=documents[0].name,
+        documents=ready,
+        handlers="",
+        base_path=base_path_of(content),
+        respond=respond,
+        find_handler=answers.handler,
+        refuse_in=answers.refusal,
+        require_role=_admit_to_role,
+        origins=AnyOrigin(),
+        body_limit=16 * 1024 * 1024,
+    )
+
+
+def build_mock(documents: Sequence[Document], *, is_checked: bool = True) -> ASGIApp:
+    """Return an application that mocks documents, open to pages of every origin (CORS).
+
+    A path outside of the documents' servers is one of the first document's. Raise `DocumentError`.
+    `is_checked`: the documents may break rules of OpenAPI, which is found out first.
+    """
+    groups: dict[str, list[Document]] = {}
+    for document in documents:
+        groups.setdefault(base_path_of(document.content), []).append(document)
+    services = [mocked(group) for group in groups.values()]
+    first = services[0].base_path
+    services.sort(key=lambda service: -len(service.base_path))
+    app = build_app(services, has_defaults=False, is_checked=is_checked)
+    prefixes = tuple(f"{service.base_path}/" for service in services)
+
+    others = {
+        f"{other}/": service.base_path
+        for service in reversed(services)
+        for document in service.documents
+        for other in base_paths_of(document.content)
+        if other
+    }
+    others = dict(sorted(others.items(), key=lambda each: -len(each[0])))
+
+    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = _at_first_server(scope, others)
+        if scope["type"] == "http" and not scope["path"].startswith((*prefixes, *PATHS)):
+            raw = scope.get("raw_path")
+            scope = {**scope, "path": first + scope["path"]}
+            if raw is not None:
+                scope["raw_path"] = first.encode() + raw
+        await app(scope, receive, send)
+
+    return CORSMiddleware(
+        routed,
+        allow_origins=["*"],
+        allow_methods=["*"],
+        allow_headers=["*"],
+        allow_credentials=True,
+        expose_headers=["*"],
+    )
+
+
+def _at_first_server(scope: Scope, others: Mapping[str, str]) -> Scope:
+    """Return a request below another server of a document as one below its first server."""
+    path = scope["path"]
+    for other, first in others.items():
+        if path.startswith(other) and other != f"{first}/":
+            raw = scope.get("raw_path")
+            changed = {**scope, "path": first + path[len(other) - 1 :]}
+            if raw is not None and raw.startswith(other.encode()):
+                changed["raw_path"] = first.encode() + raw[len(other) - 1 :]
+            return changed
+        if path.startswith(other):
+            break
+    return scope
+
+
+def _with_open_doors(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document whose security schemes let in whoever has credentials."""
+    components = dict(content.get("components") or {})
+    schemes = components.get("securitySchemes")
+    if not schemes:
+        return dict(content)
+    function = f"{__name__}.{admit.__name__}"
+    components["securitySchemes"] = {
+        name: _with_open_door(resolved(content, scheme), function)
+        for name, scheme in schemes.items()
+    }
+    return {**content, "components": components}
+
+
+def _with_open_door(scheme: Mapping[str, Any], function: str) -> dict[str, Any]:
+    own = {key: value for key, value in scheme.items() if key != "x-scopeValidateFunc"}
+    return {**own, **dict.fromkeys((*_FUNCTIONS, _of_http(scheme)), function)}
+
+
+def _of_http(scheme: Mapping[str, Any]) -> str:
+    """Return the key that names the function of an HTTP scheme, whatever that is."""
+    return f"x-{str(scheme.get('scheme', 'bearer')).lower()}InfoFunc"
+
+
+def _admit_to_role(ctx: Context, role: str) -> None:
+    pass

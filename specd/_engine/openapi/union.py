@@ -1,0 +1,182 @@
+"""The documents of one service as one: what the engine compiles.
+
+Each document is published and read alone. Together they are served under one base path, so their
+paths, tags and components unite. A difference between two documents would be served as in one of
+them, so it is a `DocumentError` that names both.
+
+In what the engine compiles, a path has no parameters of its own and is no reference, each operation
+has an operationId, and all schemas are of one dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from specd._engine.errors import DocumentError
+from specd._engine.openapi.dialects import in_latest
+from specd._engine.openapi.naming import operation_id_of
+from specd._engine.openapi.structure import METHODS, resolved
+
+_SHARED = ("openapi", "servers", "security")
+"""What the documents of one service must have in common."""
+_WORDS = frozenset(("description", "summary", "externalDocs", "example", "examples"))
+"""Keys for readers, which the engine ignores."""
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One OpenAPI document: its name, its content, the text to publish it with byte for byte, and
+    the file it is written in. Without a text, the content is published as YAML.
+    """
+
+    name: str
+    content: Node
+    text: bytes = b""
+    path: Path | None = None
+
+
+def unite(service: str, documents: Sequence[Document]) -> Node:
+    """Return one document with the operations and components of all; `info` is the first one's.
+
+    Raise `DocumentError` for two operations of one method and path, for an operationId that stands
+    twice, for a component or tag that two documents define differently (other words aside), and for
+    another OpenAPI version, server or security by default. An enumeration that says
+    `x-may-grow: true` has the values of both.
+    """
+    union = _Union(documents[0])
+    for document in documents:
+        try:
+            union.add(document)
+        except DocumentError as error:
+            raise DocumentError(f"{service}: {error}") from error
+    return in_latest(union.content)
+
+
+class _Union:
+    """What is united so far, and which document each part is from."""
+
+    def __init__(self, first: Document) -> None:
+        self._first = first
+        self._paths: dict[str, dict[str, Any]] = {}
+        self._tags: dict[str, Node] = {}
+        self._components: dict[str, dict[str, Any]] = {}
+        self._origin: dict[str, str] = {}
+
+    @property
+    def content(self) -> Node:
+        united = {"paths": self._paths, "components": self._components}
+        return {**self._first.content, "tags": list(self._tags.values()), **united}
+
+    def add(self, document: Document) -> None:
+        for key in _SHARED:
+            if document.content.get(key) != self._first.content.get(key):
+                raise _clash(key, self._first.name, document.name)
+        for path in document.content.get("paths", ()):
+            if not path.startswith("x-"):
+                self._add_path(document, path)
+        for tag in document.content.get("tags", ()):
+            known = self._tags.setdefault(tag["name"], tag)
+            self._merge(f"the tag {tag['name']}", document.name, known, tag)
+        for kind, components in document.content.get("components", {}).items():
+            united = self._components.setdefault(kind, {})
+            for name, component in components.items():
+                place = f"components/{kind}/{name}"
+                known = united.setdefault(name, component)
+                united[name] = self._merge(place, document.name, known, component)
+
+    def _add_path(self, document: Document, path: str) -> None:
+        united = self._paths.setdefault(path, {})
+        for method, operation in operations_of(document.content, path):
+            operation["operationId"] = self._distinct(path, method, operation)
+            for place in (f"{method.upper()} {path}", f"operationId {operation['operationId']}"):
+                origin = self._origin.setdefault(place, document.name)
+                if origin != document.name:
+                    raise _clash(place, origin, document.name, "is in both documents")
+            united[method] = operation
+
+    def _distinct(self, path: str, method: str, operation: Node) -> str:
+        """Return the operationId; one that is derived gets a number where another one is alike, as
+        those of `/a/b` and `/a/{b}` are.
+        """
+        name = first = str(operation["operationId"])
+        if first == operation_id_of(path, method, {}):
+            numbers = count(2)
+            while f"operationId {name}" in self._origin:
+                name = f"{first}_{next(numbers)}"
+        return name
+
+    def _merge(self, place: str, document: str, known: Any, added: Any) -> Any:
+        """Return the component of both documents. Raise `DocumentError` where they differ."""
+        origin = self._origin.setdefault(place, document)
+        if _meaning(known) == _meaning(added):
+            return known
+        if _may_grow(known) and _may_grow(added):
+            grown = [*known["enum"], *(v for v in added["enum"] if v not in known["enum"])]
+            if _meaning({**known, "enum": grown}) == _meaning({**added, "enum": grown}):
+                return {**known, "enum": grown}
+        raise _clash(place, origin, document)
+
+
+def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the methods and operations of a path, each with its operationId and with the path's own
+    parameters after them, servers aside. Raise `DocumentError` for what cannot be served.
+
+    Parameters are no references any more, because bundlers write references to those of a path.
+    """
+    try:
+        item = resolved(document, document["paths"][path])
+    except DocumentError as error:
+        raise DocumentError(f"{path}: {error}", ("paths", path, "$ref")) from error
+    if "additionalOperations" in item:
+        raise DocumentError(
+            f"{path}: additionalOperations are not served", ("paths", path, "additionalOperations")
+        )
+    shared = _parameters(document, item)
+    for method in item:
+        if method in METHODS:
+            operation = item[method]
+            own = _parameters(document, operation)
+            parameters = list({**own, **shared, **own}.values())
+            yield (
+                method,
+                {
+                    **operation,
+                    **({"parameters": parameters} if parameters else {}),
+                    "operationId": operation_id_of(path, method, operation),
+                },
+            )
+
+
+def _parameters(document: Node, owner: Node) -> dict[tuple[str, str], Node]:
+    """Return the parameters of a path or an operation, by place and name."""
+    listed = [resolved(document, parameter) for parameter in owner.get("parameters", ())]
+    return {(parameter["in"], parameter["name"]): parameter for parameter in listed}
+
+
+def _may_grow(component: Any) -> bool:
+    return isinstance(component, Mapping) and component.get("x-may-grow") is True
+
+
+def _meaning(node: Any, *, is_map: bool = False) -> Any:
+    """Return a component without the keys that are for readers. `is_map`: its keys are names."""
+    if isinstance(node, Mapping):
+        return {
+            key: _meaning(value, is_map=key in ("properties", "headers") and not is_map)
+            for key, value in node.items()
+            if is_map or key not in _WORDS
+        }
+    if isinstance(node, list):
+        return [_meaning(item) for item in node]
+    return node
+
+
+def _clash(
+    place: str, one: str, other: str, fault: str = "differs between the documents"
+) -> DocumentError:
+    return DocumentError(f"{place} {fault} {one} and {other}")

@@ -1,0 +1,262 @@
+"""Rate limits: one count for all workers of a machine, in shared memory, at microseconds a request.
+
+The generic cell rate algorithm keeps one number per client, the theoretical arrival time of its
+next request, in a memory-mapped table. Nothing of it need survive a reboot.
+
+Several machines count together through a store. A machine takes a batch of requests of a client
+from the store, and its workers spend the batch from the table. While the store is away, and where
+there is none, each machine counts by itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import struct
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from specd._engine.context import Context
+from specd._engine.errors import RateLimited
+
+Headers = tuple[tuple[str, str], ...]
+
+_KEY_BYTES = 32
+_HEAD = 64
+_SLOT = struct.Struct("<QdQd")
+"""Fingerprint of the client, arrival time, requests left of its batch, until when."""
+_BUCKETS = 8_192
+_PLACES = 8
+_BUCKET = _SLOT.size * (_PLACES + 1)
+_SIZE = _HEAD + _BUCKET * _BUCKETS
+_LOCKS = 64
+_SHORTEST_WAIT_S = 0.001
+BATCHES = 30
+"""A batch is this part of a limit: how far one machine can be off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many requests in so many seconds."""
+
+    requests: int
+    period_s: float
+
+    @property
+    def step_s(self) -> float:
+        """Seconds after which one request no longer counts."""
+        return self.period_s / self.requests
+
+    @property
+    def horizon_s(self) -> float:
+        """How far ahead of now the arrival time may be. Steps added up are not quite the period:
+        without slack the last request would be refused.
+        """
+        return self.period_s + self.step_s / 100
+
+    @property
+    def batch(self) -> int:
+        """How many requests a machine takes from the store at once."""
+        return max(1, self.requests // BATCHES)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The state of a client after a request: `remaining` requests, `reset_s` seconds until all of
+    them are back, and `wait_s` seconds to the next one if this one was refused (0: it was not).
+    """
+
+    limit: Limit
+    remaining: int
+    reset_s: float
+    wait_s: float = 0.0
+
+
+class LimitStore(Protocol):
+    """The count of several machines."""
+
+    def take(
+        self, client: str, *, step_s: float, horizon_s: float, most: int
+    ) -> tuple[int, float] | None:
+        """Take a batch of up to `most` requests of a client. Return how many (0: the limit is used
+        up) and how many seconds the arrival time is ahead of the store's clock now; None while the
+        store is away.
+        """
+
+
+class Slot(NamedTuple):
+    """What the table has of a client: its arrival time, and the rest of its batch."""
+
+    arrival: float = 0.0
+    left: int = 0
+    until: float = 0.0
+
+
+class SharedTable:
+    """A memory-mapped table from clients to arrival times, shared by processes and threads.
+
+    Clients are known by a hash under a key that is made with the file and never leaves it, so
+    nobody can choose names that meet in one bucket. A bucket has `_PLACES` clients. One is let go
+    when its arrival time has passed, so when forgetting it changes nothing but the rest of a batch;
+    where all places are in use, those who come next share one more place, and one allowance.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._threads = [threading.Lock() for _ in range(_LOCKS)]
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            os.fchmod(self._file, 0o600)
+            if os.fstat(self._file).st_size != _SIZE:  # new, or another release's
+                os.ftruncate(self._file, 0)
+                os.ftruncate(self._file, _SIZE)
+                os.pwrite(self._file, os.urandom(_KEY_BYTES), 0)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+        self._memory = mmap.mmap(self._file, _SIZE)
+        self._key = self._memory[:_KEY_BYTES]
+
+    def take(
+        self, client: str, limit: Limit, now: float, store: LimitStore | None = None
+    ) -> Allowance:
+        """Count one request of a client at `now` (Unix seconds). A refused one costs nothing."""
+        digest = blake2b(client.encode("utf-8"), digest_size=8, key=self._key).digest()
+        fingerprint = int.from_bytes(digest, "little")
+        # Clients of other buckets do not wait while the store is asked.
+        lock = fingerprint % _BUCKETS % _LOCKS
+        with self._threads[lock]:
+            fcntl.lockf(self._file, fcntl.LOCK_EX, 1, lock)
+            try:
+                return self._take(client, fingerprint, limit, now, store)
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, lock)
+
+    def _take(
+        self, client: str, fingerprint: int, limit: Limit, now: float, store: LimitStore | None
+    ) -> Allowance:
+        latest = now + limit.horizon_s
+        offset, slot = self._find(fingerprint, now, 2 * latest - now)
+        following = max(slot.arrival, now) + limit.step_s
+        if following > latest:
+            return _refused(limit, following, now)
+        left, until = slot.left, slot.until
+        if store is not None and not left:
+            # Those who share a place are one client of the store, so it has no more than the table.
+            common = self._common(fingerprint)
+            name = f"{self._key.hex()} {common}" if offset == common else client
+            batch = store.take(
+                name, step_s=limit.step_s, horizon_s=limit.horizon_s, most=limit.batch
+            )
+            if batch is not None:
+                left, ahead_s = batch
+                until = now + limit.period_s
+                following = now + ahead_s - (left - 1) * limit.step_s
+                if not left:
+                    arrival = following - limit.step_s
+                    _SLOT.pack_into(self._memory, offset, fingerprint, arrival, 0, 0.0)
+                    return _refused(limit, following, now)
+        _SLOT.pack_into(self._memory, offset, fingerprint, following, max(0, left - 1), until)
+        remaining = max(0, int((latest - following) / limit.step_s))
+        return Allowance(limit, remaining, following - now)
+
+    def _find(self, fingerprint: int, now: float, absurd: float) -> tuple[int, Slot]:
+        """Return the offset of the client's slot, or of a free one, and what it has.
+
+        A time later than `absurd` was written before the clock was set back, and is ignored.
+        """
+        common = self._common(fingerprint)
+        free = spare = None
+        for offset in range(common - _PLACES * _SLOT.size, common, _SLOT.size):
+            found, arrival, left, until = _SLOT.unpack_from(self._memory, offset)
+            is_used = now < arrival <= absurd
+            has_rest = left > 0 and now < until <= absurd
+            if found == fingerprint and (is_used or has_rest):
+                return offset, Slot(arrival if is_used else 0.0, left if has_rest else 0, until)
+            if free is None and not is_used and not has_rest:
+                free = offset
+            if spare is None and not is_used:
+                spare = offset
+        # The rest of a batch keeps no place from others.
+        free = spare if free is None else free
+        _, arrival, left, until = _SLOT.unpack_from(self._memory, common)
+        arrival = arrival if arrival <= absurd else 0.0
+        if free is None:
+            return common, Slot(arrival, left if now < until <= absurd else 0, until)
+        # A client that moves out of a shared slot keeps its time, so that moving gains nothing.
+        return free, Slot(arrival)
+
+    @staticmethod
+    def _common(fingerprint: int) -> int:
+        """Return the offset of the place that newcomers to a full bucket share."""
+        return _HEAD + fingerprint % _BUCKETS * _BUCKET + _PLACES * _SLOT.size
+
+    def close(self) -> None:
+        self._memory.close()
+        os.close(self._file)
+
+
+def _refused(limit: Limit, following: float, now: float) -> Allowance:
+    """Return the state of a client whose request would put the arrival time to `following`."""
+    wait_s = max(_SHORTEST_WAIT_S, following - now - limit.horizon_s)
+    return Allowance(limit, 0, following - limit.step_s - now, wait_s)
+
+
+class RateLimiter:
+    """Counts each request under the pairs of limit and client that `counted(ctx)` returns. The
+    headers that `announced(allowance, now)` makes announce the first limit; those of a refusal the
+    one that is used up.
+    """
+
+    def __init__(
+        self,
+        table: SharedTable,
+        *,
+        limits: Mapping[str, Limit],
+        counted: Callable[[Context], Sequence[tuple[str, object]]],
+        announced: Callable[[Allowance, float], Headers],
+        store: LimitStore | None = None,
+    ) -> None:
+        self._table = table
+        self._store = store
+        self.limits = limits
+        self._counted = counted
+        self._announced = announced
+
+    def take(self, ctx: Context) -> Headers:
+        """Count one request. Return the headers with what is left. Raise `RateLimited`."""
+        return self.count(self._counted(ctx), ctx.now.timestamp())
+
+    def count(self, counted: Sequence[tuple[str, object]], now: float) -> Headers:
+        """Count one request under pairs of limit and client at a time, in Unix seconds. Return the
+        headers with what is left. Raise `RateLimited`.
+        """
+        announced: Headers = ()
+        for name, client in counted:
+            limit = self.limits[name]
+            allowance = self._table.take(f"{name} {client}", limit, now, self._store)
+            headers = self._announced(allowance, now)
+            if allowance.wait_s:
+                raise RateLimited(
+                    limit=limit.requests,
+                    retry_after_s=max(1, ceil(allowance.wait_s)),
+                    rate_headers=headers,
+                )
+            announced = announced or headers
+        return announced
+
+
+def policy_headers(allowance: Allowance, now: float) -> Headers:
+    """Return `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers."""
+    limit = allowance.limit
+    reset = ceil(allowance.wait_s or allowance.reset_s)
+    return (
+        ("RateLimit-Policy", f'"default";q={limit.requests};w={ceil(limit.period_s)}'),
+        ("RateLimit", f'"default";r={allowance.remaining};t={reset}'),
+    )

@@ -1,0 +1,200 @@
+"""One service: its documents and everything the engine needs to serve them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from typing import Any, Protocol, TypeVar
+
+from specd._engine.context import Context
+from specd._engine.error_docs import Failure
+from specd._engine.files import FileIntake
+from specd._engine.http.browsers import Origins
+from specd._engine.openapi.union import Document, unite
+from specd._engine.response import Response
+from specd._security_events import SecurityEvent
+
+T = TypeVar("T")
+
+
+class Use(Protocol):
+    """How much of a limited resource is in use: `size` at most. `waiting` is the number of those
+    who wait for one.
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def in_use(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+
+
+class DatabaseState(Protocol):
+    """What a process knows of its database without asking it. `outages`: how many have begun.
+    `log_unread_s`: for how many seconds it has not looked at the event log, None where nobody waits
+    for events.
+    """
+
+    @property
+    def connections(self) -> Sequence[Use]: ...
+    @property
+    def is_available(self) -> bool: ...
+    @property
+    def outages(self) -> int: ...
+    @property
+    def log_unread_s(self) -> float | None: ...
+
+
+class Database(Protocol):
+    """Where units of work come from; `specd._db.database.Database` is the one we use."""
+
+    @property
+    def reads_inline(self) -> bool:
+        """True when a read never waits, so that it may run on the event loop."""
+        ...
+
+    @property
+    def write_threads(self) -> int: ...
+
+    def reading(self) -> AbstractContextManager[Any]: ...
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """Return a reading whose statements all see the same moment."""
+        ...
+
+    def run(self, work: Callable[[Any], T]) -> T: ...
+
+    def ping(self) -> None:
+        """Raise unless the database answers; waits for no request."""
+        ...
+
+    def watch(self) -> None:
+        """Watch whether the database answers, in the process that serves, until `dispose`."""
+        ...
+
+    def late(self) -> Exception:
+        """Return the error for a request that no thread has started in time."""
+        ...
+
+    def state(self) -> DatabaseState:
+        """Return the present state; waits for nothing."""
+        ...
+
+    def dispose(self) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+
+class _SystemClock:
+    now = staticmethod(partial(datetime.now, UTC))
+
+
+class RateLimit(Protocol):
+    """Counts a request; raises `RateLimited`; returns the headers with what is left."""
+
+    def take(self, ctx: Context) -> tuple[tuple[str, str], ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """A small task that runs every `every_s` seconds in a thread."""
+
+    name: str
+    every_s: float
+    run: Callable[[Any, datetime], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A number on `/metrics` besides those of requests: its name, its description, its value.
+    Gauges of one name have the same names of labels.
+    """
+
+    name: str
+    about: str
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """The documents of a service and all that serves them.
+
+    `documents` are served under one `base_path`, and each is published there: the first one as
+    `openapi.yaml` and `openapi.json`, the others by their names.
+
+    `stream_timeout_s` is the longest time between two pieces of an answer that a handler streams.
+    `find_handler(path, method)` returns the handler of an operation; without it, the handler is a
+    function in the package `handlers`.
+
+    `respond(error, request_id)` is the service's one error table. `refuse_in(operation_id, error)`
+    may return another answer where the operation is known. `security_events` are the errors,
+    with those derived from them, that are logged as security events. `malformed_path` is raised
+    for a path parameter that does not fit its schema; without it the request is invalid.
+    `strict_queries` refuses undocumented parameters of a query and repeated ones that take one
+    value; without it, handlers get the undocumented ones in `ctx.unknown_parameters`, and the last
+    value counts. `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads
+    a body of an undocumented media type as empty instead of refusing it. `refuse(ctx)` is raised
+    instead of `Unauthenticated` for credentials that are missing or that their scheme cannot read.
+    `method_override` lets a form field `method` of a POST name another method. `files` makes the
+    files of forms `File`s on the disk; without it they are bytes. `origins` are those whose pages
+    may change things. `gauges(database, now)` are numbers of the service's own, read in a thread at
+    each scrape. `list_failures` are the entries of the page of errors; without it the service has
+    no such page. `public_url` is the address that published documents name; without it, the one
+    that was asked.
+    """
+
+    name: str
+    documents: Sequence[Document]
+    handlers: str
+    base_path: str
+    respond: Callable[[Exception, str], Response]
+    refuse_in: Callable[[str, Exception], Response | None] | None = None
+    find_handler: Callable[[str, str], Callable[..., Any]] | None = None
+    database: Database | None = None
+    settings: Any = None
+    adapters: Any = None
+    clock: Clock = field(default_factory=_SystemClock)
+    require_role: Callable[[Context, str], None] | None = None
+    rate_limit: RateLimit | None = None
+    chores: tuple[Chore, ...] = ()
+    ready: Callable[[], None] | None = None
+    body_limit: int = 64 * 1024
+    body_timeout_s: float = 15.0
+    answer_timeout_s: float = 20.0
+    stream_timeout_s: float = 60.0
+    validate_responses: bool = False
+    merge_slashes: bool = False
+    strict_queries: bool = False
+    form_in_query: bool = False
+    ignore_foreign_bodies: bool = False
+    malformed_path: type[Exception] | None = None
+    refuse: Callable[[Context], Exception] | None = None
+    method_override: bool = False
+    files: FileIntake | None = None
+    origins: Origins = field(default_factory=Origins)
+    public_url: str | None = None
+    security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)
+    list_failures: Callable[[], Sequence[Failure]] | None = None
+    gauges: Callable[[Any, datetime], Sequence[Gauge]] | None = None
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """All documents as one. Raise `DocumentError` where they do not go together."""
+        return unite(self.name, self.documents)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The name of each document -> the path it is published at, without `.yaml` or `.json`."""
+        first, *others = (document.name for document in self.documents)
+        return {first: f"{self.base_path}/openapi"} | {
+            name: f"{self.base_path}/{name}" for name in others
+        }

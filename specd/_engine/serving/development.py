@@ -1,0 +1,85 @@
+"""Serves an application from one process, without gunicorn: for mocks and for `--reload`."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from uvicorn import Config, Server
+
+from specd._engine.response import Response
+from specd._engine.serving.app import stop_waiting
+from specd._engine.serving.protocol import Protocol
+from specd._engine.serving.worker import Worker
+
+BACKLOG = 2048
+STOP_S = 12
+"""How long a process that stops waits for its last answers, longer than for a head to arrive."""
+
+Respond = Callable[[Exception, str], Response]
+
+
+def listen(bind: str) -> socket.socket:
+    """Return a socket that listens at HOST:PORT. Raise `OSError`."""
+    host, _, port = bind.rpartition(":")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, int(port)), family=family, backlog=BACKLOG)
+
+
+class OneRequest(Protocol):
+    """A connection for one request, for a process that another one takes the place of.
+
+    An idle connection would be closed then, and a request could be on its way in it. One that has
+    brought no request yet is left open at the end, because its request is on its way.
+    """
+
+    def _may_be_whole(self) -> bool:
+        return False  # only a cycle of uvicorn's ends the connection
+
+    def shutdown(self) -> None:
+        stop_waiting(self.app)
+        if self.cycle is not None:
+            super().shutdown()
+
+
+class _Announcing(Server):
+    """A server that calls `announce` when it serves."""
+
+    announce: Callable[[], None]
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self.announce()
+
+
+def run(
+    app: Any, listener: socket.socket, *, announce: Callable[[], None], one_request: bool = False
+) -> None:
+    """Serve until SIGTERM or SIGINT. `one_request`: each connection ends with its first answer."""
+    options: dict[str, Any] = {**Worker.CONFIG_KWARGS, "log_config": None, "backlog": BACKLOG}
+    if one_request:
+        options |= {"http": OneRequest, "headers": [("Connection", "close")]}
+    server = _Announcing(Config(app, timeout_graceful_shutdown=STOP_S, **options))
+    server.announce = announce
+    server.run(sockets=[listener])
+
+
+def with_mistake(respond: Respond, current: Callable[[], str]) -> Respond:
+    """Return an error table whose answers name the mistake in `details`, while there is one."""
+
+    def respond_with_mistake(error: Exception, request_id: str) -> Response:
+        response, mistake = respond(error, request_id), current()
+        if mistake:
+            body = orjson.loads(response.body or b"null")
+            if isinstance(body, dict):
+                known = body.get("details")
+                reload = {"path": "", "message": f"An older version answers: {mistake}"}
+                body["details"] = [*(known if isinstance(known, list) else ()), reload]
+                response.body = orjson.dumps(body)
+        return response
+
+    return respond_with_mistake

@@ -1,0 +1,214 @@
+"""Serves the documents themselves: `{base}/openapi.yaml` and `{base}/openapi.json`, and further
+documents of the service by their names. Beside each is its configuration for schemathesis, where
+the file `NAME.schemathesis.toml` is beside the document's: `{base}/schemathesis.toml`, and
+`{base}/NAME.schemathesis.toml` for further documents.
+
+Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS, with its
+preflight, by the Fetch standard): they hold no secrets. For the same reason they may be sent with
+gzip: the size of a compressed answer reveals nothing (the attack is called BREACH).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from specd._engine.errors import MethodNotAllowed
+from specd._engine.openapi.loading import dump
+from specd._engine.openapi.union import Document
+from specd._engine.response import Response, encode
+from specd._engine.service import Service
+
+_Parts = tuple[bytes, bytes, bytes]
+"""A text in three: what is before the servers, the servers, what is after them."""
+
+METHODS = ("GET", "HEAD", "OPTIONS")
+_ANY_ORIGIN = ("Access-Control-Allow-Origin", "*")
+_PREFLIGHT = (
+    ("Allow", ", ".join(METHODS)),
+    _ANY_ORIGIN,
+    ("Access-Control-Allow-Methods", "GET, HEAD"),
+    ("Access-Control-Allow-Headers", "If-None-Match"),
+    ("Access-Control-Max-Age", "86400"),
+)
+_HOST = re.compile(r"[A-Za-z0-9._-]+(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
+_GZIP_HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255))
+_ZERO = re.compile(rb"q=0(\.0*)?")
+_SERVERS = re.compile(rb"^servers:.*\n(?:\n*[ \-].*\n)*", re.MULTILINE)
+
+
+class PublishedDocument:
+    """One format of a document, with its ETag. Its relative servers become absolute addresses:
+    importers take a relative one for a path of the page or the file that they read it from.
+    """
+
+    def __init__(
+        self,
+        parts: _Parts,
+        servers: Sequence[Mapping[str, Any]],
+        service: Service,
+        media_type: str,
+        write: Callable[[Any], bytes],
+    ) -> None:
+        """`write` returns the text of other servers."""
+        self._before, self._written, self._after = parts
+        self._servers = list(servers)
+        self._write = write
+        self._public_url = service.public_url
+        self._scheme = "https" if service.origins.is_https else "http"
+        self._digest = hashlib.sha256(self._before + self._after)
+        self._media_type = media_type
+
+    def respond(self, method: str, headers: Mapping[bytes, bytes]) -> Response:
+        """Return the document, or a 304. Raise `MethodNotAllowed`."""
+        if method not in METHODS:
+            raise MethodNotAllowed(METHODS)
+        if method == "OPTIONS":
+            return Response(204, b"", _PREFLIGHT)
+        servers = self._written_for(headers)
+        digest = self._digest.copy()
+        digest.update(servers)
+        etag = f'"{digest.hexdigest()[:32]}"'
+        common = (
+            ("ETag", etag),
+            _ANY_ORIGIN,
+            ("Access-Control-Expose-Headers", "ETag"),
+            ("Cache-Control", "public, max-age=0, must-revalidate"),
+            ("Vary", "Accept-Encoding"),
+        )
+        sent = headers.get(b"if-none-match", b"").decode("latin-1")
+        if sent == "*" or etag in sent:
+            return Response(304, b"", common, self._media_type)
+        body = b"".join((self._before, servers, self._after))
+        if not accepts_gzip(headers.get(b"accept-encoding", b"")):
+            return Response(200, body, common, self._media_type)
+        # One tag for both forms: a weak one (RFC 9110, section 8.8.3).
+        weak = (("ETag", f"W/{etag}"), ("Content-Encoding", "gzip"), *common[1:])
+        return Response(200, self._compress(servers, body), weak, self._media_type)
+
+    def _compress(self, servers: bytes, body: bytes) -> bytes:
+        """Return the body as gzip (RFC 1952). What requests share is compressed only once, so that
+        a hostile Host costs no more than an ordinary one.
+        """
+        before, after = self._deflated
+        trailer = struct.pack("<LL", zlib.crc32(body), len(body) & 0xFFFFFFFF)
+        return b"".join(
+            (_GZIP_HEADER, before, _deflate(servers, zlib.Z_FULL_FLUSH), after, trailer)
+        )
+
+    @cached_property
+    def _deflated(self) -> tuple[bytes, bytes]:
+        before = _deflate(self._before, zlib.Z_FULL_FLUSH)
+        return before, _deflate(self._after, zlib.Z_FINISH)
+
+    def _written_for(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """Return the text of the servers for this request."""
+        base = self._public_url
+        if base is None:
+            host = headers.get(b"host", b"").decode("latin-1")
+            if not _HOST.fullmatch(host):
+                return self._written
+            base = f"{self._scheme}://{host}"
+        servers = [_below(base, server) for server in self._servers]
+        return self._written if servers == self._servers else self._write(servers)
+
+
+def accepts_gzip(header: bytes) -> bool:
+    """Return whether an Accept-Encoding header accepts gzip (RFC 9110, section 12.5.3)."""
+    for entry in header.lower().split(b","):
+        coding, _, parameter = entry.partition(b";")
+        if coding.strip() == b"gzip":
+            return _ZERO.fullmatch(parameter.replace(b" ", b"")) is None
+    return False
+
+
+def _deflate(data: bytes, flush: int) -> bytes:
+    """Return data as blocks of DEFLATE that use none of the text before them (RFC 1951)."""
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush(flush)
+
+
+def _below(base: str, server: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a server with an absolute address, if it has none."""
+    url = server["url"]
+    return {**server, "url": (base + url).rstrip("/")} if url.startswith("/") else server
+
+
+def published(service: Service) -> dict[str, PublishedDocument]:
+    """Return the documents by path, each in both formats, and their configurations for
+    schemathesis.
+    """
+    found = {}
+    for document in service.documents:
+        address = service.addresses[document.name]
+        servers = document.content.get("servers", ())
+        found[f"{address}.yaml"] = PublishedDocument(
+            _yaml_of(document), servers, service, "application/yaml", _write_yaml
+        )
+        found[f"{address}.json"] = PublishedDocument(
+            _json_of(document), servers, service, "application/json", _write_json
+        )
+        configuration = _configuration_of(document)
+        if configuration is not None:
+            is_first = document is service.documents[0]
+            name = "schemathesis" if is_first else f"{document.name}.schemathesis"
+            toml = PublishedDocument(
+                (configuration, b"", b""), (), service, "application/toml", _write_yaml
+            )
+            found[f"{service.base_path}/{name}.toml"] = toml
+    return found
+
+
+def _yaml_of(document: Document) -> _Parts:
+    """Return the text around the servers, which is kept as it is written where they can be found in
+    it: in a block of their own.
+    """
+    text = document.text or dump(document.content)
+    servers = document.content.get("servers")
+    if servers is None:
+        return text, b"", b""
+    block = _SERVERS.search(text)
+    if block is None or not _reads_as(block[0], servers):
+        text = dump(document.content)
+        block = _SERVERS.search(text)
+        assert block is not None
+    return text[: block.start()], block[0], text[block.end() :]
+
+
+def _json_of(document: Document) -> _Parts:
+    content = dict(document.content)
+    if "servers" not in content:
+        return encode(content), b"", b""
+    first, servers = {"openapi": content.pop("openapi")}, content.pop("servers")
+    return encode(first)[:-1] + b",", _write_json(servers), b"," + encode(content)[1:]
+
+
+def _write_yaml(servers: Any) -> bytes:
+    return dump({"servers": servers})
+
+
+def _write_json(servers: Any) -> bytes:
+    return encode({"servers": servers})[1:-1]
+
+
+def _reads_as(block: bytes, servers: Any) -> bool:
+    try:
+        read = yaml.safe_load(block)
+    except yaml.YAMLError:
+        return False
+    return bool(read == {"servers": servers})
+
+
+def _configuration_of(document: Document) -> bytes | None:
+    """Return the document's configuration for schemathesis, if it has one."""
+    if document.path is None:
+        return None
+    file = document.path.with_suffix(".schemathesis.toml")
+    return file.read_bytes() if file.is_file() else None

@@ -1,0 +1,72 @@
+"""From a request to its operation, and the checks of every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from specd import _tracing as tracing
+from specd._engine.document.operation import Operation
+from specd._engine.document.routing import Route
+from specd._engine.errors import MethodNotAllowed, NotFound
+from specd._engine.http.browsers import SAFE_METHODS, is_preflight
+from specd._engine.http.guard import check_answer_headers, check_headers, check_target
+from specd._engine.response import JSON, Response
+from specd._engine.serving.exchange import Exchange
+
+
+def find_route(exchange: Exchange) -> Route[Operation] | Response:
+    """Return the route of a request, or the answer with a published document. Raise `NotFound` and
+    what the guard and the service's origins raise.
+    """
+    api, path = exchange.api, exchange.path
+    exchange.headers = headers = check_headers(exchange.sent, exchange.mapped)
+    traceparent = headers.get(tracing.HEADER)
+    if traceparent is not None or tracing.tracer is not None:
+        exchange.begin_trace(traceparent)
+    exchange.unread = b"content-length" in headers or b"transfer-encoding" in headers
+    check_target(path, exchange.query)
+    found = api.router.find(path)
+    if found is None:
+        document = api.documents.get(path)
+        if document is None:
+            if exchange.method == "OPTIONS" and is_preflight(headers):
+                return Response(204, b"")  # or no page could read the 404 that follows
+            raise NotFound
+        return document.respond(exchange.method, headers)
+    if exchange.method not in SAFE_METHODS:
+        api.service.origins.check(headers)
+    route, exchange.texts = found
+    return route
+
+
+def operation_of(route: Route[Operation], method: str) -> Operation | Response:
+    """Return the operation of a method, or the answer to OPTIONS. Raise `MethodNotAllowed`."""
+    operation = route.methods.get(method)
+    if operation is None and method == "HEAD":
+        operation = route.methods.get("GET")
+    if operation is None:
+        if method == "OPTIONS":
+            return Response(204, b"", (("Allow", ", ".join(route.allow)),))
+        raise MethodNotAllowed(route.allow)
+    return operation
+
+
+def checked(response: Response) -> Response:
+    """Return the same answer. Raise `ValueError` for headers that cannot go out."""
+    if response.headers:
+        check_answer_headers(response.headers)
+    if response.media_type != JSON:
+        check_answer_headers((("Content-Type", response.media_type),))
+    return response
+
+
+async def whole(reply: Response | Awaitable[Response]) -> Response:
+    """Return an operation's answer, awaiting it where necessary."""
+    return reply if isinstance(reply, Response) else await reply
+
+
+def merge_slashes(path: bytes) -> bytes:
+    """Return a path with one slash for several in a row."""
+    while path != (merged := path.replace(b"//", b"/")):
+        path = merged
+    return path

@@ -1,0 +1,113 @@
+"""The Flask application for people, without a database or a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType, TracebackType
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import structlog
+from flask import Flask, make_response, redirect, render_template, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import RequestRedirect
+
+from specd._db.errors import DatabaseUnavailable
+from specd._pages import assets, errors, front, reference, security
+from specd._pages.languages import choose_texts
+
+log = structlog.get_logger("specd.pages")
+
+ROUTE = "specd.route"
+"""Key of the ASGI scope in which the server (`specd/_engine/serving/page_visits.py`) expects it."""
+
+
+class Pages(Flask):
+    """A Flask whose error log names the page, not the path: a checkout path contains a secret."""
+
+    def log_exception(
+        self,
+        exc_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None],
+    ) -> None:
+        log.error("page failed", page=request.endpoint, exc_info=exc_info)
+
+    def handle_http_exception(self, e: HTTPException) -> HTTPException | ResponseReturnValue:
+        """Return the answer to an error. A redirect to another spelling of a path leads to a path,
+        because werkzeug's names the host that the client sent.
+        """
+        if not isinstance(e, RequestRedirect):
+            return super().handle_http_exception(e)
+        parts = urlsplit(e.new_url)
+        path = f"/{parts.path.lstrip('/')}"
+        return redirect(urlunsplit(("", "", path, parts.query, "")), e.code)
+
+
+def build_pages(
+    *,
+    documents: Mapping[str, str],
+    contents: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    failures: Mapping[str, Sequence[errors.Failure]] = MappingProxyType({}),
+    own: Sequence[Callable[[Flask], None]] = (),
+    is_https: bool = False,
+) -> Flask:
+    """Return the application.
+
+    `documents` maps a document's name to the path it is served at, without `.yaml` or `.json`, such
+    as `{"payment": "/v1/openapi"}`, `contents` to the document itself, which its page describes,
+    and `failures` a service's name to its failures.
+    Each of `own` adds the pages that one service has beyond these. `is_https`: people reach the
+    pages over HTTPS.
+    """
+    app = Pages(__name__, static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    app.before_request(_name_route)
+    security.install(app, is_https=is_https)
+    assets.install(app)
+    front.install(app, documents)
+    reference.install(app, documents, contents, has_errors=frozenset(failures))
+    errors.install(app, failures)
+    for install in own:
+        install(app)
+    app.register_error_handler(HTTPException, _show_http_error)
+    app.register_error_handler(DatabaseUnavailable, _show_unavailable)
+    return app
+
+
+def _name_route() -> None:
+    """Name the route of the request for the server, which logs and counts it: never the path, which
+    may have a secret.
+    """
+    scope = request.environ.get("asgi.scope")
+    if scope is not None and request.url_rule is not None:
+        scope[ROUTE] = request.url_rule.rule
+
+
+def _show_http_error(error: HTTPException) -> ResponseReturnValue:
+    code = error.code or 500
+    if error.response is not None or 300 <= code < 400:
+        return error
+    text = error.description if type(error).description != error.description else None
+    response = error.get_response()
+    if isinstance(error, MethodNotAllowed):
+        response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+    response.content_type = "text/html; charset=utf-8"
+    response.set_data(_render_message(code, text))
+    return response
+
+
+def _show_unavailable(error: DatabaseUnavailable) -> ResponseReturnValue:
+    return make_response(_render_message(503), 503, {"Retry-After": "2"})
+
+
+def _render_message(code: int, text: str | None = None) -> str:
+    texts = choose_texts()
+    messages = texts.of_section("messages")
+    return render_template(
+        "message.html",
+        lang=texts.language,
+        code=code,
+        title=messages.get(f"title_{code}", messages["title_other"]),
+        text=text or messages.get(f"text_{code}", ""),
+    )

@@ -1,0 +1,53 @@
+"""/: the pages for people, and the reference of each document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask import Flask, render_template, send_from_directory
+from flask.typing import ResponseReturnValue
+
+from specd._pages.assets import STATIC, send_public
+
+_ENTRANCES = "entrances"
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """A page that the front page names: its name, its path or None if it has no fixed one, and one
+    sentence about it.
+    """
+
+    name: str
+    path: str | None
+    about: str
+
+
+def add_entrance(app: Flask, entrance: Entrance) -> None:
+    """Name a page on the front page."""
+    app.extensions.setdefault(_ENTRANCES, []).append(entrance)
+
+
+def install(app: Flask, documents: Mapping[str, str]) -> None:
+    """Add GET /, and the icon of all pages at its usual address, which browsers request for answers
+    that are not pages. Links to messages (`/#narrow/...`), which mails and rendered messages
+    contain, are opened in /chat if it is served.
+    """
+
+    def show_front() -> ResponseReturnValue:
+        entrances = app.extensions.get(_ENTRANCES, [])
+        return send_public(
+            render_template(
+                "front.html",
+                entrances=entrances,
+                documents=documents,
+                has_chat="chat" in app.view_functions,
+            )
+        )
+
+    def show_icon() -> ResponseReturnValue:
+        return send_from_directory(STATIC, "icon.svg", max_age=86_400)
+
+    app.get("/")(show_front)
+    app.get("/favicon.ico")(show_icon)

@@ -1,0 +1,22 @@
+"""The part of a service that its pages use."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from settings import Settings
+from specd._db.clock import Clock
+from specd._db.database import Database
+
+
+class Served(Protocol):
+    """A service that has a database; `specd._engine.service.Service` is the one we use."""
+
+    @property
+    def database(self) -> Database: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def adapters(self) -> Any: ...
+    @property
+    def settings(self) -> Settings: ...

@@ -1,0 +1,81 @@
+"""All workers by name; runs some of them in one process."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
+from importlib import import_module
+
+from specd import _logs as logs
+from specd._db.clock import SystemClock
+from specd._db.database import Database
+from specd._project import current, find_object
+from specd._settings import Settings
+from specd._workers.context import WorkerContext, WorkerFactory
+from specd._workers.heartbeats import expect_workers, find_table, heartbeats_of
+from specd._workers.loop import WorkerPool
+
+SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
+    each.name: import_module(each.workers).WORKERS for each in current().services if each.workers
+}
+"""Service -> its workers, which need that service's database and no other."""
+
+SERVICE_OF: Mapping[str, str] = dict(
+    sorted((name, service) for service, theirs in SERVICES.items() for name in theirs)
+)
+NAMES = tuple(SERVICE_OF)
+
+
+class UnknownWorker(ValueError):
+    """No worker has this name."""
+
+
+def run(names: Sequence[str], settings: Settings) -> None:
+    """Run the named workers (none named: all) until SIGTERM or SIGINT. Main thread only.
+
+    Raise `UnknownWorker` before anything starts; `SystemExit(1)` when a worker died of a bug.
+    """
+    for name in names:
+        if name not in SERVICE_OF:
+            raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
+    logs.configure(settings.log_level, secrets=find_object(current().secrets))
+    pool, clock = WorkerPool(), SystemClock()
+    with ExitStack() as stack:
+        contexts = {
+            service: WorkerContext(
+                settings,
+                stack.enter_context(closing(Database.for_service(service, settings))),
+                clock,
+                pool,
+            )
+            for service in settings.database_urls
+        }
+        for context in contexts.values():
+            context.database.availability.on_return(pool.wake)
+        workers = []
+        running: dict[str, list[str]] = {}
+        for name in dict.fromkeys(names or NAMES):
+            service = SERVICE_OF[name]
+            contexts[service].database.watch()
+            workers.append(SERVICES[service][name](contexts[service]))
+            running.setdefault(service, []).append(name)
+        for service, theirs in running.items():
+            table = find_table(service)
+            if table is not None:
+                find_running = partial(_find_running, theirs, pool)
+                database = contexts[service].database
+                workers.append(heartbeats_of(table, database, clock, service, find_running))
+        pool.run_until_signal(workers)
+    if pool.failed:
+        raise SystemExit(1)
+
+
+def expect_all(service: str, database: Database) -> None:
+    """Expect a heartbeat of each worker of a service from now on."""
+    if service in SERVICES:
+        expect_workers(service, database, SystemClock(), tuple(SERVICES[service]))
+
+
+def _find_running(names: Sequence[str], pool: WorkerPool) -> list[str]:
+    """Return the names of workers that neither fail nor are stuck."""
+    stuck = pool.notice_stuck()
+    return [name for name in names if name not in pool.failing and name not in stuck]

@@ -1,0 +1,63 @@
+"""The workers that delete rows of one service's database, once their time is over.
+
+Needs no leader: several share the work by skipping locked rows on PostgreSQL, and take turns on
+SQLite.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import structlog
+
+from specd._db.clock import Clock
+from specd._db.database import Database
+from specd._db.retention import Policy, Rule
+from specd._settings import Settings
+
+BATCH = 200
+EVERY = timedelta(minutes=1)
+
+
+class Retention:
+    """Steps over one database, one batch of each table and one transaction per batch.
+
+    `rest(seconds)` waits: after each batch as long as the batch took, so that other writers have
+    SQLite's one lock at least half of the time, however much there is to delete.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        policy: Policy,
+        settings: Settings,
+        *,
+        rest: Callable[[float], object],
+        batch: int = BATCH,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._rules = [(rule, _kept_for(rule, settings)) for rule in policy.rules]
+        self._rest = rest
+        self._batch = batch
+        self._log = structlog.get_logger("retention")
+
+    def try_forget_some(self) -> bool:
+        """Delete one batch of each table's old rows; return whether there were any."""
+        forgotten = [rule.table for rule, kept_for in self._rules if self._forget(rule, kept_for)]
+        if forgotten:
+            self._log.debug("rows_forgotten", tables=forgotten)
+        return bool(forgotten)
+
+    def _forget(self, rule: Rule, kept_for: timedelta) -> bool:
+        before = self._clock.now() - kept_for
+        began = time.monotonic()
+        was_any = self._database.run(lambda session: rule.forget(session, before, self._batch))
+        if was_any:
+            self._rest(time.monotonic() - began)
+        return was_any
+
+
+def _kept_for(rule: Rule, settings: Settings) -> timedelta:
+    return timedelta(seconds=settings.retention_s[rule.setting] if rule.setting else 0)

@@ -1,0 +1,158 @@
+"""Makes services for the engine's tests: the shop, and small ones written in a test."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+
+from specd._engine.context import Context
+from specd._engine.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
+from specd._engine.openapi.union import Document
+from specd._engine.response import Response, encode
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app
+from tests.specd.engine.client import Client
+
+SHOP_TEXT = (Path(__file__).parent / "shop" / "shop.yaml").read_bytes()
+SHOP = yaml.safe_load(SHOP_TEXT)
+
+ADA = ("Authorization", "Bearer good-token")
+KEY = ("Idempotency-Key", "12345678")
+
+
+class NotAllowed(Exception):
+    """The actor lacks the role."""
+
+
+def respond(error: Exception, request_id: str) -> Response:
+    """The error table of every service here; the code is the exception's class."""
+    status = getattr(error, "status", 500)
+    headers: tuple[tuple[str, str], ...] = ()
+    if isinstance(error, InvalidRequest):
+        status = 422
+    elif isinstance(error, NotAllowed):
+        status = 403
+    elif isinstance(error, MethodNotAllowed):
+        headers = (("Allow", ", ".join(error.allow)),)
+    elif isinstance(error, Unauthenticated):
+        headers = (("WWW-Authenticate", ", ".join(error.challenges)),)
+    body = {
+        "code": type(error).__name__ if status != 500 else "Bug",
+        "request_id": request_id,
+        "details": [
+            {"path": violation.path, "message": violation.message}
+            for violation in getattr(error, "violations", ())
+        ],
+    }
+    return Response(status, encode(body), headers)
+
+
+def require_role(ctx: Context, role: str) -> None:
+    if ctx.actor != "root":
+        raise NotAllowed
+
+
+def shop_service(*, document: Mapping[str, Any] | None = None, **changes: Any) -> Service:
+    """The shop with some changes; `document` instead of its own."""
+    own = Document("shop", SHOP, SHOP_TEXT)
+    facts: dict[str, Any] = {
+        "name": "shop",
+        "documents": [own if document is None else Document("shop", document)],
+        "handlers": "tests.specd.engine.shop",
+        "base_path": "/shop",
+        "respond": respond,
+        "require_role": require_role,
+        "validate_responses": True,
+    }
+    return Service(**{**facts, **changes})
+
+
+def shop(**changes: Any) -> Client:
+    return Client(build_app([shop_service(**changes)]), "/shop")
+
+
+def module(name: str, **functions: Callable[..., Any]) -> str:
+    """A handler module made on the spot: `module("things", read_thing=...)`; its package's name."""
+    package = f"made_{name}"
+    made = ModuleType(f"{package}.{name}")
+    sys.modules[package] = ModuleType(package)
+    sys.modules[made.__name__] = made
+    for key, function in functions.items():
+        function.__module__ = made.__name__
+        function.__name__ = function.__qualname__ = key
+        setattr(made, key, function)
+    return package
+
+
+def document(paths: dict[str, Any], version: str = "3.0.3", **components: Any) -> dict[str, Any]:
+    return {
+        "openapi": version,
+        "info": {"title": "Made", "version": "1"},
+        "paths": paths,
+        "components": components,
+    }
+
+
+ANYTHING = {
+    "default": {
+        "description": "Whatever.",
+        "content": {"application/json": {"schema": {}}},
+    }
+}
+
+
+def operation(operation_id: str, *, tag: str = "things", **facts: Any) -> dict[str, Any]:
+    return {"tags": [tag], "operationId": operation_id, "responses": ANYTHING, **facts}
+
+
+def serve(
+    paths: dict[str, Any],
+    functions: dict[str, Callable[..., Any]],
+    *,
+    tag: str = "things",
+    components: dict[str, Any] | None = None,
+    version: str = "3.0.3",
+    **changes: Any,
+) -> Client:
+    """A client of a service made of `paths` and `functions`, at /t."""
+    facts: dict[str, Any] = {
+        "name": "made",
+        "documents": [Document("made", document(paths, version, **(components or {})))],
+        "handlers": module(tag, **functions),
+        "base_path": "/t",
+        "respond": respond,
+        "validate_responses": True,
+    }
+    return Client(build_app([Service(**{**facts, **changes})]), "/t")
+
+
+def echo(schema: dict[str, Any], *, where: str = "query", **facts: Any) -> Client:
+    """A service of one operation that answers the one parameter `value` it understood."""
+
+    def read_thing(ctx: Context, *, value: Any = "absent") -> dict[str, Any]:
+        return {"value": value}
+
+    parameter = {"name": "value", "in": where, **facts}
+    if "content" not in facts:
+        parameter["schema"] = schema
+    path = "/things"
+    if where == "path":
+        path, parameter["required"] = "/things/{value}", True
+    return serve(
+        {path: {"get": operation("read_thing", parameters=[parameter])}}, {"read_thing": read_thing}
+    )
+
+
+def post(
+    media: dict[str, Any], function: Callable[..., Any], *, required: bool = True, **facts: Any
+) -> Client:
+    """A service of one operation, POST /things, whose body is `media`."""
+    body = {"required": required, "content": media}
+    return serve(
+        {"/things": {"post": operation("make_thing", requestBody=body)}},
+        {"make_thing": function},
+        **facts,
+    )

@@ -1,0 +1,464 @@
+"""Units of work, and where they run: return keeps, raise undoes, waiting holds nothing."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from specd._engine.context import Context
+from specd._engine.document.execution import SMALL
+from specd._engine.phases import changes_nothing, prepared_by
+from specd._engine.threads import LONG_READS
+from tests.specd.engine.client import Client
+from tests.specd.engine.database import Books, LostRace
+from tests.specd.engine.services import ADA, ANYTHING, operation, require_role, serve
+
+BODY = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
+AUTH = {
+    "securitySchemes": {
+        "bearer": {
+            "type": "http",
+            "scheme": "bearer",
+            "x-bearerInfoFunc": "tests.specd.engine.test_operation.knows",
+        }
+    }
+}
+MAIN = threading.main_thread().name
+
+
+ASKED: list[Any] = []
+"""The sessions security functions were given, in order."""
+UNKNOWN: set[str] = set()
+"""Whose token has ended since they were asked for it."""
+
+
+def knows(token: str, *, request: Context) -> str | None:
+    assert request.session in ("connection", "snapshot", []), "it reads before all else"
+    ASKED.append(request.session)
+    return "ada" if token == "good-token" and "ada" not in UNKNOWN else None
+
+
+TURNS: list[str] = []
+
+
+def takes_turns(token: str, *, request: Context) -> str:
+    return TURNS.pop(0)
+
+
+def service(books: Books, handler: Any, *, method: str = "post", **facts: Any) -> Client:
+    described = operation("do", **facts)
+    return serve({"/do": {method: described}}, {"do": handler}, database=books, components=AUTH)
+
+
+def write(ctx: Context, *, body: dict[str, Any]) -> Any:
+    ctx.session.append(body["value"])
+    if body.get("fail"):
+        raise LookupError
+    if body.get("unspeakable"):
+        return {"x": object()}
+    if body.get("undocumented"):
+        return ({"x": 1}, 418)
+    return {"wrote": body["value"]}
+
+
+@pytest.fixture(params=[True, False], ids=["inline", "threads"])
+def books(request: pytest.FixtureRequest) -> Books:
+    return Books(inline=request.param)
+
+
+class TestTwoPhases:
+    def test_the_first_comes_before_the_unit_and_off_the_event_loop(self, books: Books) -> None:
+        seen: list[Any] = []
+
+        def prepare(ctx: Context, *, body: dict[str, Any]) -> str:
+            seen.append((threading.current_thread().name, ctx.session, books.kept, body))
+            return f"prepared {body['value']}"
+
+        @prepared_by(prepare)
+        def do(ctx: Context, prepared: str) -> Any:
+            ctx.session.append(prepared)
+            return {"prepared": prepared, "open": books.open}
+
+        books.lose = 1
+        client = service(books, do, requestBody=BODY, security=[{"bearer": []}])
+        answer = client.post("/do", value={"value": 1}, headers=[ADA])
+        assert answer.json == {"prepared": "prepared 1", "open": 1}
+        assert books.kept == ["prepared 1"]
+        ((thread, session, kept, body),) = seen  # once, though the unit ran twice
+        assert (session, kept, body) == ("connection", books.kept, {"value": 1})
+        assert thread != MAIN
+
+    def test_what_the_first_raises_is_the_answer(self, books: Books) -> None:
+        def prepare(ctx: Context) -> None:
+            raise LookupError
+
+        @prepared_by(prepare)
+        def do(ctx: Context, prepared: None, *, body: dict[str, Any]) -> Any:
+            return write(ctx, body=body)
+
+        client = service(books, do, requestBody=BODY)
+        assert client.post("/do", value={"value": 1}).status == 500
+        assert books.run_threads == set()
+
+    def test_a_handler_that_changes_nothing_opens_no_write_unit(self, books: Books) -> None:
+        @changes_nothing
+        def do(ctx: Context, *, body: dict[str, Any]) -> Any:
+            return {"session": ctx.session, "at": threading.current_thread().name}
+
+        answer = service(books, do, requestBody=BODY).post("/do", value={"value": 1})
+        assert answer.json["session"] == "connection"
+        assert answer.json["at"] != MAIN
+        assert books.run_threads == set()
+
+    def test_it_leaves_the_event_loop_for_a_get_too(self, books: Books) -> None:
+        @changes_nothing
+        def do(ctx: Context) -> Any:
+            return {"at": threading.current_thread().name}
+
+        answer = service(books, do, method="get").get("/do")
+        assert answer.json["at"] != MAIN
+
+
+class TestWriting:
+    def test_return_keeps(self, books: Books) -> None:
+        answer = service(books, write, requestBody=BODY).post("/do", value={"value": 1})
+        assert (answer.status, answer.json) == (200, {"wrote": 1})
+        assert (books.kept, books.undone, books.open) == ([1], 0, 0)
+
+    def test_raise_undoes(self, books: Books) -> None:
+        client = service(books, write, requestBody=BODY)
+        assert client.post("/do", value={"value": 1, "fail": True}).status == 500
+        assert (books.kept, books.undone, books.open) == ([], 1, 0)
+
+    @pytest.mark.parametrize("how", ["unspeakable", "undocumented"])
+    def test_an_answer_that_cannot_go_out_leaves_nothing_behind(
+        self, books: Books, how: str
+    ) -> None:
+        responses = {"200": ANYTHING["default"]}
+        described = {**operation("do", requestBody=BODY), "responses": responses}
+        client = serve({"/do": {"post": described}}, {"do": write}, database=books)
+        assert client.post("/do", value={"value": 1, how: True}).status == 500
+        assert (books.kept, books.undone) == ([], 1)
+
+    def test_a_lost_race_is_tried_once_more(self, books: Books) -> None:
+        books.lose = 1
+        answer = service(books, write, requestBody=BODY).post("/do", value={"value": 1})
+        assert answer.status == 200
+        assert (books.kept, books.undone) == ([1], 1)
+
+    def test_and_only_once(self, books: Books) -> None:
+        books.lose = 2
+        answer = service(books, write, requestBody=BODY).post("/do", value={"value": 1})
+        assert (answer.status, answer.json["code"]) == (500, "Bug")
+        assert (books.kept, books.undone) == ([], 2)
+        assert issubclass(LostRace, Exception)
+
+    def test_writes_never_run_on_the_event_loop(self, books: Books) -> None:
+        service(books, write, requestBody=BODY).post("/do", value={"value": 1})
+        assert len(books.run_threads) == 1
+        assert MAIN not in books.run_threads
+
+    def test_an_invalid_request_opens_no_write(self, books: Books) -> None:
+        client = service(books, write, requestBody=BODY, security=[{"bearer": []}])
+        assert client.post("/do", value={"value": 1}).status == 401
+        assert client.post("/do", value=[], headers=[ADA]).status == 422
+        assert books.run_threads == set()
+
+    def test_the_actor_is_known_in_the_unit(self, books: Books) -> None:
+        def do(ctx: Context) -> Any:
+            assert ctx.session == []
+            return {"actor": ctx.actor}
+
+        client = service(books, do, security=[{"bearer": []}])
+        assert client.post("/do", headers=[ADA]).json == {"actor": "ada"}
+
+    @pytest.mark.parametrize("is_async", [True, False])
+    def test_who_asks_is_looked_at_again_in_the_unit(
+        self, books: Books, monkeypatch: pytest.MonkeyPatch, is_async: bool
+    ) -> None:
+        """Whoever is gone when the unit begins writes nothing, on each of its tries."""
+
+        def do(ctx: Context) -> Any:
+            ctx.session.append("written")
+            return {"actor": ctx.actor}
+
+        async def do_waiting(ctx: Context) -> Any:
+            await ctx.write(lambda session: session.append("written"))
+            assert ctx.session is None
+            return {"actor": ctx.actor}
+
+        client = service(books, do_waiting if is_async else do, security=[{"bearer": []}])
+        ASKED.clear()
+        books.lose = 1
+        assert client.post("/do", headers=[ADA]).json == {"actor": "ada"}
+        assert ASKED == ["connection", ["written"], ["written"]]
+        run = books.run
+
+        def run_late(work: Any) -> Any:
+            UNKNOWN.add("ada")
+            return run(work)
+
+        monkeypatch.setattr(books, "run", run_late)
+        try:
+            answer = client.post("/do", headers=[ADA])
+        finally:
+            UNKNOWN.clear()
+        assert (answer.status, answer.json["code"]) == (401, "Unauthenticated")
+        assert books.kept == ["written"]
+
+    @pytest.mark.parametrize("is_async", [True, False])
+    def test_so_is_the_role(self, books: Books, is_async: bool) -> None:
+        """The first look finds root, the second Ada."""
+
+        def do(ctx: Context) -> Any:
+            ctx.session.append("written")
+            return {}
+
+        async def do_waiting(ctx: Context) -> Any:
+            await ctx.write(lambda session: session.append("written"))
+            return {}
+
+        scheme = {"type": "http", "scheme": "bearer"}
+        function = {"x-bearerInfoFunc": f"{__name__}.takes_turns"}
+        described = operation("do", security=[{"bearer": []}], **{"x-required-role": "root"})
+        client = serve(
+            {"/do": {"post": described}},
+            {"do": do_waiting if is_async else do},
+            database=books,
+            components={"securitySchemes": {"bearer": {**scheme, **function}}},
+            require_role=require_role,
+        )
+        TURNS[:] = ["root", "ada"]
+        answer = client.post("/do", headers=[ADA])
+        assert (answer.status, answer.json["code"]) == (403, "NotAllowed")
+        assert (books.kept, books.undone) == ([], 1)
+
+    def test_what_happened_elsewhere_is_written_down_whoever_asks(self, books: Books) -> None:
+        async def do(ctx: Context) -> Any:
+            UNKNOWN.add("ada")
+            await ctx.write_down(lambda session: session.append("done"))
+            return {}
+
+        client = service(books, do, security=[{"bearer": []}])
+        try:
+            assert client.post("/do", headers=[ADA]).status == 200
+        finally:
+            UNKNOWN.clear()
+        assert books.kept == ["done"]
+
+    @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+    def test_every_method_but_get_writes(self, books: Books, method: str) -> None:
+        def do(ctx: Context) -> Any:
+            ctx.session.append(method)
+            return {}
+
+        assert service(books, do, method=method).send(method.upper(), "/do").status == 200
+        assert books.kept == [method]
+
+
+class TestReading:
+    def test_get_reads_where_the_database_says(self, books: Books) -> None:
+        def do(ctx: Context) -> Any:
+            return {"session": ctx.session, "thread": threading.current_thread().name}
+
+        answer = service(books, do, method="get").get("/do")
+        assert answer.json["session"] == "connection"
+        assert (answer.json["thread"] == MAIN) is books.reads_inline
+        assert (books.run_threads, books.open) == (set(), 0)
+
+    @pytest.mark.parametrize("most", [None, 1000])
+    def test_a_list_is_read_off_the_event_loop(self, books: Books, most: int | None) -> None:
+        def do(ctx: Context) -> Any:
+            return {"threads": [threading.current_thread().name]}
+
+        names: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+        if most is not None:
+            names["maxItems"] = most
+        schema = {"type": "object", "properties": {"threads": names}}
+        good = {"description": "", "content": {"application/json": {"schema": schema}}}
+        answer = service(books, do, method="get", responses={"200": good}).get("/do")
+        assert answer.json["threads"] != [MAIN]
+        assert MAIN not in books.read_threads
+
+    def test_a_short_list_is_not(self) -> None:
+        books = Books(inline=True)
+        names = {"type": "array", "maxItems": 100, "items": {"type": "string"}}
+        schema = {"type": "object", "properties": {"threads": names}}
+        good = {"description": "", "content": {"application/json": {"schema": schema}}}
+        client = service(books, lambda ctx: {"threads": []}, method="get", responses={"200": good})
+        assert client.get("/do").status == 200
+        assert books.read_threads == {MAIN}
+
+    def test_what_comes_with_a_large_request_is_read_off_the_event_loop(self) -> None:
+        books = Books(inline=True)
+        client = service(books, write, security=[{"bearer": []}], requestBody=BODY)
+        for size, is_inline in ((10, True), (SMALL, False)):
+            books.read_threads.clear()
+            client.post("/do", headers=[ADA], value={"value": 1, "more": "x" * size})
+            assert (books.read_threads == {MAIN}) is is_inline
+
+    def test_a_security_function_never_waits_on_the_event_loop(self) -> None:
+        books = Books(inline=False)
+        client = service(books, lambda ctx: {}, method="get", security=[{"bearer": []}])
+        assert client.get("/do", headers=[ADA]).status == 200
+        assert MAIN not in books.read_threads
+
+    def test_a_failing_read_closes_its_connection(self, books: Books) -> None:
+        assert service(books, lambda ctx: 1 / 0, method="get").get("/do").status == 500
+        assert books.open == 0
+
+
+class TestWaiting:
+    def test_units_of_an_async_handler_are_its_own(self, books: Books) -> None:
+        async def do(ctx: Context) -> Any:
+            assert ctx.session is None
+            before = books.open
+            seen = await ctx.read(lambda connection: connection)
+            await ctx.write(lambda session: session.append(seen))
+            return {"open": before + books.open, "actor": ctx.actor}
+
+        client = service(books, do, security=[{"bearer": []}])
+        assert client.post("/do", headers=[ADA]).json == {"open": 0, "actor": "ada"}
+        assert books.kept == ["connection"]
+
+    def test_a_snapshot_of_an_async_handler_begins_with_who_asks(self, books: Books) -> None:
+        asked: list[Any] = []
+
+        async def do(ctx: Context) -> Any:
+            before, ctx.actor = ctx.actor, None
+            seen = await ctx.read_snapshot(lambda connection: (connection, ctx.actor))
+            asked.append(before)
+            return {"seen": list(seen), "open": books.open}
+
+        client = service(books, do, security=[{"bearer": []}])
+        assert client.post("/do", headers=[ADA]).json == {"seen": ["snapshot", "ada"], "open": 0}
+        assert asked == ["ada"]
+
+    def test_a_failing_unit_of_an_async_handler_is_undone(self, books: Books) -> None:
+        async def do(ctx: Context) -> Any:
+            await ctx.write(lambda session: 1 / 0)
+
+        assert service(books, do).post("/do").status == 500
+        assert (books.kept, books.undone, books.open) == ([], 1, 0)
+
+    def test_200_that_wait_hold_neither_threads_nor_connections(self, books: Books) -> None:
+        """With two threads in all, others are served while 200 requests wait."""
+        waiting = 0
+
+        async def wait(ctx: Context) -> Any:
+            nonlocal waiting
+            await ctx.read(lambda connection: None)
+            waiting += 1
+            await released.wait()
+            await ctx.write(lambda session: session.append("late"))
+            return {}
+
+        def write_now(ctx: Context) -> Any:
+            ctx.session.append("now")
+            return {}
+
+        client = serve(
+            {
+                "/wait": {"post": operation("wait", security=[{"bearer": []}])},
+                "/now": {"post": operation("write_now"), "get": operation("read_now")},
+            },
+            {"wait": wait, "write_now": write_now, "read_now": lambda ctx: {}},
+            database=books,
+            components=AUTH,
+        )
+
+        async def play() -> None:
+            nonlocal released
+            released = asyncio.Event()
+            held = [
+                asyncio.ensure_future(client.exchange("POST", "/wait", headers=[ADA]))
+                for _ in range(200)
+            ]
+            deadline = time.monotonic() + 30
+            while waiting < 200:
+                assert time.monotonic() < deadline
+                await asyncio.sleep(0.001)
+            assert books.open == 0
+            for _ in range(20):
+                assert (await client.exchange("POST", "/now")).status == 200
+                assert (await client.exchange("GET", "/now")).status == 200
+            assert books.kept == ["now"] * 20
+            assert not any(one.done() for one in held)
+            released.set()
+            assert {answer.status for answer in await asyncio.gather(*held)} == {200}
+
+        released: asyncio.Event
+        asyncio.run(play())
+        assert books.kept == ["now"] * 20 + ["late"] * 200
+        most = books.write_threads + (LONG_READS if books.reads_inline else 0)
+        assert books.most_open <= most + 1
+        names = books.read_threads | books.run_threads
+        assert len(names - {MAIN}) <= most
+
+    def test_without_a_database_it_just_runs(self, shop: Client) -> None:
+        answer = shop.post("/notes/wait?seconds=0")
+        assert (answer.status, answer.json) == (200, {"waited": 0, "session": False})
+
+
+class TestLiveness:
+    def test_a_slow_write_does_not_hold_up_reads(self) -> None:
+        """SQLite's shape: reads inline, one writing thread that is stuck on a lock."""
+        books = Books(inline=True, threads=1)
+        stuck = threading.Event()
+
+        def write_slowly(ctx: Context) -> Any:
+            assert stuck.wait(30)
+            return {}
+
+        client = serve(
+            {"/do": {"post": operation("write_slowly"), "get": operation("read_now")}},
+            {"write_slowly": write_slowly, "read_now": lambda ctx: {}},
+            database=books,
+        )
+
+        async def play() -> None:
+            slow = [asyncio.ensure_future(client.exchange("POST", "/do")) for _ in range(5)]
+            for _ in range(20):
+                assert (await client.exchange("GET", "/do")).status == 200
+            assert not any(one.done() for one in slow)
+            stuck.set()
+            assert {answer.status for answer in await asyncio.gather(*slow)} == {200}
+
+        asyncio.run(play())
+
+
+class TestRateLimits:
+    class Limit:
+        def __init__(self) -> None:
+            self.taken: list[Any] = []
+
+        def take(self, ctx: Context) -> tuple[tuple[str, str], ...]:
+            self.taken.append(ctx.actor)
+            return (("RateLimit", f"left={9 - len(self.taken)}"),)
+
+    def test_every_request_counts_once_and_is_told_what_is_left(self) -> None:
+        limit = self.Limit()
+        client = serve(
+            {"/do": {"post": operation("do", security=[{"bearer": []}], requestBody=BODY)}},
+            {"do": lambda ctx, *, body: {}},
+            components={
+                "securitySchemes": {
+                    "bearer": {
+                        "type": "http",
+                        "scheme": "bearer",
+                        "x-bearerInfoFunc": "tests.specd.engine.shop.auth.bearer",
+                    }
+                }
+            },
+            rate_limit=limit,
+        )
+        answers = [
+            client.post("/do", headers=[ADA], value={}),
+            client.post("/do", headers=[ADA], value=[]),
+            client.post("/do", value={}),
+        ]
+        assert [answer.status for answer in answers] == [200, 422, 401]
+        assert [answer.header("RateLimit") for answer in answers] == ["left=8", "left=7", "left=6"]
+        assert limit.taken == ["ada", "ada", None]

@@ -1,0 +1,215 @@
+"""Answers outside the document are loud; encoding."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from specd._engine.document.responses import Responses, holds_list
+from specd._engine.document.schemas import Schemas
+from specd._engine.errors import NonConformingResponse
+from specd._engine.response import Response, as_response, encode
+from tests.specd.engine.services import operation, serve
+
+JSON = "application/json"
+DOCUMENT: dict[str, Any] = {
+    "components": {
+        "headers": {"Must": {"required": True, "schema": {"type": "string"}}},
+        "responses": {"Gone": {"description": "Gone."}},
+    }
+}
+DECLARED: dict[str, Any] = {
+    "200": {
+        "description": "Fine.",
+        "headers": {
+            "X-Must": {"$ref": "#/components/headers/Must"},
+            "X-May": {"schema": {"type": "string"}},
+        },
+        "content": {
+            JSON: {
+                "schema": {
+                    "type": "object",
+                    "required": ["a"],
+                    "properties": {"a": {"type": "integer"}},
+                }
+            }
+        },
+    },
+    "204": {"$ref": "#/components/responses/Gone"},
+    "4XX": {"description": "Yours.", "content": {JSON: {"schema": {"type": "array"}}}},
+}
+SENT = {"x-must": "1"}
+TREE = {"$ref": "#/components/schemas/Tree"}
+
+
+def responses(declared: dict[str, Any]) -> Responses:
+    return Responses(declared, Schemas(DOCUMENT, drop="writeOnly"), "read_a (GET /a)")
+
+
+@pytest.mark.parametrize(
+    ("response", "sent"),
+    [
+        (Response(200, b'{"a":1}'), SENT),
+        (Response(200, b'{"a":123456789012345678901234567890}'), SENT),
+        (Response(204, b""), {}),
+        (Response(404, b"[]"), {}),
+    ],
+)
+def test_takes_what_is_documented(response: Response, sent: dict[str, str]) -> None:
+    responses(DECLARED).check(response, sent)
+
+
+@pytest.mark.parametrize(
+    ("response", "sent", "words"),
+    [
+        (Response(201, b'{"a":1}'), SENT, "status 201 is undocumented"),
+        (Response(500, b"[]"), SENT, "status 500 is undocumented"),
+        (Response(200, b'{"a":1}'), {}, "lacks the header x-must"),
+        (Response(200, b'{"a":"1"}'), SENT, "200/body/a must be of type integer"),
+        (Response(200, b"{}"), SENT, "lacks the required property a"),
+        (Response(200, b'{"a":1}', media_type="text/plain"), SENT, "media type text/plain"),
+        (Response(204, b"{}"), SENT, "must have no body"),
+        (Response(404, b"{}"), SENT, "4XX/body must be of type array"),
+    ],
+)
+def test_refuses_everything_else(response: Response, sent: dict[str, str], words: str) -> None:
+    with pytest.raises(NonConformingResponse, match=words) as refused:
+        responses(DECLARED).check(response, sent)
+    assert "read_a (GET /a)" in str(refused.value.detail)
+
+
+def test_default_stands_for_the_rest() -> None:
+    declared = {"default": {"description": "Any.", "content": {JSON: {"schema": {}}}}}
+    responses(declared).check(Response(418, b"1"), {})
+
+
+def answering(reply: Any, *, validate: bool = True) -> Any:
+    described = {**operation("read_a"), "responses": DECLARED}
+    return serve(
+        {"/a": {"get": described}},
+        {"read_a": lambda ctx: reply},
+        components=DOCUMENT["components"],
+        validate_responses=validate,
+    ).get("/a")
+
+
+class TestInService:
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            {},
+            ({"a": "x"}, 200, {"X-Must": "1"}),
+            ({"a": 1}, 201),
+            {"a": 1},
+            ([], 500),
+            ({"a": 1}, 204),
+            "text",
+            None,
+        ],
+    )
+    def test_a_bug_is_loud(self, reply: Any, logs: Any) -> None:
+        answer = answering(reply)
+        assert answer.status == 500
+        assert answer.json["code"] == "Bug"
+        (line,) = [line for line in logs() if line["event"] == "request failed"]
+        assert "NonConforming" in line["exception"]
+        assert line["id"] == answer.header("Request-Id")
+
+    def test_switched_off_it_goes_out_as_it_is(self) -> None:
+        assert answering({"a": "x"}, validate=False).json == {"a": "x"}
+
+    @pytest.mark.parametrize("value", ["a\r\nSet-Cookie: b", "a\nb", "a\0b", "caf\u20ac"])
+    def test_a_header_that_cannot_go_out_is_a_bug_too(self, value: str) -> None:
+        answer = answering(({"a": 1}, 200, {"X-Must": value}))
+        assert (answer.status, answer.json["code"]) == (500, "Bug")
+
+    def test_headers_of_the_reply_go_out(self) -> None:
+        answer = answering(({"a": 1}, 200, {"X-Must": "caf\xe9"}))
+        assert (answer.status, answer.header("X-Must")) == (200, "caf\xe9")
+
+    def test_no_body_means_no_content_headers(self) -> None:
+        answer = answering((None, 204))
+        assert (answer.status, answer.body) == (204, b"")
+        assert answer.header("Content-Type") is None
+        assert answer.header("Content-Length") is None
+
+
+class TestReplies:
+    @pytest.mark.parametrize(
+        ("reply", "status", "body", "headers"),
+        [
+            ({"a": 1}, 200, b'{"a":1}', ()),
+            (({"a": 1}, 201), 201, b'{"a":1}', ()),
+            (({"a": 1}, 201, {"X": "y"}), 201, b'{"a":1}', (("X", "y"),)),
+            (([], 200), 200, b"[]", ()),
+            ((b"raw", 200), 200, b"raw", ()),
+            ((None, 204), 204, b"", ()),
+        ],
+    )
+    def test_what_a_reply_stands_for(
+        self, reply: Any, status: int, body: bytes, headers: Any
+    ) -> None:
+        response = as_response(reply)
+        assert (response.status, response.body, response.headers) == (status, body, headers)
+
+    def test_a_response_is_left_alone(self) -> None:
+        response = Response(200, b"x")
+        assert as_response(response) is response
+
+    @pytest.mark.parametrize(
+        ("value", "raw"),
+        [
+            ({"a": "\u00e9\U0001f600"}, '{"a":"é\U0001f600"}'.encode()),
+            ({"a": 2**256 - 1}, b'{"a":%d}' % (2**256 - 1)),
+            ([-(2**63), 2**64 - 1, 2**64], b"[%d,%d,%d]" % (-(2**63), 2**64 - 1, 2**64)),
+            (['\u2028\n"', 2**70], '["\u2028\\n\\"",%d]'.encode() % 2**70),
+        ],
+    )
+    def test_encodes(self, value: Any, raw: bytes) -> None:
+        assert encode(value) == raw
+
+    @pytest.mark.parametrize(
+        ("value", "raw"),
+        [
+            (Decimal("1.50"), b"1.5"),
+            (Decimal("2.00"), b"2"),
+            (Decimal("1E+20"), b"100000000000000000000"),
+            ({"a": [Decimal(-1), 2**70]}, b'{"a":[-1,%d]}' % 2**70),
+            (datetime(2026, 1, 15, 9, 30), b'"2026-01-15T09:30:00+00:00"'),
+            (datetime(2026, 1, 15, 9, 30, tzinfo=UTC), b'"2026-01-15T09:30:00+00:00"'),
+            (float("nan"), b"null"),
+        ],
+    )
+    def test_values_of_python_become_json(self, value: Any, raw: bytes) -> None:
+        assert encode(value) == raw
+
+    @pytest.mark.parametrize("text", ["NaN", "Infinity", "1E+301", "1E+1000000"])
+    def test_decimal_that_is_no_json_number_is_refused(self, text: str) -> None:
+        with pytest.raises(TypeError):
+            encode({"a": Decimal(text)})
+
+    def test_never_encodes_what_is_not_json(self) -> None:
+        with pytest.raises(TypeError):
+            encode({"a": object()})
+        with pytest.raises((TypeError, ValueError)):
+            encode(["\ud800"])
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_found"),
+    [
+        ({"properties": {"a": {"type": "array"}, "b": True}}, True),
+        (
+            {"properties": {"a": {"$ref": "#/components/schemas/Tree"}, "b": {"type": "array"}}},
+            True,
+        ),
+        ({"allOf": [TREE]}, False),
+        ({"type": "array", "maxItems": 2}, False),
+        ({"items": False}, False),
+    ],
+)
+def test_list_without_a_bound_is_found(schema: dict[str, Any], is_found: bool) -> None:
+    tree = {"properties": {"next": TREE, "no": False}}
+    schemas = Schemas({"components": {"schemas": {"Tree": tree}}}, drop="writeOnly")
+    assert holds_list(schemas, schema) is is_found

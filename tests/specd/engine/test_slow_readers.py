@@ -1,0 +1,165 @@
+"""Who does not read an answer loses the connection; who reads slowly does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from specd._engine.http.slow_readers import (
+    DEADLINES,
+    LEAST_BYTES,
+    LOOKS,
+    MOST_OF_ONE,
+    MOST_UNREAD,
+    SlowReaders,
+)
+
+DEADLINE_S = 20.0
+
+
+class Loop:
+    """An event loop whose time a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.due: list[tuple[float, Callable[[], None]]] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def call_later(self, delay: float, work: Callable[[], None]) -> object:
+        self.due.append((self.now + delay, work))
+        return object()
+
+    def look(self) -> None:
+        (at, work), *self.due = self.due
+        self.now = at
+        work()
+
+
+class Reader:
+    """A connection, its transport and its exchange in one."""
+
+    def __init__(self, unread: int = 0, reader: object = None) -> None:
+        self.unread = unread
+        self.reader = reader or self
+        self.drains = 0
+        self.exchanges = 1
+        self.is_open = True
+        self.transport: Any = self
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def get_extra_info(self, name: str) -> None:
+        return None
+
+    def abort(self) -> None:
+        self.is_open = False
+
+
+def looks(reader: Reader, step: Callable[[], None], *, count: int = 5 * LOOKS) -> int:
+    """How often the connection is looked at before it ends; `count` when it does not."""
+    loop: Any = Loop()
+    readers = {reader}
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    watch.watch()
+    watch.watch()
+    assert len(loop.due) == 1, "one timer for all"
+    for number in range(count):
+        step()
+        loop.look()
+        if not reader.is_open:
+            return number
+    return count
+
+
+def test_an_answer_that_nobody_reads_ends() -> None:
+    assert looks(Reader(unread=1), lambda: None) == LOOKS
+    assert looks(Reader(unread=10**6), lambda: None) == LOOKS
+
+
+def test_a_trickle_does_not_help() -> None:
+    reader = Reader(unread=10**6)
+
+    def trickle() -> None:
+        reader.unread -= LEAST_BYTES // LOOKS - 1
+
+    assert looks(reader, trickle) == LOOKS
+
+
+def test_a_large_answer_wants_a_larger_rate() -> None:
+    """So that it is read within two minutes, and its memory is free again."""
+    whole = 100 * LEAST_BYTES
+    slow, fast = Reader(unread=whole), Reader(unread=whole)
+
+    def reading(reader: Reader, share: int) -> Callable[[], None]:
+        def read() -> None:
+            reader.unread = max(reader.unread - whole // (LOOKS * share), 0)
+
+        return read
+
+    assert looks(slow, reading(slow, DEADLINES + 2)) == LOOKS
+    assert looks(fast, reading(fast, DEADLINES)) == 5 * LOOKS
+
+
+def test_all_clients_together_leave_no_more_unread_than_that() -> None:
+    """Who has waited longest goes first; who has just been answered stays."""
+    loop: Any = Loop()
+    readers = [Reader(unread=MOST_UNREAD // 4) for _ in range(6)]
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    for reader in readers[:4]:
+        watch.note_full(reader)
+    watch.note_drained(readers[0])
+    watch.note_full(readers[4])
+    assert all(reader.is_open for reader in readers)
+    watch.note_full(readers[5])
+    assert [reader.is_open for reader in readers] == [True, False, True, True, True, True]
+    watch.note_full(Reader(unread=2 * MOST_UNREAD))
+    assert [reader.is_open for reader in readers] == [True] + 5 * [False]
+
+
+def test_the_connections_of_one_user_leave_no_more_unread_than_a_part_of_it() -> None:
+    """They are ended, the oldest first, and those of nobody else."""
+    loop: Any = Loop()
+    other = Reader(unread=MOST_OF_ONE, reader="other")
+    readers = [Reader(unread=MOST_OF_ONE // 2, reader="one") for _ in range(40)]
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    watch.note_full(other)
+    for reader in readers:
+        watch.note_full(reader)
+    assert [reader.is_open for reader in readers] == 38 * [False] + 2 * [True]
+    assert other.is_open
+
+
+@pytest.mark.parametrize("how", ["reads", "drains", "asks again", "has all"])
+def test_who_goes_forward_stays(how: str) -> None:
+    reader = Reader(unread=DEADLINES * LEAST_BYTES)
+
+    def step() -> None:
+        match how:
+            case "reads":
+                reader.unread -= LEAST_BYTES // LOOKS
+            case "drains":
+                reader.drains += 1
+            case "asks again":
+                reader.exchanges += 1
+            case "has all":
+                reader.unread = 0
+
+    assert looks(reader, step) == 5 * LOOKS
+
+
+def test_nobody_is_looked_at_where_there_is_nobody() -> None:
+    loop: Any = Loop()
+    readers = {Reader()}
+    watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
+    watch.watch()
+    readers.clear()
+    loop.look()
+    assert loop.due == []
+    readers.add(Reader(unread=1))
+    watch.watch()
+    assert len(loop.due) == 1

@@ -1,0 +1,105 @@
+"""Queries that are taken literally: what is refused, how it is said, and where they are not."""
+
+from typing import Any
+
+import pytest
+
+from specd._engine.context import Context
+from specd._engine.http.queries import MOST_NAMED
+from tests.specd.engine.client import Client
+from tests.specd.engine.services import operation, serve
+
+WORDS = {"type": "array", "items": {"type": "string"}}
+PARAMETERS = [
+    {"name": "status", "in": "query", "schema": WORDS},
+    {"name": "tags", "in": "query", "explode": False, "schema": WORDS},
+    {"name": "limit", "in": "query", "schema": {"type": "integer"}},
+    {"name": "external_order_id", "in": "query", "schema": {"type": "string"}},
+]
+
+
+def list_things(
+    ctx: Context,
+    *,
+    status: Any = None,
+    tags: Any = None,
+    limit: Any = None,
+    external_order_id: Any = None,
+) -> dict[str, Any]:
+    found = {"status": status, "tags": tags, "limit": limit, "order": external_order_id}
+    return found | {"unknown": list(ctx.unknown_parameters)}
+
+
+def served(**changes: Any) -> Client:
+    paths = {"/things": {"get": operation("list_things", parameters=PARAMETERS)}}
+    return serve(paths, {"list_things": list_things}, **changes)
+
+
+@pytest.fixture(scope="module")
+def strict() -> Client:
+    return served(strict_queries=True)
+
+
+def refused(client: Client, query: str) -> dict[str, str]:
+    """The messages of a refusal by path."""
+    answer = client.get(f"/things?{query}")
+    assert answer.status == 422, answer.body
+    return {detail["path"]: detail["message"] for detail in answer.json["details"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("Status", "status"),
+        ("statuses", "status"),
+        ("status[]", "status"),
+        ("external-order-id", "external_order_id"),
+        ("order_id", "external_order_id"),
+        ("Limit", "limit"),
+        ("exception", None),
+        ("", None),
+        ("x" * 1000, None),
+    ],
+)
+def test_an_unknown_parameter_is_refused_with_the_nearest_word(
+    strict: Client, name: str, nearest: str | None
+) -> None:
+    told = "is not a parameter of this operation"
+    message = told if nearest is None else f"{told}; did you mean {nearest}?"
+    assert refused(strict, f"{name}=1") == {f"/query/{name[:100]}": message}
+
+
+def test_what_takes_one_value_comes_once(strict: Client) -> None:
+    twice = "limit=1&limit=2&tags=a,b&tags=c&external_order_id=1&external_order_id=1"
+    once = "must be sent once"
+    assert refused(strict, twice) == {
+        "/query/limit": once,
+        "/query/tags": once,
+        "/query/external_order_id": once,
+    }
+
+
+def test_what_takes_several_may_come_often(strict: Client) -> None:
+    answer = strict.get("/things?status=a&status=b&tags=c,d&limit=1")
+    assert answer.json == {
+        "status": ["a", "b"],
+        "tags": ["c", "d"],
+        "limit": 1,
+        "order": None,
+        "unknown": [],
+    }
+
+
+def test_all_that_is_wrong_is_told_at_once(strict: Client) -> None:
+    assert list(refused(strict, "page=1&limit=x")) == ["/query/page", "/query/limit"]
+
+
+def test_a_thousand_names_are_not_told_back(strict: Client) -> None:
+    query = "&".join(f"{'n' * 4}{number}=" for number in range(900))
+    assert len(refused(strict, query)) == MOST_NAMED
+
+
+def test_other_services_tell_their_handlers() -> None:
+    answer = served().get("/things?Status=a&limit=1&limit=2")
+    assert answer.json["unknown"] == ["Status"]
+    assert answer.json["limit"] == 2
