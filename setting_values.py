@@ -5,7 +5,7 @@ from contextlib import suppress
 from ipaddress import ip_network
 from urllib.parse import urlsplit
 
-from specd._values import parse_public_url
+from specd.settings import parse_public_url
 
 
 def parse_networks(text: str) -> tuple[str, ...]:

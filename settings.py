@@ -15,8 +15,18 @@ from setting_values import (
     parse_wallet_urls,
 )
 from specd import _settings as base_settings
-from specd._settings import SettingsError, Variable, is_loopback, setting, setting_for_each
-from specd._values import one_of, parse_bool, seconds, secret_text, whole
+from specd import setting
+from specd.errors import SettingsError
+from specd.settings import (
+    Variable,
+    is_loopback,
+    one_of,
+    parse_bool,
+    seconds,
+    secret_text,
+    setting_for_each,
+    whole,
+)
 
 
 class Quota(NamedTuple):

@@ -4,7 +4,7 @@ An application is built on first access, in the process that serves it, from the
 of the environment. The name of this module is the custom; the applications speak ASGI.
 """
 
-from specd._project import Project, Service
+from specd import Project, Service
 
 project = Project(
     services=(

@@ -20,7 +20,7 @@ import orjson
 
 from adapters.archive_reader import ENTRIES_MAX, ArchiveRefused, has_many_values
 from models.chat.zulip_form.table import ZulipTable, zulip_tables
-from specd._db.json import Json
+from models.json import Json
 
 CHUNK = 1 << 20
 ROW_BYTES_MAX = 16 << 20

@@ -25,7 +25,7 @@ from benchmarks.load.charts import draw_chart
 from benchmarks.load.checkout import HERE, add_beside
 from benchmarks.load.figures import beside_table, write_json
 from benchmarks.load.processes import Server
-from specd._db.database import Database
+from specd.db import Database
 
 GOAL_MS = 150
 PATH = "/api/v1/register"

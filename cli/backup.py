@@ -15,13 +15,11 @@ from adapters.file_store.wiring import build_file_store
 from cli import installation
 from models.sqlite_copy import CopyDamaged, copy_database
 from settings import Settings
-from specd._cli.databases import find_secret, open_with_secret
-from specd._cli.output import answer, json_option
-from specd._db.clock import SystemClock
-from specd._db.revisions import find_revision
-from specd._engine.release import RELEASE
+from specd import RELEASE
 from specd._project import current
-from specd._settings import PREFIX, TEST_PREFIX, mask, variables, with_secret_files
+from specd.commands import answer, find_secret, json_option, open_with_secret
+from specd.db import SystemClock, find_revision
+from specd.settings import PREFIX, TEST_PREFIX, mask, variables, with_secret_files
 
 ELSEWHERE = """\
 The {service} database is PostgreSQL and is not in this backup. Before each backup, run pg_dump \

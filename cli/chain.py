@@ -19,8 +19,7 @@ from demo.chain.testnet import (
 from demo.stopping import stopping_on_signals
 from models.payment import rescans
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
+from specd.commands import answer, json_option, open_database
 
 BLOCK_TIME_S = 3.0
 

@@ -27,10 +27,9 @@ from models.chat.organization.settings import TEXT_SETTINGS, change_realm
 from models.chat.people import users
 from models.chat.tables import User
 from settings import Settings
-from specd._cli.databases import open_database, open_with_secret
-from specd._cli.output import answer, json_option
-from specd._cli.secrets import read_secret, secret_option
-from specd._db.clock import SystemClock
+from specd._cli.secrets import read_secret
+from specd.commands import answer, json_option, open_database, open_with_secret, secret_option
+from specd.db import SystemClock
 
 
 @click.group()

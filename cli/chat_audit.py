@@ -5,8 +5,7 @@ import click
 from models.chat.common import audit as audit_log
 from models.chat.organization import realms
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
+from specd.commands import answer, json_option, open_database
 
 
 @click.command()

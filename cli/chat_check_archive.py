@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from adapters.archive_reader import ArchiveReader, ArchiveRefused
-from specd._cli.output import answer, json_option
+from specd.commands import answer, json_option
 
 
 @click.command("check-archive")

@@ -12,9 +12,8 @@ from adapters.file_store.wiring import build_file_store
 from models.chat.exports.scope import EXPORT_TYPES, FULL_WITHOUT_CONSENT, PUBLIC
 from models.chat.organization import realms
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
-from specd._db.clock import SystemClock
+from specd.commands import answer, json_option, open_database
+from specd.db import SystemClock
 from workers.exports import Exports
 from workers.zulip_exports import write_zulip
 

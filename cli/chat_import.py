@@ -17,9 +17,8 @@ from models.chat.common.hosts import check_host
 from models.chat.identity.django_hashes import is_django_hash
 from models.chat.imports.runs import ImportTaken
 from settings import Settings
-from specd._cli.databases import open_with_secret
-from specd._cli.output import answer, json_option, printable
-from specd._db.clock import SystemClock
+from specd.commands import answer, json_option, open_with_secret, printable
+from specd.db import SystemClock
 from workers.imports import NO_HASHES, Imported, Imports
 from workers.zulip_imports import NO_PASSWORDS, ConversionTaken, Loss, converted, describe
 

@@ -9,10 +9,15 @@ from models.chat.accounts import key_renewal, resealing
 from models.chat.identity.passwords import hash_password
 from models.chat.organization import realms
 from settings import Settings
-from specd._cli.databases import open_database, open_with_secret, renew_check
-from specd._cli.output import answer, json_option
-from specd._cli.secrets import secret_option
-from specd._db.clock import SystemClock
+from specd.commands import (
+    answer,
+    json_option,
+    open_database,
+    open_with_secret,
+    renew_check,
+    secret_option,
+)
+from specd.db import SystemClock
 
 
 @click.command("renew-key")

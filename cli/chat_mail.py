@@ -26,7 +26,7 @@ from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.identity.errors import RealmMoving
 from models.chat.incoming_mail import (
-    MOST_FILES,
+    MAX_FILES,
     AutomaticMail,
     Mail,
     MailFile,
@@ -42,10 +42,9 @@ from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import attachments, names
 from models.chat.uploads.attachments import NewUpload
 from settings import Settings
-from specd._cli.databases import open_database, open_with_secret
-from specd._cli.output import answer, json_option
-from specd._db.clock import SystemClock
-from specd._db.errors import DatabaseUnavailable
+from specd.commands import answer, json_option, open_database, open_with_secret
+from specd.db import SystemClock
+from specd.errors import DatabaseUnavailable
 
 
 @click.command("dead-mail")
@@ -177,7 +176,7 @@ def _store(
         name = names.check_name(file.name)
         used += len(file.content)
         is_fit = len(file.content) <= settings.chat_max_file_upload_size_mib << 20
-        is_room = used <= settings.chat_upload_quota_mib << 20 and len(kept) < MOST_FILES
+        is_room = used <= settings.chat_upload_quota_mib << 20 and len(kept) < MAX_FILES
         if not (is_fit and is_room):
             used -= len(file.content)
             refused.append(name)
@@ -191,8 +190,8 @@ def _store(
         )
         kept.append(_store_file(store, settings.chat_upload_dir / ARRIVING, owner, new, file))
     if refused:
-        more = f" and {len(refused) - MOST_FILES} more" if len(refused) > MOST_FILES else ""
-        left_out = f"Left out, too large or too many: {', '.join(refused[:MOST_FILES])}{more}"
+        more = f" and {len(refused) - MAX_FILES} more" if len(refused) > MAX_FILES else ""
+        left_out = f"Left out, too large or too many: {', '.join(refused[:MAX_FILES])}{more}"
     return kept, left_out
 
 

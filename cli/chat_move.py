@@ -15,11 +15,8 @@ from models.chat.common.hosts import check_host
 from models.chat.imports.runs import ImportTaken
 from models.chat.moves.rows import RowNotMoved
 from settings import Settings
-from specd._cli.databases import open_database, open_with_secret
-from specd._cli.output import answer, json_option
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._db.revisions import find_revision
+from specd.commands import answer, json_option, open_database, open_with_secret
+from specd.db import Database, SystemClock, find_revision
 from workers.imports import Imports
 from workers.moves import Moved, Moves, Place
 

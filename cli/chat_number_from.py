@@ -6,11 +6,10 @@ import click
 
 from models.chat.moves.capture import FOLLOWED
 from models.chat.tables import Event
+from models.row_numbers import reserve
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
-from specd._db.base import table_of
-from specd._db.row_numbers import reserve
+from specd.commands import answer, json_option, open_database
+from specd.db import table_of
 
 MOST = 2_000_000_000
 """Clients keep ids in 32 bits, with a sign."""

@@ -7,9 +7,8 @@ import click
 from models.chat.messages import rendering_again
 from models.chat.organization import realms
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
-from specd._db.database import Database
+from specd.commands import answer, json_option, open_database
+from specd.db import Database
 
 BATCH = 200
 """Messages of one transaction."""

@@ -33,11 +33,9 @@ from demo.supervisor import Program, Supervisor, print_status, supervise
 from demo.text import Ready, announce
 from models.payment.checkpoints import find_checkpoint_blocks
 from settings import Settings
-from specd._cli.databases import open_with_secret
-from specd._cli.migrate import migrate_all
-from specd._cli.output import json_option
-from specd._db.clock import SystemClock
-from specd._settings import is_loopback
+from specd.commands import json_option, migrate_all, open_with_secret
+from specd.db import SystemClock
+from specd.settings import is_loopback
 
 READY_WITHIN_S = 90.0
 VENDOR_CLIENT = "specd-demo"

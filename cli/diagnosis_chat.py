@@ -7,8 +7,9 @@ from adapters.mail.mailer import MailNotSent
 from adapters.mail.smtp import SmtpMailer
 from adapters.mail.wiring import build_mailer
 from settings import Settings
-from specd._cli.diagnosis import Finding
-from specd._settings import SettingsError, variable
+from specd.commands import Finding
+from specd.errors import SettingsError
+from specd.settings import variable
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:

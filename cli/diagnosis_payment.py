@@ -22,11 +22,9 @@ from adapters.chain.tokens import ChainUnreadable, TokenReader
 from models.payment.methods import MAIN_NETS, EnabledMethod, find_enabled
 from models.payment.tokens import TokenFacts, find_problem
 from settings import Settings
-from specd._cli.databases import is_missing
-from specd._cli.diagnosis import CLOCK_TOLERANCE_S, SLOW_S, Finding
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
-from specd._db.revisions import is_usable
+from specd.commands import CLOCK_TOLERANCE_S, SLOW_S, Finding, is_missing
+from specd.db import Database, is_usable
+from specd.errors import DatabaseUnavailable
 from workers.chain_watcher import DEVELOPMENT_CHAINS
 
 NAME = "payment methods"

@@ -12,7 +12,7 @@ from adapters.file_store.store import FileStore
 from models.secret_files import load_secret
 from settings import Settings
 from specd._cli.databases import SQLITE
-from specd._db.clock import SystemClock
+from specd.db import SystemClock
 
 SETTINGS = "settings.env"
 DATABASES, SECRETS, UPLOADS, EXPORTS, MAIL = "databases", "secrets", "uploads", "exports", "mail"

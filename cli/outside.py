@@ -11,7 +11,7 @@ from demo.push_relay import LocalRelay
 from demo.stopping import stopping_on_signals
 from demo.video_vendor import LocalVendor
 from settings import Settings
-from specd._cli.output import answer, json_option
+from specd.commands import answer, json_option
 
 RELAY_PORT, VENDOR_PORT = 8601, 8602
 PORT = click.IntRange(0, 65_535)

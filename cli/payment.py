@@ -15,9 +15,8 @@ from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
 from cli.restored import after_restore_of_payment
 from models.payment import keys, projects
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, answer_table, json_option
-from specd._db.clock import SystemClock
+from specd.commands import answer, answer_table, json_option, open_database
+from specd.db import SystemClock
 
 
 @click.group()

@@ -18,8 +18,8 @@ from models.payment.deposits import Deposit
 from models.payment.money import format_units
 from models.payment.projects import access_project
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._db.database import Database
+from specd.commands import open_database
+from specd.db import Database
 
 AT_ONCE = 100
 """Addresses that are read from the database at once."""

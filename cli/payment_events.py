@@ -18,9 +18,8 @@ from adapters.exchanges import LOOPBACK
 from cli.payment_feed import Event, Feed, FeedRefused
 from models.webhooks import signing
 from settings import Settings
-from specd._cli.given_secrets import read_secret
-from specd._db.clock import SystemClock
-from specd._db.types import from_ms
+from specd.commands import read_secret
+from specd.db import SystemClock, from_ms
 
 RECEIVER_S = 15.0
 """How long a receiver has to answer."""

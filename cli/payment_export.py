@@ -13,10 +13,8 @@ from models.payment.projects import access_project
 from models.payment.receipts import ReceiptFilter, list_receipts
 from models.payment.rendering import render_receipt, render_with_notes
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.commands import open_database
+from specd.db import Database, SystemClock, to_ms
 
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 

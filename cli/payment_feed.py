@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from adapters.exchanges import LOOPBACK
-from specd._db.json import Json
+from models.json import Json
 
 WAIT_S = 25
 ANSWER_S = 20.0

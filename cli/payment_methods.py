@@ -16,9 +16,8 @@ from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
 from models.payment.tokens import TokenFacts, find_problem
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, answer_table, json_option
-from specd._db.clock import SystemClock
+from specd.commands import answer, answer_table, json_option, open_database
+from specd.db import SystemClock
 
 UNCHECKED = "or skip the look at the token with --unchecked"
 LOOKED_AT = 20

@@ -12,8 +12,7 @@ from models.payment.money import format_units, parse_amount
 from models.payment.tables import Invoice
 from models.rows import columns_of, read_row
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
+from specd.commands import answer, json_option, open_database
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from adapters.chain.reader import EndpointsUnavailable
 from adapters.chain.rpc_reader import RpcChainReader
 from models.payment import rescans
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
+from specd.commands import answer, json_option, open_database
 
 
 @click.command()

@@ -14,8 +14,7 @@ from cli.payment_events import RECEIVER_S, forward, line_of
 from cli.payment_feed import Event
 from models.webhooks import signing
 from settings import Settings
-from specd._cli.given_secrets import read_secret
-from specd._cli.output import answer, json_option
+from specd.commands import answer, json_option, read_secret
 
 ANSWER_S = 30.0
 WAIT_S = 1

@@ -15,9 +15,15 @@ from models.payment.webhooks import endpoints, signing_secrets
 from models.payment.webhooks.events import render_endpoint
 from models.webhooks.addresses import AddressRefused
 from settings import Settings
-from specd._cli.databases import open_database, open_with_secret, renew_check
-from specd._cli.output import answer, answer_table, json_option
-from specd._db.clock import SystemClock
+from specd.commands import (
+    answer,
+    answer_table,
+    json_option,
+    open_database,
+    open_with_secret,
+    renew_check,
+)
+from specd.db import SystemClock
 
 
 @click.command("create-endpoint")

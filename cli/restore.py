@@ -24,9 +24,8 @@ from adapters.backup_folder import (
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from cli import installation
 from settings import Settings
-from specd._cli.folders import RESTORING
-from specd._cli.output import answer, json_option
-from specd._settings import variable
+from specd.commands import RESTORING, answer, json_option
+from specd.settings import variable
 
 NEXT = """\
 {files} files ({bytes} bytes) of {moment} are restored.

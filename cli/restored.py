@@ -8,11 +8,10 @@ import click
 
 from models.chat.tables import Event, Message, ScheduledMessage
 from models.payment.restored import skip_handed_out
+from models.row_numbers import reserve
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._cli.output import answer, json_option
-from specd._db.base import table_of
-from specd._db.row_numbers import reserve
+from specd.commands import answer, json_option, open_database
+from specd.db import table_of
 
 T = TypeVar("T", bound=Callable[..., Any])
 ADDRESSES, IDS = 100_000, 1_000_000

@@ -9,9 +9,7 @@ from models.payment.webhooks.tables import SecretCheck as PaymentCheck
 from models.payment.webhooks.vault import WebhookVault, open_vault
 from settings import Settings
 from specd._db import secret_checks
-from specd._db.base import table_of
-from specd._db.database import Database
-from specd._db.secret_checks import SharedSecret
+from specd.db import Database, SharedSecret, table_of
 
 without_previous = click.option(
     "--without-previous",

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import QueryableAttribute
 
-from specd._db.dialects import ByDialect
+from models.dialects import ByDialect
 
 AnyColumn = ColumnElement[Any] | QueryableAttribute[Any]
 Place = tuple[object, ...]

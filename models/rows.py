@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, FromClause, Result, Select
 from sqlalchemy.orm import DeclarativeBase
 from typing_extensions import TypeVarTuple
 
-from specd._db.prepared import NOTHING, Query, Values
-from specd._db.reader import Db
+from specd.db import NOTHING, Db, Query, Values
 
 R = TypeVar("R")
 Columns = TypeVarTuple("Columns")

@@ -9,8 +9,8 @@ from flask import Flask, Response, abort, request
 from models.chat.accounts.avatars import has_avatar, keys_of
 from models.chat.common.hosts import parse_host
 from models.chat.identity.actors import find_realm_at
+from pages.served import Served
 from pages.uploads import POLICY
-from specd._pages.served import Served
 
 HEADERS = {
     # A new picture has a new address. One that was deleted is gone from caches after a day.

@@ -9,7 +9,7 @@ from models.chat.identity.errors import RealmMoving
 from pages import avatars, emoji, exports, uploads
 from pages.clients import add_client
 from pages.formatting import FORMATS
-from specd._pages.served import Served
+from pages.served import Served
 
 
 def install_for(app: Flask, service: Served) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,14 +16,15 @@ from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.money import format_units
 from pages.explorers import transaction_url
 from pages.qr import draw_qr
+from pages.served import Served
 from pages.wording import describe, find_row, is_closed, is_payable, with_symbol
-from specd._db.types import to_ms
-from specd._pages.languages import TEXTS, Texts, choose_texts
-from specd._pages.served import Served
+from specd.db import to_ms
+from specd.pages import Catalogue, Texts
 
 FindCheckout = Callable[[str], CheckoutView | None]
 
 NO_URLS: Mapping[int, str] = MappingProxyType({})
+TEXTS = Catalogue(Path(__file__).with_name("texts"))
 POLL_MS = 2000
 """The interval at which an open page polls its status."""
 
@@ -56,7 +58,7 @@ def install(
 
     def show_checkout(token: str) -> ResponseReturnValue:
         view = look_up(token)
-        texts = choose_texts()
+        texts = TEXTS.choose()
         if view is None:
             abort(404, texts.write("messages.unknown_link"))
         rpc = wallet_rpc_urls.get(view.chain_id, "")
@@ -82,7 +84,9 @@ def present(view: CheckoutView, texts: Texts) -> dict[str, Any]:
         "lang": texts.language,
         "t": texts.mark_up,
         "script_texts": texts.of_section("script"),
-        "languages": {each.language: each.entries["general.name"] for each in TEXTS.values()},
+        "languages": {
+            each.language: each.entries["general.name"] for each in TEXTS.languages.values()
+        },
         "wording": describe(view, texts),
         "status": status_of(view),
         "is_payable": is_payable(view),

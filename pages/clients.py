@@ -6,14 +6,15 @@ credential and keeps it only in the memory of the page.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from flask import Flask, render_template
 from flask.typing import ResponseReturnValue
 
-from specd._pages.assets import STATIC
-from specd._pages.front import Entrance, add_entrance
+from specd.pages import add_entrance
 
+STATIC = Path(__file__).with_name("static")
 COMMON = "client"
 """The directory under static/ of the modules that these pages have in common."""
 
@@ -32,7 +33,7 @@ def add_client(app: Flask, name: str, *, about: str, document: str, **facts: Any
     static/NAME. `about` is its sentence on the front page. People without scripts get a link to the
     reference of `document`. `facts` are further values for the template.
     """
-    add_entrance(app, Entrance(name.capitalize(), f"/{name}", about))
+    add_entrance(app, name.capitalize(), f"/{name}", about)
     modules = modules_of(name)
 
     def show_client() -> ResponseReturnValue:

@@ -11,9 +11,9 @@ from models.chat.identity.actors import find_realm_at
 from models.chat.organization.emoji import STILL, has_picture
 from models.chat.rendering.emoji import DATA, DATA_PATH
 from models.chat.uploads.names import key_of
+from pages.served import Served
 from pages.uploads import POLICY
-from specd._pages.assets import FOR_EVER
-from specd._pages.served import Served
+from specd.pages import FOR_EVER
 
 
 def install_for(app: Flask, service: Served) -> None:

@@ -20,8 +20,8 @@ from models.chat.common.security_events import ChatEvent
 from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.links import Link, try_spend
 from pages.places import Places
-from specd._pages.served import Served
-from specd._security_events import SecurityEvent, emit
+from pages.served import Served
+from specd import SecurityEvent, emit
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
 """From an export's id, the Host, a link's token, and an email with its API key, to the archive.

@@ -7,14 +7,14 @@ from flask import Flask
 from pages import checkout
 from pages.clients import add_client
 from pages.explorers import EXPLORERS
-from specd._pages.front import Entrance, add_entrance
-from specd._pages.served import Served
+from pages.served import Served
+from specd.pages import add_entrance
 
 
 def install_for(app: Flask, service: Served) -> None:
     checkout.install_for(app, service)
     about = "Each session has a page of its own, whose address the shop gets as `checkout_url`."
-    add_entrance(app, Entrance("Checkout", None, about))
+    add_entrance(app, "Checkout", None, about)
     if service.settings.dashboard_page:
         add_dashboard(app)
 

@@ -22,8 +22,8 @@ from models.chat.uploads.access import Download, find_linked, find_with_key
 from models.chat.uploads.attachments import AttachmentRow
 from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
-from specd._pages.served import Served
-from specd._security_events import SecurityEvent, emit
+from pages.served import Served
+from specd import SecurityEvent, emit
 
 
 class Files(Protocol):

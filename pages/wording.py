@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from models.payment.checkout_sessions import CheckoutView
 from models.payment.money import format_units
-from specd._pages.languages import Texts
+from specd.pages import Texts
 
 
 class Tone(StrEnum):

@@ -1,0 +1,120 @@
+"""HTTP services from hand-written OpenAPI documents."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from specd._project import Project, Service
+
+if TYPE_CHECKING:
+    from specd._composition import service_from_settings
+    from specd._engine.context import Context
+    from specd._engine.error_docs import Failure, describe, help_link
+    from specd._engine.files import File, FileIntake
+    from specd._engine.http.proxies import network_of, place_of
+    from specd._engine.http.queries import parse_pairs
+    from specd._engine.idempotency import IdempotentAnswers
+    from specd._engine.phases import before_transaction, read_only
+    from specd._engine.pools import Pool
+    from specd._engine.rate_limit import (
+        Allowance,
+        Headers,
+        Limit,
+        LimitStore,
+        RateLimiter,
+        SharedTable,
+        policy_headers,
+    )
+    from specd._engine.release import RELEASE
+    from specd._engine.response import Reply, Response, encode
+    from specd._engine.service import Gauge, PeriodicTask
+    from specd._limits.wiring import open_limit_store
+    from specd._security_events import SecurityEvent, current_caller, emit
+    from specd._settings import Settings, setting
+    from specd._tracing import Attributes, Outgoing
+
+_MODULES = {
+    "Allowance": "specd._engine.rate_limit",
+    "Attributes": "specd._tracing",
+    "Context": "specd._engine.context",
+    "Failure": "specd._engine.error_docs",
+    "File": "specd._engine.files",
+    "FileIntake": "specd._engine.files",
+    "Gauge": "specd._engine.service",
+    "Headers": "specd._engine.rate_limit",
+    "IdempotentAnswers": "specd._engine.idempotency",
+    "Limit": "specd._engine.rate_limit",
+    "LimitStore": "specd._engine.rate_limit",
+    "Outgoing": "specd._tracing",
+    "PeriodicTask": "specd._engine.service",
+    "Pool": "specd._engine.pools",
+    "RELEASE": "specd._engine.release",
+    "RateLimiter": "specd._engine.rate_limit",
+    "Reply": "specd._engine.response",
+    "Response": "specd._engine.response",
+    "SecurityEvent": "specd._security_events",
+    "Settings": "specd._settings",
+    "SharedTable": "specd._engine.rate_limit",
+    "before_transaction": "specd._engine.phases",
+    "current_caller": "specd._security_events",
+    "describe": "specd._engine.error_docs",
+    "emit": "specd._security_events",
+    "encode": "specd._engine.response",
+    "help_link": "specd._engine.error_docs",
+    "network_of": "specd._engine.http.proxies",
+    "open_limit_store": "specd._limits.wiring",
+    "parse_pairs": "specd._engine.http.queries",
+    "place_of": "specd._engine.http.proxies",
+    "policy_headers": "specd._engine.rate_limit",
+    "read_only": "specd._engine.phases",
+    "service_from_settings": "specd._composition",
+    "setting": "specd._settings",
+}
+"""Name -> the module that defines it, which is imported when the name is first used."""
+
+__all__ = [
+    "RELEASE",
+    "Allowance",
+    "Attributes",
+    "Context",
+    "Failure",
+    "File",
+    "FileIntake",
+    "Gauge",
+    "Headers",
+    "IdempotentAnswers",
+    "Limit",
+    "LimitStore",
+    "Outgoing",
+    "PeriodicTask",
+    "Pool",
+    "Project",
+    "RateLimiter",
+    "Reply",
+    "Response",
+    "SecurityEvent",
+    "Service",
+    "Settings",
+    "SharedTable",
+    "before_transaction",
+    "current_caller",
+    "describe",
+    "emit",
+    "encode",
+    "help_link",
+    "network_of",
+    "open_limit_store",
+    "parse_pairs",
+    "place_of",
+    "policy_headers",
+    "read_only",
+    "service_from_settings",
+    "setting",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'specd' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value

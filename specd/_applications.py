@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from specd import _logs as logs
@@ -30,6 +32,14 @@ def compose(service: Service, settings: Settings, *, has_optional: bool = False)
 def find_contents(service: engine.Service) -> dict[str, Mapping[str, Any]]:
     """Return name -> content of each document, in which every operation has its operationId."""
     return {each.name: unite(service.name, [each]) for each in service.documents}
+
+
+def find_folder(module: str) -> Path:
+    """Return the folder of a module."""
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
 
 
 def build(project: Project, services: Sequence[Service]) -> Any:
@@ -58,6 +68,7 @@ def build(project: Project, services: Sequence[Service]) -> Any:
             for each in services
             if each.pages
         ],
+        folders=sorted({find_folder(each.pages) for each in services if each.pages}),
         is_https=settings.public_url.startswith("https://"),
     )
     return build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)

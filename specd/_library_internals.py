@@ -9,7 +9,7 @@ import warnings
 from importlib.metadata import version
 from pkgutil import resolve_name
 
-SEAMS = (
+LIBRARY_INTERNALS = (
     "connexion:ConnexionMiddleware._build_middleware_stack",
     "connexion.middleware.abstract:AbstractRoutingAPI._add_operation_internal",
     "connexion.middleware.abstract:AbstractRoutingAPI._framework_path_and_name",
@@ -32,13 +32,15 @@ SEAMS = (
 )
 
 
-class SeamGone(Exception):
+class LibraryInternalMissing(Exception):
     """The installed version of a library lacks a part that we use."""
 
 
-def require_seams(*libraries: str) -> None:
-    """Raise `SeamGone` for the first part that `libraries` (default: all of them) lack."""
-    for seam in SEAMS:
+def check_library_internals(*libraries: str) -> None:
+    """Raise `LibraryInternalMissing` for the first part that `libraries` (default: all of them)
+    lack.
+    """
+    for seam in LIBRARY_INTERNALS:
         library = re.split("[.:]", seam)[0]
         if libraries and library not in libraries:
             continue
@@ -46,7 +48,7 @@ def require_seams(*libraries: str) -> None:
             with warnings.catch_warnings(action="ignore"):  # what connexion imports is deprecated
                 resolve_name(seam)
         except (ImportError, AttributeError):
-            raise SeamGone(
+            raise LibraryInternalMissing(
                 f"{library} {version(library)} has no {seam}, which specd uses;"
                 " install the versions of constraints.txt"
             ) from None

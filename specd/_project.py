@@ -130,7 +130,7 @@ class Project:
             raise AttributeError(name)
         if name not in self._applications:
             services = self.services if name == EVERYTHING else (self[name],)
-            build = find_object("applications:build_or_exit")
+            build = find_object("specd._applications:build_or_exit")
             self._applications[name] = build(self, services)
         return self._applications[name]
 

@@ -21,9 +21,9 @@ from adapters.images import pictures
 from models.secret_shapes import SHAPES
 from specd import _logs as logs
 from specd._db import migrate
-from specd._db.database import Database
 from specd._engine import threads
 from specd._engine.document.checking import published
+from specd.db import Database
 from tests.support import warm
 from tests.support.app import ServiceApp
 from tests.support.contract import ContractClient
@@ -102,7 +102,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 def _patient_threads() -> Iterator[None]:
     """Requests may wait long for a thread, as for a lock: the machine may be busy."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "MOST_QUEUED_S", PATIENCE_S)
+        patch.setattr(threads, "MAX_QUEUED_S", PATIENCE_S)
         yield
 
 

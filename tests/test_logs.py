@@ -108,7 +108,7 @@ def test_servers_and_workers_set_the_log_up_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["applications.py", "specd/_cli/serve.py", "specd/_workers/registry.py"]
+    "module", ["specd/_applications.py", "specd/_cli/serve.py", "specd/_workers/registry.py"]
 )
 def test_every_process_that_runs_for_long_knows_all_shapes(module: str) -> None:
 

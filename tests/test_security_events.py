@@ -15,8 +15,8 @@ from structlog.testing import capture_logs
 from handlers.chat.wire import errors as chat_errors
 from handlers.payment.wire import errors as payment_errors
 from models.chat.identity.key_digests import digest_of
+from specd import SecurityEvent
 from specd._engine import errors as engine
-from specd._security_events import SecurityEvent
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast
 from tests.support.contract import ContractClient, operations_of

@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 from models.chat.deletion import removals
 from models.chat.messages import search
 from models.chat.tables import MessageRemoval, StaleSearch
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 
 BATCH = 10
 """Messages whose search rows are refreshed at once: long ones take a millisecond each."""

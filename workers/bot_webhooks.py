@@ -21,8 +21,7 @@ from models.chat.outgoing_webhooks.answers import Outcome
 from models.chat.outgoing_webhooks.queue import Claim
 from models.chat.outgoing_webhooks.requests import Request, find_request
 from specd import _tracing as tracing
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 from workers import posting
 from workers.webhook_lanes import Lanes
 

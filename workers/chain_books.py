@@ -17,8 +17,7 @@ from models.payment import checkpoints, receivers, rescans, watching
 from models.payment.checkpoints import BlockMark, Checkpoint
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation, PaidAbove, StoredLog
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 
 NEWCOMERS_AT_ONCE = 200
 

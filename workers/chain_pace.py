@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from adapters.chain.reader import Block
-from specd._db.clock import Clock
+from specd.db import Clock
 
 HEADS = 32
 """The newest heads from which the interval of blocks is computed."""

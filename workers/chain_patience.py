@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 TRIES = 5
 """After so many failures, a reading of old blocks is given up if newer ones can be read."""
-MOST_TRIES = 30
+MAX_TRIES = 30
 """After so many failures, a reading is given up in any case."""
 RETRY_AFTER = timedelta(seconds=10)
-MOST_RETRY_AFTER = timedelta(minutes=1)
+MAX_RETRY_AFTER = timedelta(minutes=1)
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Patience:
         """Count a failure of each of the readings, and pause them."""
         for name in names:
             count = self.failures(name) + 1
-            pause = min(self._retry_after * count, MOST_RETRY_AFTER)
+            pause = min(self._retry_after * count, MAX_RETRY_AFTER)
             self._failures[name] = _Failures(count, self._now() + pause)
 
     def failures(self, name: str) -> int:

@@ -70,11 +70,10 @@ from adapters.chain.reader import (
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
 from models.payment.receivers import Newcomer, Receiver
 from models.payment.watching import Observation, with_stored_numbers
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 from workers.chain_alerts import Alerts
 from workers.chain_books import ChainBooks
-from workers.chain_patience import MOST_TRIES, TRIES, Patience
+from workers.chain_patience import MAX_TRIES, TRIES, Patience
 from workers.chain_view import ChainView, tokens_of
 from workers.chain_witnesses import Verdict, Witnesses
 
@@ -652,7 +651,7 @@ class ChainWatcher:
         tokens, addresses = tokens_of(receivers), [each.address for each in receivers]
         first = min(each.start for each in over)
         readable = self._view.first_readable(tokens, addresses, first, base)
-        if readable > base.number and max(tries.values()) < MOST_TRIES:
+        if readable > base.number and max(tries.values()) < MAX_TRIES:
             return False  # no endpoint shows any logs now
         if readable <= first:
             readable = last + 1

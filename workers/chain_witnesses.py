@@ -27,7 +27,7 @@ from workers.chain_view import ChainView
 
 NEAR_HEAD = 8
 """An endpoint that is at most so many blocks below a transfer's block will soon be its witness."""
-MOST_RECEIPTS = 10
+MAX_RECEIPTS = 10
 """How many receipts of one block are requested from an endpoint that does not show the logs."""
 
 
@@ -93,7 +93,7 @@ class Witnesses:
             return
         shown = find_shown(group, logs)
         missing = [each for each in group if each not in shown]
-        for tx_hash in list(dict.fromkeys(each.tx_hash for each in missing))[:MOST_RECEIPTS]:
+        for tx_hash in list(dict.fromkeys(each.tx_hash for each in missing))[:MAX_RECEIPTS]:
             shown |= self._find_in_receipt(block, [e for e in missing if e.tx_hash == tx_hash])
         answers.shown.update(shown)
         answers.disputed |= set(group) - shown

@@ -11,8 +11,7 @@ from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY
 from settings import Settings
-from specd._workers.context import WorkerContext, WorkerFactory, make_retention
-from specd._workers.loop import NICENESS, Worker
+from specd.workers import NICENESS, Worker, WorkerContext, WorkerFactory, make_retention
 from workers.backlog import message_removals, stale_search
 from workers.bot_webhooks import BotWebhooks, Posting
 from workers.exports import Exports

@@ -26,9 +26,8 @@ from models.chat.exports.rows import count_rows, describe, find_files, read_line
 from models.chat.exports.runs import LeaseLost, Run, Written
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import PARTS
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._workers.loop import PeriodicStep
+from specd.db import Clock, Database
+from specd.workers import PeriodicStep
 
 REPORT_EVERY_S = 1.0
 REST = 0.5  # of the time a batch took

@@ -25,6 +25,7 @@ from adapters.archive_reader import ArchiveReader, ArchiveRefused
 from adapters.archives import MANIFEST
 from adapters.file_store.store import FileMissing, FileStore
 from adapters.images.pictures import NotAPicture, make_small, make_square
+from models import row_numbers
 from models.chat.accounts.avatars import SIZE, SIZE_MEDIUM
 from models.chat.common.hosts import check_host
 from models.chat.common.vault import Vault
@@ -49,11 +50,8 @@ from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.retention import POLICY
 from models.chat.tables import Conversation, Message, Realm
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, THUMBNAIL, key_of
-from specd._db import row_numbers
-from specd._db.base import table_of
-from specd._db.clock import Clock
-from specd._db.database import Database, savepoint
-from specd._db.json import Json
+from models.json import Json
+from specd.db import Clock, Database, savepoint, table_of
 
 BATCH_ROWS = 10_000
 """Long rows, such as messages, are fewer: `archive_reader.BYTES_AT_ONCE`."""

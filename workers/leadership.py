@@ -7,9 +7,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from models.payment import leases
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd.db import Clock, Database
+from specd.errors import DatabaseUnavailable
 
 TTL_S = 12.0
 """A leader that was killed is replaced this long after its last renewal: well within 30 s."""

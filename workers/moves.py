@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 
 from adapters.archives import ArchiveWriter
 from adapters.file_store.store import FileMissing, FileStore
+from models import row_numbers
 from models.chat.errors import RefusedCommand
 from models.chat.exports.rows import count_rows
 from models.chat.exports.tables import Part
@@ -50,11 +51,8 @@ from models.chat.organization.errors import HostInUse
 from models.chat.queues.queues import find_head
 from models.chat.tables import Attachment, Conversation, RealmEmoji, User, UserMessage
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, THUMBNAIL, key_of
-from specd._db import row_numbers
-from specd._db.base import table_of
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd.db import Clock, Database, table_of
+from specd.errors import DatabaseUnavailable
 from workers.exports import fill_archive
 from workers.imports import AGED, Imports, Listener
 

@@ -11,8 +11,7 @@ from adapters.mail.mailer import Mail, Mailer, MailNotSent, MailRefused
 from models.chat.common import outbox
 from models.chat.common.outbox import LeasedMail
 from models.chat.common.vault import Vault
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 
 
 class OutboxWorker:

@@ -22,10 +22,8 @@ from models.payment.test_helpers.faults import Fault, Kind
 from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import open_vault
 from settings import Settings
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._workers.context import WorkerContext, WorkerFactory, make_retention
-from specd._workers.loop import Worker
+from specd.db import Clock, Database
+from specd.workers import Worker, WorkerContext, WorkerFactory, make_retention
 from workers.chain_pace import Pace
 from workers.chain_watcher import DEVELOPMENT_CHAINS, READ_ANEW_EVERY, ChainWatcher
 from workers.leadership import Leadership

@@ -40,9 +40,8 @@ from models.payment.webhooks import deliveries
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.outcomes import is_success
 from models.webhooks import signing
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable, DomainError
+from specd.db import Clock, Database
+from specd.errors import DatabaseUnavailable, DomainError
 
 STEP_WITHIN = timedelta(minutes=1)
 """The longest time until a step comes to its state."""

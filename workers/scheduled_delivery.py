@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.scheduling import delivery
 from models.chat.scheduling.records import ScheduledRow
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 
 MISSES = 2
 """So many messages in a row that another worker has taken make a worker go on behind them."""

@@ -15,9 +15,8 @@ import structlog
 from adapters.file_store.store import FileStore
 from models.chat.uploads import removal
 from models.chat.uploads.names import THUMBNAIL, handle_of
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._workers.loop import PeriodicStep
+from specd.db import Clock, Database
+from specd.workers import PeriodicStep
 
 EXPIRE_EVERY = timedelta(seconds=30)
 SWEEP_EVERY = timedelta(hours=1)

@@ -14,11 +14,11 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 MOST = 256
-MOST_SLOW = MOST // 2
+MAX_SLOW = MOST // 2
 PER_ENDPOINT = 8
 """The share of an endpoint, its initial width."""
-MOST_PER_ENDPOINT = 32
-MOST_BEYOND_SHARES = MOST // 2
+MAX_PER_ENDPOINT = 32
+MAX_BEYOND_SHARES = MOST // 2
 """Requests under way, of all endpoints, while one may have more than its share."""
 AT_ONCE_S = 0.25
 """A request that takes longer takes its endpoint back to its share."""
@@ -51,7 +51,7 @@ class Lanes:
             self._slow.add(endpoint_id)
         if is_taken and seconds < AT_ONCE_S:
             width = self._widths.get(endpoint_id, PER_ENDPOINT) + 1
-            self._widths[endpoint_id] = min(width, MOST_PER_ENDPOINT)
+            self._widths[endpoint_id] = min(width, MAX_PER_ENDPOINT)
         else:
             self._widths.pop(endpoint_id, None)
 
@@ -106,10 +106,10 @@ class LaneCapacity:
     def left(self, endpoint_id: str, *, is_failing: bool) -> int:
         its = self._counts.get(endpoint_id, 0)
         if is_failing or endpoint_id in self._slow:
-            return max(0, min(1 - its, MOST_SLOW - self._all_slow, MOST - self._all))
+            return max(0, min(1 - its, MAX_SLOW - self._all_slow, MOST - self._all))
         width = self._widths.get(endpoint_id, PER_ENDPOINT)
         share = min(PER_ENDPOINT - its, MOST - self._all)
-        return max(0, share, min(width - its, MOST_BEYOND_SHARES - self._all))
+        return max(0, share, min(width - its, MAX_BEYOND_SHARES - self._all))
 
     def use(self, endpoint_id: str, count: int, *, is_failing: bool) -> None:
         self._counts[endpoint_id] = self._counts.get(endpoint_id, 0) + count

@@ -16,7 +16,7 @@ from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
 from specd import _tracing as tracing
-from specd._db.clock import Clock
+from specd.db import Clock
 from workers import posting
 
 FindFault = Callable[[Message], Fault | None]

@@ -17,9 +17,7 @@ import structlog
 from models.payment.webhooks import queue, rounds
 from models.payment.webhooks.outcomes import Attempt
 from models.payment.webhooks.rounds import Plan, Round
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._db.notifier import Logs
+from specd.db import Clock, Database, Logs
 from workers.webhook_lanes import Lanes
 from workers.webhook_posting import Posting
 

@@ -29,8 +29,8 @@ from models.chat.zulip_form.files import Measured
 from models.chat.zulip_form.from_zulip import Conversion
 from models.chat.zulip_form.rows import BrokenRow
 from models.chat.zulip_form.table import losses
-from specd._db.base import table_of
-from specd._db.json import Json
+from models.json import Json
+from specd.db import table_of
 from workers.imports import Listener
 
 ARCHIVE = "converted.zip"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from models.payment.addresses import keccak
 
 BLOOM_BYTES = 256
-_MOST_MISTAKES = 0.02
+_MAX_MISTAKES = 0.02
 """The most expected items that seem to be in a block by chance."""
 
 
@@ -21,7 +21,7 @@ def is_selective(bloom: bytes, among: int) -> bool:
     not in the block seems to be.
     """
     filled = int.from_bytes(bloom, "big").bit_count() / (BLOOM_BYTES * 8)
-    return len(bloom) == BLOOM_BYTES and filled > 0 and among * filled**3 <= _MOST_MISTAKES
+    return len(bloom) == BLOOM_BYTES and filled > 0 and among * filled**3 <= _MAX_MISTAKES
 
 
 def may_contain(bloom: bytes, items: Iterable[bytes]) -> bool:

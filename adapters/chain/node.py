@@ -38,7 +38,7 @@ IDENTIFY_S = 300.0
 
 SILENCE_S = 300.0
 """How long an endpoint may be silent until the others' blocks take back what it has shown."""
-MOST_MISSING = 3
+MAX_MISSING = 3
 """After so many blocks in a row that it lacks, an endpoint rests."""
 
 
@@ -165,7 +165,7 @@ class Node:
             self._missing, self._missing_number = self._missing + 1, number
         elif number >= self._missing_number:
             self._missing = 0
-        if self._missing >= MOST_MISSING:
+        if self._missing >= MAX_MISSING:
             self._missing = 0
             self._resting_until = time.monotonic() + REST_S
 

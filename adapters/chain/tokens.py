@@ -28,7 +28,7 @@ DECIMALS_CALL = "0x313ce567"
 SYMBOL_CALL = "0x95d89b41"
 BALANCE_CALL = "0x70a08231"
 WORD = 32
-MOST_DECIMALS = 255
+MAX_DECIMALS = 255
 """A `uint8`."""
 LONGEST_SYMBOL = 256
 """The most bytes of a symbol that are read."""
@@ -153,7 +153,7 @@ def _bytes_of(answer: Any) -> bytes:
 
 def _decimals(answer: bytes) -> int | None:
     decimals = int.from_bytes(answer[:WORD])
-    return decimals if len(answer) >= WORD and decimals <= MOST_DECIMALS else None
+    return decimals if len(answer) >= WORD and decimals <= MAX_DECIMALS else None
 
 
 def _symbol(answer: bytes) -> str | None:

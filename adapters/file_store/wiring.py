@@ -3,7 +3,7 @@
 from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import FileStore
 from settings import Settings
-from specd._settings import SettingsError
+from specd.errors import SettingsError
 
 ARRIVING = "arriving"
 """Folder of the files that are on their way in, below `chat_upload_dir`; workers sweep it."""

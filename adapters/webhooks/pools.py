@@ -15,7 +15,7 @@ Origin = tuple[str, str, int]
 """Scheme, host and port."""
 KEPT_FOR_S = 20.0
 """How long an idle connection is kept."""
-MOST_KEPT = 200
+MAX_KEPT = 200
 """The most receivers whose idle connections are kept."""
 
 
@@ -58,7 +58,7 @@ class Pools:
         late = time.monotonic() - KEPT_FOR_S
         while self._kept:
             origin, oldest = next(iter(self._kept.items()))
-            is_late = oldest.used_at < late or len(self._kept) > MOST_KEPT
+            is_late = oldest.used_at < late or len(self._kept) > MAX_KEPT
             if oldest.users or not is_late:
                 return
             del self._kept[origin]

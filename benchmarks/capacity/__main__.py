@@ -26,8 +26,8 @@ from benchmarks.soak.__main__ import serve
 from benchmarks.soak.turns import Shop, headers_of, requests_of
 from benchmarks.watcher.__main__ import furnish
 from specd import _logs as logs
-from specd._db.database import Database
 from specd._db.migrate import upgrade
+from specd.db import Database
 
 CONNECTIONS = 4
 

@@ -27,7 +27,7 @@ from models.chat.messages import search
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, User
-from specd._db.database import Database
+from specd.db import Database
 
 HOST = "127.0.0.1"
 SECRET = b"the secret of the chat benchmark, 32 bytes and more"

@@ -24,10 +24,10 @@ from benchmarks.payment.contestants import prepare_ours
 from benchmarks.payment.stock import stock_invoices
 from handlers.chat.wiring import compose as compose_chat
 from handlers.payment.wiring import compose as compose_payment
-from specd._db.database import Database
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._engine.serving.protocol import Protocol
+from specd.db import Database
 
 WARM = 20
 STOCK = 20_000

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, event, make_url
 from sqlalchemy.orm import Session
 
 from benchmarks.floor.floor import connect, connect_writing, send_answer
-from specd._db.database import Database
+from specd.db import Database
 
 Step = tuple[str, str, Any]
 """`read`, `write`, `many`, `commit` or `rollback`; SQL as the driver gets it; its parameters."""

@@ -19,8 +19,8 @@ from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.chat.queues.queues import QueueOptions, find_head, open_queue
 from models.chat.tables import Channel
-from specd._db.database import Database
 from specd._db.migrate import upgrade
+from specd.db import Database
 
 HOST = "127.0.0.1"
 SECRET = b"the secret of the live benchmark, 32 bytes and more"

@@ -17,8 +17,8 @@ from models.payment import checkpoints
 from models.payment.keys import create_key
 from models.payment.methods import create_method
 from models.payment.projects import create_project
-from specd._db.database import Database
 from specd._db.migrate import upgrade
+from specd.db import Database
 
 OURS = HERE.name
 PEER = "FastAPI + SQLAlchemy"

@@ -31,10 +31,10 @@ from demo.chain.anvil import find_anvil, start_anvil
 from demo.chain.testnet import Testnet, TestnetError, TestnetUnreachable
 from models.payment.invoices import check_order, create_invoice
 from models.payment.tables import Project
-from specd._db.database import Database
+from specd.db import Database
 
 COUNTS = (1_000, 10_000, 100_000)
-MOST_GROWTH = 1.3
+MAX_GROWTH = 1.3
 LONG = timedelta(days=1)
 MEASURE = Path(__file__).with_name("blocks.py")
 COLUMNS = {"cpu_ms": "CPU ms", "wall_ms": "ms", "statements": "SQL statements"}
@@ -169,7 +169,7 @@ def main() -> int:
     write_json(arguments.out, figures=figures)
     most = max(growth(found[HERE.name]) for found in figures.values())
     print(f"A block with the most invoices costs {most:.2f} x one with the fewest.")
-    return 0 if most <= MOST_GROWTH else 1
+    return 0 if most <= MAX_GROWTH else 1
 
 
 def compared(kind: str, before: Costs, now: Costs) -> str:

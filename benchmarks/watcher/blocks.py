@@ -19,8 +19,7 @@ from benchmarks.payment.story import CHAIN_ID
 from demo.chain.testnet import Testnet
 from models.payment.tables import Invoice
 from specd import _logs as logs
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from workers.chain_watcher import ChainWatcher
 
 

@@ -19,8 +19,8 @@ from models.payment.tables import Event
 from models.payment.webhooks import endpoints
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
-from specd._db.database import Database
 from specd._db.migrate import upgrade
+from specd.db import Database
 
 SECRET = "the secret of the webhook benchmark, 32 bytes and more"
 WRITERS = 4

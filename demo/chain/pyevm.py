@@ -25,7 +25,7 @@ from demo.chain.testnet import CHAIN_ID, MNEMONIC
 
 CLIENT = "specd/py-evm"
 _HD_PATH = "m/44'/60'/0'/0"
-_MOST_BLOCKS_AT_ONCE = 100_000
+_MAX_BLOCKS_AT_ONCE = 100_000
 
 
 class Refused(Exception):
@@ -144,8 +144,8 @@ class PyEvmChain:
 
     def mine(self, count: int = 1) -> None:
         """Mine `count` blocks; the first includes what is pending."""
-        if not 0 < count <= _MOST_BLOCKS_AT_ONCE:
-            raise Refused(-32602, f"mine 1 to {_MOST_BLOCKS_AT_ONCE} blocks")
+        if not 0 < count <= _MAX_BLOCKS_AT_ONCE:
+            raise Refused(-32602, f"mine 1 to {_MAX_BLOCKS_AT_ONCE} blocks")
         for _ in range(count):
             self._prepare_header()
             self._backend.mine_blocks(1)

@@ -4,7 +4,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import alert_words as words
 from models.chat.common.quotas import ALERT_WORDS, require_within
-from specd._engine.response import Response
+from specd import Response
 
 
 def list_alert_words(ctx: Context) -> Response:

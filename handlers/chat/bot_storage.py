@@ -4,7 +4,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import bot_storage as stored
 from models.chat.common.quotas import STORED_KEYS, require_within
-from specd._engine.response import Response
+from specd import Response
 
 
 def get_bot_storage(ctx: Context, *, keys: list[str] | None = None) -> Response:

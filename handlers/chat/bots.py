@@ -11,7 +11,7 @@ from models.chat.common.quotas import BOTS, require_within
 from models.chat.identity.roles import BotType
 from models.chat.outgoing_webhooks.errors import InvalidPayloadUrl
 from models.webhooks.addresses import AddressRefused
-from specd._engine.response import Response
+from specd import Response
 
 
 def list_bots(ctx: Context) -> Response:

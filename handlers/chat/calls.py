@@ -28,8 +28,8 @@ from models.chat.calls import (
 from models.chat.identity.actors import Actor, access_realm
 from models.chat.identity.errors import NotLoggedIn
 from models.chat.identity.links import find_link, make_link, try_spend
-from specd._db.reader import Db
-from specd._engine.response import Response
+from specd import Response
+from specd.db import Db
 
 PATH = "/api/v1/calls/vendor"
 COOKIE = "specd_vendor_session"

@@ -6,8 +6,7 @@ from models.chat.channels import folders as channel_folders
 from models.chat.channels.folders import FolderChanges
 from models.chat.common.quotas import CHANNEL_FOLDERS, require_within
 from models.chat.rendering.texts import render_texts
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
 
 
 def list_channel_folders(ctx: Context, *, include_archived: bool = False) -> Response:
@@ -23,7 +22,7 @@ def _prepare(ctx: Context, *, description: str | None = None) -> str:
     return render_texts(ctx.session, ctx.actor, [text])[text]
 
 
-@prepared_by(_prepare)
+@before_transaction(_prepare)
 def create_channel_folder(ctx: Context, html: str, *, name: str, description: str) -> Response:
     """Create a channel folder."""
     folder_id = channel_folders.create_folder(
@@ -38,7 +37,7 @@ def create_channel_folder(ctx: Context, html: str, *, name: str, description: st
     return envelope.success(ctx, channel_folder_id=folder_id)
 
 
-@prepared_by(_prepare)
+@before_transaction(_prepare)
 def update_channel_folder(
     ctx: Context,
     html: str,

@@ -18,8 +18,7 @@ from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.events.log import ABSENT
 from models.chat.incoming_mail import MailNotReceived, make_address
 from models.chat.rendering.texts import render_texts
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
 
 
 def list_channels(ctx: Context, *, include_default: bool = False, **query: bool) -> Response:
@@ -79,7 +78,7 @@ def _prepare(ctx: Context, *, description: str | None = None) -> str:
     return render_texts(ctx.session, ctx.actor, [text])[text]
 
 
-@prepared_by(_prepare)
+@before_transaction(_prepare)
 def update_channel(ctx: Context, html: str, *, stream_id: int, **sent: Any) -> Response:
     """Change a channel.
 
@@ -120,7 +119,7 @@ def _prepare_new(ctx: Context, *, description: str) -> dict[str, str]:
     return render_texts(ctx.session, ctx.actor, [one_line(description)])
 
 
-@prepared_by(_prepare_new)
+@before_transaction(_prepare_new)
 def create_channel(
     ctx: Context,
     html: dict[str, str],

@@ -15,8 +15,7 @@ from models.chat.organization import emoji
 from models.chat.organization.emoji import NewEmoji, find_custom_emoji
 from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
 from models.chat.uploads.names import key_of, make_handle
-from specd._engine.files import File
-from specd._engine.response import Response
+from specd import File, Response
 
 
 def list_custom_emoji(ctx: Context) -> Response:

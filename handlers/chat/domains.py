@@ -4,7 +4,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.common.quotas import DOMAINS, require_within
 from models.chat.organization import domains as realm_domains
-from specd._engine.response import Response
+from specd import Response
 
 
 def list_domains(ctx: Context) -> Response:

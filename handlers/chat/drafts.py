@@ -7,7 +7,7 @@ from handlers.chat.wire.context import Context
 from models.chat import drafts as stored
 from models.chat.common.quotas import DRAFT_TEXTS, DRAFTS, require_texts_within, require_within
 from models.chat.drafts import DraftData
-from specd._engine.response import Response
+from specd import Response
 
 
 def list_drafts(ctx: Context) -> Response:

@@ -27,10 +27,9 @@ from models.chat.rendering.emoji import DATA_PATH
 from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
 from models.chat.snapshot.viewing import RegisterOptions, ServerFacts, Viewing
-from specd._db.json import Json
-from specd._db.reader import Db
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from models.json import Json
+from specd import Response, before_transaction
+from specd.db import Db
 
 HEARTBEAT_S = (45.0, 55.0)
 """A poll without an event is answered after a time between these."""
@@ -175,7 +174,7 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
     return _Begun(viewer, position, head, batch)
 
 
-@prepared_by(_begin)
+@before_transaction(_begin)
 async def get_events(
     ctx: Context, begun: _Begun, *, queue_id: str, dont_block: bool = False
 ) -> Response:

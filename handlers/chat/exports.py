@@ -5,7 +5,7 @@ from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.context import Context
 from models.chat.exports import requests as exports
 from models.chat.exports.scope import PUBLIC
-from specd._engine.response import Response
+from specd import Response
 
 
 def create_export(ctx: Context, *, export_type: str = PUBLIC) -> Response:

@@ -14,9 +14,8 @@ from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.webhooks import TOPIC, destination_of, write_json
-from specd._db.json import Json
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from models.json import Json
+from specd import Response, before_transaction
 
 CLIENT = "ZulipJSONWebhook"
 FORM = "application/x-www-form-urlencoded"
@@ -40,7 +39,7 @@ def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> Prepa
     return prepare_text(ctx.session, actor, write_json(_payload_of(ctx, body)))
 
 
-@prepared_by(_prepare_json)
+@before_transaction(_prepare_json)
 def receive_json(
     ctx: Context,
     text: PreparedText,
@@ -100,7 +99,7 @@ def _prepare_posts(
     return [(post.topic, prepare_text(ctx.session, actor, post.content, NAMES)) for post in posts]
 
 
-@prepared_by(_prepare_posts)
+@before_transaction(_prepare_posts)
 def receive_webhook(
     ctx: Context,
     posts: list[tuple[str, PreparedText]],

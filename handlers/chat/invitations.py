@@ -26,7 +26,7 @@ from models.chat.invitations.invitees import Problem, check_invitees, failure_of
 from models.chat.invitations.joining import Offer
 from models.chat.invitations.records import NewTerms, Terms
 from models.chat.invitations.sending import Post
-from specd._engine.response import Response
+from specd import Response
 
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Invitation</title>'

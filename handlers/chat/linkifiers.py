@@ -9,8 +9,7 @@ from models.chat.organization.linkifier_rules import (
     LinkifierFacts,
     check_linkifier,
 )
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
 
 
 def list_linkifiers(ctx: Context) -> Response:
@@ -35,7 +34,7 @@ def _check(
     )
 
 
-@prepared_by(_check)
+@before_transaction(_check)
 def create_linkifier(ctx: Context, checked: CheckedLinkifier) -> Response:
     """Add a linkifier."""
     linkifier_id = linkifiers.create_linkifier(ctx.session, ctx.actor, checked, now=ctx.now)
@@ -43,7 +42,7 @@ def create_linkifier(ctx: Context, checked: CheckedLinkifier) -> Response:
     return envelope.success(ctx, id=linkifier_id)
 
 
-@prepared_by(_check)
+@before_transaction(_check)
 def update_linkifier(ctx: Context, checked: CheckedLinkifier, *, filter_id: int) -> Response:
     """Change a linkifier."""
     linkifiers.update_linkifier(ctx.session, ctx.actor, filter_id, checked, now=ctx.now)

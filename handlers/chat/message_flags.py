@@ -12,9 +12,8 @@ from models.chat.reading.flagging import update_flags
 from models.chat.reading.marking import Place, access_place, mark_next
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Range, clamp_counts, find_range, parse_anchor
-from specd._db.json import Json
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from models.json import Json
+from specd import Response, before_transaction
 
 
 def _find(
@@ -39,7 +38,7 @@ def _find(
     )
 
 
-@prepared_by(_find)
+@before_transaction(_find)
 def update_message_flags_for_narrow(ctx: Context, range_: Range, *, op: str, flag: str) -> Response:
     """Add or remove a flag on a range of messages."""
     ids = find_readable(ctx.session, ctx.actor, range_.ids)

@@ -24,9 +24,8 @@ from models.chat.sending import reports
 from models.chat.sending.drafts import check_message, client_name
 from models.chat.sending.errors import OneChannelExpected
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
-from specd._db.json import Json
-from specd._engine.phases import changes_nothing, prepared_by
-from specd._engine.response import Response
+from models.json import Json
+from specd import Response, before_transaction, read_only
 
 DIRECT_TYPES = frozenset(("direct", "private"))
 
@@ -35,7 +34,7 @@ def _prepare_message(ctx: Context, *, content: str) -> PreparedText:
     return prepare_text(ctx.session, ctx.actor, content)
 
 
-@prepared_by(_prepare_message)
+@before_transaction(_prepare_message)
 def send_message(
     ctx: Context,
     text: PreparedText,
@@ -162,7 +161,7 @@ def _prepare_edit(ctx: Context, *, content: str | None = None) -> PreparedText |
     return None if content is None else editing.prepare_edit(ctx.session, ctx.actor, content)
 
 
-@prepared_by(_prepare_edit)
+@before_transaction(_prepare_edit)
 def update_message(
     ctx: Context,
     text: PreparedText | None,
@@ -219,7 +218,7 @@ def list_read_receipts(ctx: Context, *, message_id: int) -> Response:
     )
 
 
-@changes_nothing  # and answers with up to 10 MB of messages
+@read_only  # and answers with up to 10 MB of messages
 def check_messages_match_narrow(
     ctx: Context, *, msg_ids: list[int], narrow: list[Json], allow_empty_topic_name: bool = False
 ) -> Response:
@@ -244,7 +243,7 @@ def report_message(
     return envelope.success(ctx)
 
 
-@changes_nothing
+@read_only
 def render_text(ctx: Context, *, content: str) -> Response:
     """Render a text as a message."""
     text = prepare_text(ctx.session, ctx.actor, content)

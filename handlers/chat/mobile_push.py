@@ -26,8 +26,8 @@ from models.chat.devices import (
     encrypt,
 )
 from models.chat.errors import ChatError
-from specd._db.types import to_ms
-from specd._engine.response import Response
+from specd import Response
+from specd.db import to_ms
 
 
 def register_client_device(ctx: Context) -> Response:

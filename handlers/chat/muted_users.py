@@ -8,7 +8,7 @@ from handlers.chat.wire.steps import take_steps
 from models.chat import muted_users
 from models.chat.common.quotas import MUTED_USERS, require_within
 from models.chat.reading.marking import mark_next_from
-from specd._engine.response import Response
+from specd import Response
 
 
 async def mute_user(ctx: Context, *, muted_user_id: int) -> Response:

@@ -4,7 +4,7 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import navigation_views
 from models.chat.common.quotas import NAVIGATION_VIEWS, require_within
-from specd._engine.response import Response
+from specd import Response
 
 
 def list_navigation_views(ctx: Context) -> Response:

@@ -5,7 +5,7 @@ from handlers.chat.wire.context import Context
 from models.chat.common.errors import MissingParameter
 from models.chat.common.quotas import PLAYGROUNDS, require_within
 from models.chat.organization import playgrounds
-from specd._engine.response import Response
+from specd import Response
 
 
 def create_playground(

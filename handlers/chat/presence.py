@@ -7,9 +7,8 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.presence import presences, reports
 from models.chat.presence.reports import Status
-from specd._db.reader import Db
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
+from specd.db import Db
 
 
 def _prepare(
@@ -42,7 +41,7 @@ def _find(
     )
 
 
-@prepared_by(_prepare)
+@before_transaction(_prepare)
 async def update_own_presence(
     ctx: Context, answer: dict[str, Any] | None, *, status: Status, ping_only: bool, **query: Any
 ) -> Response:

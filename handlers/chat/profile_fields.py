@@ -7,7 +7,7 @@ from handlers.chat.wire.context import Context
 from models.chat.common.quotas import PROFILE_FIELDS, require_within
 from models.chat.profiles import fields as profile_fields
 from models.chat.profiles.fields import FieldChanges
-from specd._engine.response import Response
+from specd import Response
 
 
 def list_profile_fields(ctx: Context) -> Response:

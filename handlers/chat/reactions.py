@@ -5,7 +5,7 @@ from handlers.chat.wire.context import Context
 from models.chat import reactions
 from models.chat.common.quotas import REACTION_EMOJI, REACTIONS, require_within
 from models.chat.people.emoji import own_kind
-from specd._engine.response import Response
+from specd import Response
 
 
 def add_reaction(

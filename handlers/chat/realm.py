@@ -8,8 +8,7 @@ from models.chat.accounts.new_users import prepare_welcome_text, try_welcome_tex
 from models.chat.organization.settings import change_realm
 from models.chat.rendering.texts import PreparedText
 from models.chat.settings.user_defaults import change_user_defaults
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
 
 
 def update_realm(ctx: Context, **changes: Any) -> Response:
@@ -34,7 +33,7 @@ def _prepare_welcome(ctx: Context, *, welcome_message_custom_text: str) -> Prepa
     return prepare_welcome_text(ctx.session, ctx.actor, welcome_message_custom_text)
 
 
-@prepared_by(_prepare_welcome)
+@before_transaction(_prepare_welcome)
 def try_welcome_message(ctx: Context, text: PreparedText) -> Response:
     """Try a text for new members."""
     sent = try_welcome_text(ctx.session, ctx.actor, text, now=ctx.now)

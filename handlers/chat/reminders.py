@@ -5,8 +5,7 @@ from handlers.chat.wire.context import Context
 from models.chat.common.quotas import REMINDERS, require_within
 from models.chat.rendering.texts import PreparedText
 from models.chat.scheduling import reminders
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
 
 
 def list_reminders(ctx: Context) -> Response:
@@ -18,7 +17,7 @@ def _prepare_new(ctx: Context, *, message_id: int, note: str | None = None) -> P
     return reminders.prepare_new(ctx.session, ctx.actor, message_id=message_id, note=note)
 
 
-@prepared_by(_prepare_new)
+@before_transaction(_prepare_new)
 def create_reminder(
     ctx: Context,
     text: PreparedText | None,

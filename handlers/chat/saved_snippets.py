@@ -9,7 +9,7 @@ from models.chat.common.quotas import (
     require_texts_within,
     require_within,
 )
-from specd._engine.response import Response
+from specd import Response
 
 
 def list_saved_snippets(ctx: Context) -> Response:

@@ -14,8 +14,7 @@ from models.chat.scheduling import scheduled_messages
 from models.chat.scheduling.records import CHANNEL, DIRECT, To
 from models.chat.scheduling.scheduled_messages import Changes
 from models.chat.sending.drafts import client_name
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
 
 KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}
 """Old and new names of the kinds."""
@@ -31,7 +30,7 @@ def _prepare_new(ctx: Context, *, content: str) -> PreparedText:
     return prepare_text(ctx.session, ctx.actor, content)
 
 
-@prepared_by(_prepare_new)
+@before_transaction(_prepare_new)
 def create_scheduled_message(
     ctx: Context,
     text: PreparedText,
@@ -82,7 +81,7 @@ def _prepare_edit(
     )
 
 
-@prepared_by(_prepare_edit)
+@before_transaction(_prepare_edit)
 def update_scheduled_message(
     ctx: Context,
     text: PreparedText | None,

@@ -7,7 +7,7 @@ from handlers.chat.wire.addresses import icon_url, realm_url
 from handlers.chat.wire.auth import host_of
 from handlers.chat.wire.context import Context
 from models.chat.identity.actors import access_realm
-from specd._engine.response import Response
+from specd import Response
 
 # The release and the feature level of the reference that the API follows.
 VERSION = "12.0"

@@ -15,7 +15,7 @@ from models.chat.identity.actors import access_realm
 from models.chat.settings import email_changes, own_password, user_settings
 from models.chat.settings.user_settings import Targets
 from models.chat.snapshot.settings import describe_settings
-from specd._engine.response import Response
+from specd import Response
 
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Email address</title>{}</html>\n'

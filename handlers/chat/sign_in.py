@@ -18,7 +18,7 @@ from models.chat.identity.passwords import hash_password, is_imported, is_passwo
 from models.chat.identity.sign_in import Account
 from models.chat.people import view as user_view
 from models.chat.people.emails import as_stored, check_email
-from specd._engine.response import Response
+from specd import Response
 
 COOKIE_FLAGS = "Path=/; Secure; HttpOnly; SameSite=Strict"
 

@@ -4,8 +4,8 @@ from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import submessages
 from models.chat.common.quotas import SUBMESSAGES, require_within
-from specd._db.json import Json
-from specd._engine.response import Response
+from models.json import Json
+from specd import Response
 
 
 def add_submessage(

@@ -13,8 +13,7 @@ from models.chat.channels.subscribing import WantedChannel, one_line
 from models.chat.channels.subscriptions import SettingChange
 from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.rendering.texts import render_texts
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import Response, before_transaction
 
 
 def list_subscriptions(
@@ -39,7 +38,7 @@ def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]]) -> dict[str, 
     return render_texts(ctx.session, ctx.actor, descriptions)
 
 
-@prepared_by(_prepare)
+@before_transaction(_prepare)
 def subscribe(
     ctx: Context,
     html: dict[str, str],
@@ -131,7 +130,7 @@ def _prepare_added(ctx: Context, *, add: list[dict[str, Any]] | None = None) -> 
     return _prepare(ctx, subscriptions=add or [])
 
 
-@prepared_by(_prepare_added)
+@before_transaction(_prepare_added)
 def update_subscriptions(
     ctx: Context,
     html: dict[str, str],

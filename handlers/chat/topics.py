@@ -13,7 +13,7 @@ from models.chat.deletion import removals
 from models.chat.topics import listing as topics
 from models.chat.topics import visibility as user_topics
 from models.chat.topics.visibility import VisibilityPolicy
-from specd._engine.response import Response
+from specd import Response
 
 
 def set_user_topic(ctx: Context, *, stream_id: int, topic: str, visibility_policy: int) -> Response:

@@ -6,7 +6,7 @@ from models.chat import typing_status
 from models.chat.common.errors import MissingParameter
 from models.chat.sending.errors import MissingTopic
 from models.chat.typing_status import Op
-from specd._engine.response import Response
+from specd import Response
 
 CHANNEL_TYPES = frozenset(("channel", "stream"))
 

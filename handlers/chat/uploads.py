@@ -16,8 +16,7 @@ from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import access, attachments, names
 from models.chat.uploads.attachments import AttachmentRow, NewUpload
 from models.chat.uploads.errors import UploadStoreUnavailable
-from specd._engine.files import File
-from specd._engine.response import Response
+from specd import File, Response
 
 
 async def upload_file(ctx: Context, *, file: File) -> Response:

@@ -11,8 +11,8 @@ from models.chat.common.quotas import GROUPS, require_within
 from models.chat.user_groups import changing, deactivation, members, subgroups
 from models.chat.user_groups.errors import NoMembersToChange, NoSubgroupsToChange
 from models.chat.user_groups.subgroups import MembershipChanges
-from specd._db.json import Json
-from specd._engine.response import Response
+from models.json import Json
+from specd import Response
 
 
 def list_user_groups(ctx: Context, *, include_deactivated_groups: bool = False) -> Response:

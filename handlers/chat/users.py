@@ -30,9 +30,7 @@ from models.chat.profiles.values import LONGEST_RENDERED
 from models.chat.rendering.texts import render_texts
 from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
 from models.chat.uploads.names import make_handle
-from specd._engine.files import File
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response
+from specd import File, Response, before_transaction
 
 
 def get_own_user(ctx: Context) -> Response:
@@ -143,7 +141,7 @@ def _prepare_profile(
     return _prepare_own_profile(ctx, data=profile_data or [])
 
 
-@prepared_by(_prepare_profile)
+@before_transaction(_prepare_profile)
 def update_user(
     ctx: Context,
     html: dict[str, str],
@@ -161,7 +159,7 @@ def update_user(
     return envelope.success(ctx)
 
 
-@prepared_by(_prepare_profile)
+@before_transaction(_prepare_profile)
 def update_user_by_email(
     ctx: Context, html: dict[str, str], *, email: str, **changes: Any
 ) -> Response:
@@ -239,7 +237,7 @@ async def delete_own_avatar(ctx: Context) -> Response:
     return await _change_avatar(ctx, None)
 
 
-@prepared_by(_prepare_own_profile)
+@before_transaction(_prepare_own_profile)
 def update_own_profile_data(
     ctx: Context, html: dict[str, str], *, data: list[dict[str, Any]]
 ) -> Response:

@@ -11,14 +11,17 @@ from handlers.chat.wire.limits import request_limits
 from models.chat.identity.api_keys import load_secrets
 from models.chat.uploads.errors import UploadStoreUnavailable, UploadTooLarge
 from settings import Settings
-from specd._composition import service_from_settings
-from specd._db.clock import Clock, SystemClock
-from specd._db.database import Database
-from specd._engine.errors import NotFound
-from specd._engine.files import FileIntake
-from specd._engine.rate_limit import RateLimiter, SharedTable
-from specd._engine.service import Chore, Service
-from specd._limits.wiring import open_limit_store
+from specd import (
+    FileIntake,
+    PeriodicTask,
+    RateLimiter,
+    SharedTable,
+    open_limit_store,
+    service_from_settings,
+)
+from specd._engine.service import Service
+from specd.db import Clock, Database, SystemClock
+from specd.errors import NotFound
 
 BODY_LIMIT = 1024 * 1024
 POLLS_WRITTEN_EVERY_S = 1.0
@@ -79,7 +82,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         list_failures=failures.list_failures,
         gauges=partial(find_gauges, settings.data_dir),
         needs_folders=(settings.chat_upload_dir,),
-        chores=(Chore("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
+        chores=(PeriodicTask("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
     )
     adapters.polls.tail.database = database
     adapters.polls.clock = clock

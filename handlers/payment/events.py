@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from handlers.payment.wire.context import Context
 from models.payment import event_list
 from models.payment.event_list import EventFilter, EventPage, EventRow
-from specd._db.types import to_ms
-from specd._engine.phases import prepared_by
+from specd import before_transaction
+from specd.db import to_ms
 
 _Begun = tuple[Callable[[Connection], EventPage], EventPage]
 
@@ -35,7 +35,7 @@ def _begin(
     return look, look(ctx.session)
 
 
-@prepared_by(_begin)
+@before_transaction(_begin)
 async def list_events(
     ctx: Context, begun: _Begun, *, after: str | None = None, wait_s: int
 ) -> dict[str, Any]:

@@ -27,15 +27,14 @@ from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.receipts import Position, ReceiptFilter
 from models.payment.rendering import render_invoice, render_notes, render_with_notes
-from specd._engine.phases import prepared_by
-from specd._engine.response import Reply, Response, encode
+from specd import Reply, Response, before_transaction, encode
 
 P = TypeVar("P")
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
 """One's own copy is good as long as its ETag is."""
-MOST_EXPORTED = 10_000
+MAX_EXPORTED = 10_000
 """The most lines of one export."""
-MOST_EXPORTED_BYTES = 50_000_000
+MAX_EXPORTED_BYTES = 50_000_000
 """An export is cut off behind so many."""
 
 
@@ -53,7 +52,7 @@ def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | N
     return None if chain_id is None else ctx.adapters.chain.find_newest_block(chain_id)
 
 
-@prepared_by(_find_newest_block)
+@before_transaction(_find_newest_block)
 def create_invoice(
     ctx: Context, newest: NewestBlock | None, *, idempotency_key: str, body: dict[str, Any]
 ) -> Response:
@@ -94,7 +93,7 @@ async def export_invoices(ctx: Context, **filters: Any) -> Reply:
     wanted = _wanted(ctx, **filters)
 
     def check(connection: Connection) -> None:
-        invoice_list.require_at_most(connection, wanted, MOST_EXPORTED, now=ctx.now)
+        invoice_list.require_at_most(connection, wanted, MAX_EXPORTED, now=ctx.now)
 
     def read(cursor: str | None, connection: Connection) -> tuple[str, str | None]:
         return bookkeeping.read_lines(connection, wanted, cursor, now=ctx.now)
@@ -114,7 +113,7 @@ async def export_payments(
     wanted = ReceiptFilter(ctx.actor.project_id, received_from, received_to, order == "asc")
 
     def check(connection: Connection) -> None:
-        receipts.require_at_most(connection, wanted, MOST_EXPORTED)
+        receipts.require_at_most(connection, wanted, MAX_EXPORTED)
 
     def read(after: Position | None, connection: Connection) -> tuple[str, Position | None]:
         return bookkeeping.read_payment_lines(connection, wanted, after)
@@ -142,7 +141,7 @@ async def _lines(
         lines, place = await ctx.read_snapshot(partial(read, place))
         piece = (text + lines).encode()
         size += len(piece)
-        if size > MOST_EXPORTED_BYTES:
+        if size > MAX_EXPORTED_BYTES:
             raise ExportTooLarge
         yield piece
         text = ""

@@ -7,7 +7,7 @@ from models.payment.methods import MethodRow
 from models.payment.rendering import ENVIRONMENT
 from models.payment.tables import CheckoutSession
 from models.payment.webhooks.outcomes import is_success
-from specd._db.types import to_ms
+from specd.db import to_ms
 
 
 def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:

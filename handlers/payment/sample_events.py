@@ -14,7 +14,7 @@ from models.payment.test_helpers.samples import make_sample
 from models.payment.webhooks import endpoints, signing_secrets
 from models.payment.webhooks.endpoints import ENABLED, Endpoint
 from models.webhooks import signing
-from specd._db.reader import Db
+from specd.db import Db
 
 
 async def send_sample_event(ctx: Context, *, body: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from handlers.payment.wire.context import Context
+from models.dialects import INT_MAX
 from models.payment import invoices
 from models.payment.errors import ChainNotConfigured
 from models.payment.event_list import written_id
@@ -18,10 +19,8 @@ from models.payment.test_helpers.errors import InvalidShopUrl, NoNextAttempt
 from models.payment.test_helpers.runs import Run
 from models.payment.test_helpers.scenarios import CATALOGUE, Scenario
 from models.webhooks.addresses import AddressRefused
-from specd._db.reader import INT_MAX
-from specd._db.types import to_ms
-from specd._engine.phases import prepared_by
-from specd._engine.response import Response, encode
+from specd import Response, before_transaction, encode
+from specd.db import to_ms
 
 AMOUNT = "10"
 
@@ -43,7 +42,7 @@ def _find_newest_block(ctx: Context, *, body: dict[str, Any] | None = None) -> N
     return None if chain_id is None else ctx.adapters.chain.find_newest_block(chain_id)
 
 
-@prepared_by(_find_newest_block)
+@before_transaction(_find_newest_block)
 async def run_scenario(
     ctx: Context,
     newest: NewestBlock | None,

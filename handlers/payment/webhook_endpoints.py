@@ -18,8 +18,8 @@ from models.payment.webhooks.events import PING, render_endpoint
 from models.payment.webhooks.outcomes import is_success
 from models.webhooks import signing
 from models.webhooks.addresses import AddressRefused
-from specd._db.types import to_ms
-from specd._engine.response import Response, encode
+from specd import Response, encode
+from specd.db import to_ms
 
 
 def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:

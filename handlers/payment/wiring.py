@@ -11,13 +11,18 @@ from handlers.payment.wire.gauges import find_gauges
 from handlers.payment.wire.webhooks import webhooks_of
 from models.payment.webhooks.vault import load_secrets
 from settings import Settings
-from specd._composition import service_from_settings
-from specd._db.clock import Clock, SystemClock
-from specd._db.database import Database
-from specd._engine.http.proxies import place_of
-from specd._engine.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
-from specd._engine.service import Chore, Service
-from specd._limits.wiring import open_limit_store
+from specd import (
+    Limit,
+    PeriodicTask,
+    RateLimiter,
+    SharedTable,
+    open_limit_store,
+    place_of,
+    policy_headers,
+    service_from_settings,
+)
+from specd._engine.service import Service
+from specd.db import Clock, Database, SystemClock
 
 FLUSH_S = 10.0
 MINUTE = 60.0
@@ -59,7 +64,7 @@ def build_service(
         adapters=adapters,
         clock=clock,
         chosen=("payment-test",) if has_optional or settings.has_test_helpers else (),
-        chores=(Chore("write down key uses", FLUSH_S, adapters.key_uses.flush),),
+        chores=(PeriodicTask("write down key uses", FLUSH_S, adapters.key_uses.flush),),
         rate_limit=rate_limit,
         strict_queries=True,
         require_role=require_role,

@@ -18,10 +18,8 @@ from models.chat.events import log
 from models.chat.events.account import AlertWordsEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import AlertWord, Subscription, UserMessage
-from specd._db.base import table_of
-from specd._db.dialects import bound_in
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from models.dialects import in_parameter
+from specd.db import Db, Query, table_of
 
 _TOKEN = re.compile(r"\w+")
 _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
@@ -29,7 +27,7 @@ _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
 
 
 _CANDIDATES = select(AlertWord.user_id, AlertWord.word_key).where(
-    AlertWord.realm_id == bindparam("of_realm_id"), bound_in(AlertWord.first_part, "tokens")
+    AlertWord.realm_id == bindparam("of_realm_id"), in_parameter(AlertWord.first_part, "tokens")
 )
 _IN_CHANNEL = Query(
     _CANDIDATES.where(
@@ -40,7 +38,7 @@ _IN_CHANNEL = Query(
         )
     )
 )
-_AMONG = Query(_CANDIDATES.where(bound_in(AlertWord.user_id, "among")))
+_AMONG = Query(_CANDIDATES.where(in_parameter(AlertWord.user_id, "among")))
 _WITH_COPY = Query(
     _CANDIDATES.where(
         AlertWord.user_id.in_(

@@ -11,8 +11,7 @@ from models.chat.exports import runs
 from models.chat.outgoing_webhooks import queue
 from models.chat.scheduling import delivery
 from models.chat.tables import MessageRemoval, Outbox, StaleSearch
-from specd._db.reader import Db
-from specd._db.work_queue import Backlog, WorkQueue, count_up_to
+from specd.db import Backlog, Db, WorkQueue, count_up_to
 
 QUEUES: Mapping[str, WorkQueue] = {
     "bot_messages": queue.QUEUE,
@@ -28,7 +27,7 @@ BATCHES = {"message_removal": MessageRemoval.id, "search_index": StaleSearch.mes
 @dataclass(frozen=True, slots=True)
 class Backlogs:
     """What waits: in each queue in which rows have a time, and how many rows in each of the others.
-    `dead_mail` is how many mails were given up. Each number is `MOST_COUNTED` at most.
+    `dead_mail` is how many mails were given up. Each number is `MAX_COUNTED` at most.
     """
 
     queues: Mapping[str, Backlog]

@@ -3,7 +3,7 @@
 from sqlalchemy import MetaData
 from sqlalchemy.orm import DeclarativeBase
 
-from specd._db.base import NAMING
+from specd.db import NAMING
 
 
 class ChatBase(DeclarativeBase):

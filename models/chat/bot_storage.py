@@ -12,9 +12,7 @@ from models.chat.errors import ChatError
 from models.chat.identity.actors import Actor
 from models.chat.tables import BotStorage
 from models.chat.tables.bots import KEY_MAX
-from specd._db.base import table_of
-from specd._db.dialects import upsert
-from specd._db.reader import Db
+from specd.db import Db, table_of, upsert
 
 
 class StorageKeyDoesNotExist(ChatError):

@@ -33,7 +33,7 @@ from models.chat.people.errors import EmailInUse, InvalidEmail
 from models.chat.people.full_names import check_full_name, require_unique_name
 from models.chat.people.users import create_user
 from models.chat.tables import User
-from specd._db.reader import Db
+from specd.db import Db
 
 
 class NoSuchBot(ChatError):

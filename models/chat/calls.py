@@ -34,8 +34,7 @@ from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.identity.errors import Unauthorized
 from models.chat.identity.links import Link, key_mark_of
 from models.chat.tables import User, VendorToken
-from specd._db.reader import Db
-from specd._db.types import to_ms
+from specd.db import Db, to_ms
 
 
 class VendorNotConfigured(ChatError):

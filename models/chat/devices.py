@@ -27,8 +27,7 @@ from models.chat.events.account import DeviceAddEvent, DeviceRemoveEvent, Device
 from models.chat.events.log import ClientEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import ClientDevice
-from specd._db.reader import Db
-from specd._db.types import to_ms
+from specd.db import Db, to_ms
 
 
 class NoActivePushDevice(ChatError):

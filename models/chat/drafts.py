@@ -27,10 +27,9 @@ from models.chat.sending.errors import InvalidRecipientId
 from models.chat.sending.recipients import require_active
 from models.chat.tables import StoredDraft, User
 from models.chat.topics.names import normalise_topic
+from models.dialects import id_in
 from models.rows import columns_of, read_row, read_rows
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 
 class DraftsNotSynchronized(ChatError):

@@ -7,7 +7,7 @@ without a code of their own are `BAD_REQUEST`; handlers/chat/wire/errors.py adds
 keys.
 """
 
-from specd._db.errors import DomainError
+from specd.errors import DomainError
 
 
 class ChatError(DomainError):

@@ -40,7 +40,7 @@ from models.chat.sending.recipients import ToChannel
 from models.chat.tables import User
 from models.chat.uploads.attachments import NewUpload, add_upload
 from models.chat.uploads.names import path_id_of
-from specd._db.reader import Db
+from specd.db import Db
 
 
 class MailNotReceived(ChatError):
@@ -79,13 +79,13 @@ NO_SUBJECT = "Email with no subject"
 TEXT_MAX = 9_500
 """In characters; with the text around it this fits into a message."""
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs)\s*(?:\[[0-9]+\])?:)+", re.IGNORECASE)
-MOST_READ = 256 * 1024
+MAX_READ = 256 * 1024
 """In bytes of a mail, for its text, which comes first."""
-MOST_FILES = 20
+MAX_FILES = 20
 """Attachments of one mail that are kept."""
-MOST_HTML = 100_000
+MAX_HTML = 100_000
 """In characters of HTML."""
-MOST_HEADER = 2_000
+MAX_HEADER = 2_000
 """In characters of one header."""
 # Parses as browsers do and leaves well-formed tags, so that `_LINES` and `_LINK` find their ends.
 _READER = nh3.Cleaner(
@@ -125,7 +125,7 @@ def read_mail(raw: bytes, *, needs_text: bool = True) -> Mail:
     `AutomaticMail` (RFC 3834) for automatic replies.
     """
     try:
-        message = message_from_bytes(raw[:MOST_READ], policy=policy.default)
+        message = message_from_bytes(raw[:MAX_READ], policy=policy.default)
         assert isinstance(message, EmailMessage)  # what that policy makes
         text = _text_of(message).replace("\0", "").strip()
     except RecursionError:  # a thousand parts, each inside another
@@ -184,7 +184,7 @@ def _is_text(part: MIMEPart) -> bool:
 
 def _header(message: EmailMessage, name: str) -> str:
     named = (raw for key, raw in message.raw_items() if key.lower() == name.lower())
-    raw = str(next(named, ""))[:MOST_HEADER]
+    raw = str(next(named, ""))[:MAX_HEADER]
     try:
         value = str(message.policy.header_fetch_parse(name, raw))
     except (ValueError, IndexError, AttributeError, RecursionError):  # the parser of headers' own
@@ -208,7 +208,7 @@ def _text_of(part: MIMEPart) -> str:
 def _written(part: MIMEPart) -> str:
     text = _content_of(part).replace("\r\n", "\n")
     if part.get_content_type() == "text/html":
-        return _from_html(text[:MOST_HTML])
+        return _from_html(text[:MAX_HTML])
     if str(part.get_param("format", "")).lower() == "flowed":
         return _unflowed(text, "" if str(part.get_param("delsp", "")).lower() == "yes" else " ")
     return text

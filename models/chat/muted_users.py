@@ -16,9 +16,7 @@ from models.chat.events import log
 from models.chat.events.account import MutedUsersEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import MutedUser
-from specd._db.base import table_of
-from specd._db.dialects import upsert
-from specd._db.reader import Db
+from specd.db import Db, table_of, upsert
 
 
 class CannotMuteSelf(ChatError):

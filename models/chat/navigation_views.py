@@ -22,9 +22,7 @@ from models.chat.events.log import ClientEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import NavigationView
 from models.rows import columns_of, read_row, read_rows
-from specd._db.base import table_of
-from specd._db.dialects import upsert
-from specd._db.reader import Db
+from specd.db import Db, table_of, upsert
 
 
 class NavigationViewDoesNotExist(ChatError):

@@ -27,8 +27,7 @@ from models.chat.people.emoji import (
 )
 from models.chat.tables import Reaction, UserMessage
 from models.chat.topics.automatic_policies import follow_as_participant
-from specd._db.base import table_of
-from specd._db.dialects import upsert
+from specd.db import table_of, upsert
 
 
 class ReactionAlreadyExists(ChatError):

@@ -21,7 +21,7 @@ from models.chat.tables import (
     ScheduledMessage,
     SpentLink,
 )
-from specd._db.retention import Policy, Rule, first_in_first_out, older_than
+from specd.db import Policy, Rule, first_in_first_out, older_than
 
 POLICY = Policy(
     rules=(

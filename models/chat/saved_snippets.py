@@ -21,8 +21,7 @@ from models.chat.events.log import ClientEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import SavedSnippet
 from models.rows import columns_of, read_row, read_rows
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 
 class SavedSnippetDoesNotExist(ChatError):

@@ -21,8 +21,8 @@ from models.chat.messages.access import access_open_message
 from models.chat.messages.submessages import WIDGET, find_widget_type, insert_submessage
 from models.chat.messages.widgets import POLL, TODO
 from models.chat.tables import Submessage
-from specd._db.base import table_of
-from specd._db.json import Json
+from models.json import Json
+from specd.db import table_of
 
 
 class MessageHasNoWidget(ChatError):
@@ -59,7 +59,7 @@ CHANGES = {
     TODO: frozenset(("new_task", "strike", TITLE)),
 }
 """Widget -> the types of submessages that it takes."""
-MOST_BYTES = 500_000
+MAX_BYTES = 500_000
 """The most bytes of all submessages of one message."""
 _TABLE = table_of(Submessage)
 _CONTENTS = select(_TABLE.c.content).where(_TABLE.c.message_id == bindparam("of_message_id"))
@@ -87,8 +87,8 @@ def add_submessage(
     content = _text_of(change)
     submessage_id = insert_submessage(session, actor.id, message_id, content)
     contents = session.connection().execute(_CONTENTS, {"of_message_id": message_id}).scalars()
-    if sum(len(content.encode()) for content in contents) > MOST_BYTES:
-        raise QuotaExceeded(what="bytes in the submessages of this message", limit=MOST_BYTES)
+    if sum(len(content.encode()) for content in contents) > MAX_BYTES:
+        raise QuotaExceeded(what="bytes in the submessages of this message", limit=MAX_BYTES)
     event = SubmessageEvent(
         msg_type=WIDGET,
         message_id=message_id,

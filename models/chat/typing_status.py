@@ -34,9 +34,8 @@ from models.chat.sending.errors import InvalidRecipientId, NotAuthorizedToSend
 from models.chat.sending.recipients import check_may_write
 from models.chat.tables import Subscription, User
 from models.chat.topics.names import normalise_topic
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.reader import Db
+from models.dialects import id_in
+from specd.db import Db, table_of
 
 
 class NobodyToNotify(ChatError):
@@ -60,7 +59,7 @@ class DirectTypingDisabled(ChatError):
     advice = "Change the setting with `PATCH /settings`, or send no notifications."
 
 
-MOST_SUBSCRIBERS = 100
+MAX_SUBSCRIBERS = 100
 """A channel with more active subscribers has no typing notifications."""
 
 _USER = table_of(User)
@@ -75,7 +74,7 @@ _SUBSCRIBERS = (
         Subscription.is_active,
         _USER.c.is_active,
     )
-    .limit(MOST_SUBSCRIBERS + 1)
+    .limit(MAX_SUBSCRIBERS + 1)
 )
 
 
@@ -93,7 +92,7 @@ def require_sends_typing(db: Db, actor: Actor, *, in_channels: bool) -> None:
 def find_subscribers_to_notify(db: Db, channel_id: int) -> list[int]:
     """Return the ids of active subscribers who receive notifications; none in large channels."""
     rows = db.execute(_SUBSCRIBERS, {"channel_id": channel_id}).all()
-    if len(rows) > MOST_SUBSCRIBERS:
+    if len(rows) > MAX_SUBSCRIBERS:
         return []
     return [row.id for row in rows if row.receives_typing_notifications]
 

@@ -16,7 +16,7 @@ from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView, find_any_invoice
 from models.payment.tables import CheckoutSession, Invoice, Project
 from models.rows import row_of
-from specd._db.base import table_of
+from specd.db import table_of
 
 MAX_TRANSACTIONS = 5
 """Hashes that the checkout page shows."""

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 
 from models.payment.tables import ChainBlock, ChainHead
 from models.rows import columns_of, read_rows, row_of
-from specd._db.dialects import upsert
+from specd.db import upsert
 
 REMEMBERED_BLOCKS = 1000
 """Checkpoints older than this many blocks are forgotten (but never block 0)."""

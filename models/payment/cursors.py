@@ -11,8 +11,8 @@ import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 
+from models.json import Json
 from models.payment.errors import InvalidCursor
-from specd._db.json import Json
 
 _SUM_BYTES = 8
 _BYTES = 8 + 16 + _SUM_BYTES

@@ -1,6 +1,6 @@
 """The errors of the payment service: one class per failure, with its code and advice."""
 
-from specd._db.errors import DomainError
+from specd.errors import DomainError
 
 
 class InvalidAmount(DomainError):

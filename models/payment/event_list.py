@@ -18,7 +18,7 @@ from models.payment.tables import Event, Project
 from models.ranges import IndexRange, aside
 from models.rows import columns_of, read_row, read_rows
 
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 """The most bytes of data in a page of several events."""
 _ID = re.compile(r"evt_([0-9a-f]{16})")
 
@@ -75,7 +75,7 @@ def read_id(written: str) -> int:
 def list_events(
     connection: Connection, wanted: EventFilter, *, after: int, limit: int
 ) -> EventPage:
-    """Return the events after an id, up to `limit`; fewer where they exceed `MOST_BYTES`. 0 is
+    """Return the events after an id, up to `limit`; fewer where they exceed `MAX_BYTES`. 0 is
     before all that are kept. Raise `EventsGone` if events after another id are kept no more, and
     `EventDoesNotExist` for an id above all that the project has had.
     """
@@ -87,7 +87,7 @@ def list_events(
     total = 0
     for event_id, size in sizes[:limit]:
         total += size
-        if ids and total > MOST_BYTES:
+        if ids and total > MAX_BYTES:
             break
         ids.append(event_id)
     if not ids:

@@ -1,7 +1,7 @@
 """The log of a project's events, which are appended in the transaction of the change.
 
 Rows are written at the end of the unit of work, so that the ids of a project ascend in the order of
-commits (specd/_db/commit_order.py). All processes are notified after the commit.
+commits (models/commit_order.py). All processes are notified after the commit.
 """
 
 from datetime import datetime
@@ -13,13 +13,11 @@ import orjson
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from models.commit_order import lock_logs
 from models.payment.events import MerchantEvent
 from models.payment.tables import Event
 from specd import _tracing as tracing
-from specd._db.base import table_of
-from specd._db.commit_order import lock_logs
-from specd._db.database import at_the_end, notify_logs
-from specd._db.prepared import Change
+from specd.db import Change, before_commit, notify_logs, table_of
 
 LOCKS = 2
 """The family of the locks of these logs."""
@@ -48,7 +46,7 @@ def append(session: Session, project_id: str, event: MerchantEvent, *, now: date
         at=now,
         traceparent=tracing.current(),
     )
-    at_the_end(session, _write, [row])
+    before_commit(session, _write, [row])
 
 
 @lru_cache(maxsize=1024)

@@ -23,7 +23,7 @@ from models.payment.lifecycle import (
 )
 from models.payment.rendering import render_payment, render_with_notes
 
-MOST_PAYMENTS = 20
+MAX_PAYMENTS = 20
 """The most payments of the invoice in an event, because an invoice can have thousands, and each of
 them has an event."""
 State = tuple[str, str]
@@ -65,7 +65,7 @@ class InvoiceChanged(MerchantEvent):
         return self.invoice.id
 
     def data(self) -> dict[str, Any]:
-        return {"invoice": render_with_notes(self.invoice, most_payments=MOST_PAYMENTS)}
+        return {"invoice": render_with_notes(self.invoice, most_payments=MAX_PAYMENTS)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from models.json import Json
 from models.payment import lifecycle
 from models.payment.cursors import Position, read_cursor, write_cursor
 from models.payment.errors import TooManyInvoices
@@ -31,11 +32,9 @@ from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, Place, aside
 from models.rows import read_rows
-from specd._db.base import table_of
-from specd._db.json import Json
-from specd._db.types import to_ms
+from specd.db import table_of, to_ms
 
-MOST_PAYMENTS = 5000
+MAX_PAYMENTS = 5000
 """The most payments in a page of several invoices."""
 PAYMENT_LENGTH = 400
 """The characters of a payment in a page."""
@@ -303,7 +302,7 @@ def _of_statuses(
 
 
 def _fitting(connection: Connection, page: list[Position]) -> list[Position]:
-    """Return the first invoices, as many as have no more than `MOST_PAYMENTS` together. Metadata
+    """Return the first invoices, as many as have no more than `MAX_PAYMENTS` together. Metadata
     of `PAYMENT_LENGTH` characters count as a payment.
     """
     query = select(_payment.c.invoice_id, func.count()).group_by(_payment.c.invoice_id)
@@ -318,6 +317,6 @@ def _fitting(connection: Connection, page: list[Position]) -> list[Position]:
     total = 0
     for at, position in enumerate(page):
         total += counts[position.id]
-        if at and total > MOST_PAYMENTS:
+        if at and total > MAX_PAYMENTS:
             return page[:at]
     return page

@@ -14,9 +14,7 @@ from models.payment.addresses import write_derivation_path
 from models.payment.errors import InvoiceDoesNotExist
 from models.payment.tables import ChainHead, Invoice, Payment, Project
 from models.rows import names_of
-from specd._db.base import table_of
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query, table_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,9 +27,7 @@ from models.payment.tables import (
     Wallet,
 )
 from models.rows import columns_of, row_of
-from specd._db.base import table_of
-from specd._db.prepared import Change, Query
-from specd._db.reader import Db
+from specd.db import Change, Db, Query, table_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ _FACTS_OF_ORDER = (
 )
 _ORDER = Query(_FACTS_OF_ORDER)
 _ORDER_NAMES = _FACTS_OF_ORDER.selected_columns.keys()
-MOST_WARNINGS = 10
+MAX_WARNINGS = 10
 _EARLIER = Query(
     select(_invoice.c.id, _invoice.c.attempt_no, _invoice.c.status, _invoice.c.expires_at)
     .where(
@@ -116,7 +114,7 @@ _EARLIER = Query(
         or_(*(_invoice.c.status == each for each in (*lifecycle.UNDECIDED, lifecycle.PAID))),
     )
     .order_by(_invoice.c.attempt_no.desc())
-    .limit(MOST_WARNINGS)
+    .limit(MAX_WARNINGS)
 )
 _NEXT_ADDRESS = Query(
     update(_wallet)

@@ -10,7 +10,7 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from models.payment.tables import Lease
-from specd._db.dialects import upsert
+from specd.db import upsert
 
 
 def watcher_of(chain_id: int) -> str:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from models.payment.errors import InvalidMetadata, InvoiceDoesNotExist
 from models.payment.tables import Invoice
 
-MOST_KEYS = 50
+MAX_KEYS = 50
 LONGEST_KEY = 40
 LONGEST_VALUE = 500
 
@@ -40,8 +40,8 @@ def put_metadata(
 
 def _check_metadata(metadata: Mapping[str, str]) -> str | None:
     """Return metadata as they are stored, None for empty ones. Raise `InvalidMetadata`."""
-    if len(metadata) > MOST_KEYS:
-        raise InvalidMetadata(problem=f"has more than {MOST_KEYS} keys")
+    if len(metadata) > MAX_KEYS:
+        raise InvalidMetadata(problem=f"has more than {MAX_KEYS} keys")
     for key, value in metadata.items():
         if not 1 <= len(key) <= LONGEST_KEY or "\0" in key:
             raise InvalidMetadata(problem=f"has a key without 1 to {LONGEST_KEY} characters")

@@ -19,11 +19,11 @@ from models.payment.money import DECIMALS
 from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
 from models.rows import columns_of, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 MAIN_NETS = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
 LARGEST_CHAIN_ID = 2**53 - 1  # exact in every JSON reader
-MOST_CONFIRMATIONS = 1000
+MAX_CONFIRMATIONS = 1000
 
 _METHOD_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _SYMBOL = re.compile(r"[A-Za-z0-9._$-]{1,32}")
@@ -89,8 +89,8 @@ def create_method(
         raise InvalidMethod(problem="A chain name is 1 to 100 printable characters.")
     if not is_symbol(token_symbol):
         raise InvalidMethod(problem="A token symbol is 1 to 32 of A-Z a-z 0-9 . _ $ -")
-    if not 1 <= confirmations_required <= MOST_CONFIRMATIONS:
-        raise InvalidMethod(problem=f"Confirmations are a number from 1 to {MOST_CONFIRMATIONS}.")
+    if not 1 <= confirmations_required <= MAX_CONFIRMATIONS:
+        raise InvalidMethod(problem=f"Confirmations are a number from 1 to {MAX_CONFIRMATIONS}.")
     if session.get(PaymentMethod, (project_id, method_id)) is not None:
         raise PaymentMethodExists(id=method_id)
     method = PaymentMethod(

@@ -17,8 +17,7 @@ from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, Place, aside
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
-from specd._db.types import to_ms
+from specd.db import table_of, to_ms
 
 _its = table_of(Payment).c
 _invoice = table_of(Invoice).c

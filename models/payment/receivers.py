@@ -23,13 +23,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from models.dialects import id_in
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import PENDING, UNPAID
 from models.payment.tables import UNREAD, Invoice, Payment, PaymentMethod
 from models.ranges import IndexRange, aside
 from models.rows import columns_of, read_rows, row_of
-from specd._db.dialects import id_in
-from specd._db.types import to_ms
+from specd.db import to_ms
 
 _MONITORED = IndexRange([Invoice.chain_id], [Invoice.monitoring_ends_at])
 _EXPIRING = IndexRange([Invoice.chain_id], [Invoice.expires_at])

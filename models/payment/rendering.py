@@ -7,7 +7,7 @@ import orjson
 
 from models.payment.invoice_view import InvoiceView, PaymentView, Resolution
 from models.payment.receipts import Receipt
-from specd._db.types import to_ms
+from specd.db import to_ms
 
 ENVIRONMENT = "test"
 

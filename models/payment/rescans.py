@@ -8,11 +8,11 @@ from datetime import datetime
 from sqlalchemy import Update, case, func, update
 from sqlalchemy.orm import Session
 
+from models.dialects import greatest
 from models.payment import checkpoints, receivers, watching
 from models.payment.errors import ChainIsUnknown, InvoiceDoesNotExist
 from models.payment.tables import UNREAD, Invoice
 from models.ranges import aside
-from specd._db.dialects import greatest
 
 
 def rescan_invoice(session: Session, invoice_id: str) -> None:

@@ -15,7 +15,7 @@ from models.payment.errors import InvoiceDoesNotExist, InvoiceNotResolvable
 from models.payment.events import InvoiceResolved
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.tables import Invoice, InvoiceEvent
-from specd._db.base import table_of
+from specd.db import table_of
 
 REASONS = ("refunded", "accepted", "written_off")
 

@@ -3,10 +3,10 @@
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from models import row_numbers
 from models.payment.tables import Event, Wallet
 from models.payment.webhooks.tables import WebhookAttempt
-from specd._db import row_numbers
-from specd._db.base import table_of
+from specd.db import table_of
 
 
 def skip_handed_out(session: Session, *, addresses: int, events: int) -> int:

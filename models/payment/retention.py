@@ -8,7 +8,7 @@ from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoic
 from models.payment.test_helpers.tables import ScenarioRun, SimulatedFault
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from models.ranges import aside
-from specd._db.retention import Policy, Rule, first_in_first_out, older_than
+from specd.db import Policy, Rule, first_in_first_out, older_than
 
 _IS_OPEN = exists().where(
     Invoice.id == IdempotencyKey.invoice_id, aside(Invoice.status).in_([UNPAID, PROCESSING])

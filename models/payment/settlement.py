@@ -20,6 +20,7 @@ import structlog
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from models.dialects import id_in
 from models.payment import event_log, lifecycle
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
 from models.payment.events import (
@@ -33,9 +34,7 @@ from models.payment.invoice_view import InvoiceView, access_invoice, read_settle
 from models.payment.lifecycle import Settlement
 from models.payment.tables import Invoice, InvoiceEvent, Payment
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.prepared import Change
+from specd.db import Change, table_of
 
 _invoice = table_of(Invoice)
 _CANCEL = Change(

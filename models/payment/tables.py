@@ -22,8 +22,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.payment.base import PaymentBase
-from specd._db.base import partial_index
-from specd._db.types import Atoms, RowNumber, UtcMs
+from models.types import Atoms
+from specd.db import RowNumber, UtcMs, partial_index
 
 ADDRESS = String(42)
 HASH = String(66)

@@ -1,7 +1,7 @@
 """What the chain watcher writes: observed transfers, dropped ones, settlements.
 
 Anybody with a deposit address can send it as many transfers as they like, of one atom each; every
-answer shows them and every settlement reads them. So an invoice takes `MOST_PAYMENTS` of any size,
+answer shows them and every settlement reads them. So an invoice takes `MAX_PAYMENTS` of any size,
 and after those only transfers of a thousandth of its amount: more rows then cost their sender more
 than the invoice. What is left out does not count, and the invoice shows that there is some.
 
@@ -19,16 +19,16 @@ import structlog
 from sqlalchemy import Connection, func, literal, select, update
 from sqlalchemy.orm import Session
 
+from models.dialects import id_in
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import CONFIRMED, ORPHANED, PENDING
 from models.payment.receivers import Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
 from models.ranges import aside
-from specd._db.dialects import id_in, upsert
-from specd._db.types import to_ms
+from specd.db import to_ms, upsert
 
-MOST_PAYMENTS = 1_000
+MAX_PAYMENTS = 1_000
 DUST_PART = 1_000
 """A transfer of less than this part of an invoice's amount is dust."""
 
@@ -377,7 +377,7 @@ def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, 
         select(Invoice.id, Invoice.amount, stored).where(id_in(Invoice.id, invoice_ids))
     )
     return {
-        invoice_id: Capacity(MOST_PAYMENTS - known, -(-amount // DUST_PART))
+        invoice_id: Capacity(MAX_PAYMENTS - known, -(-amount // DUST_PART))
         for invoice_id, amount, known in rows
     }
 

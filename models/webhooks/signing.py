@@ -11,8 +11,8 @@ from datetime import datetime
 
 import orjson
 
-from specd._db.json import Json
-from specd._db.types import to_ms
+from models.json import Json
+from specd.db import to_ms
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32

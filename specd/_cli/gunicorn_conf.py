@@ -1,4 +1,5 @@
-"""How gunicorn serves the application: `specd serve`, or gunicorn with `python:specd._cli.gunicorn_conf`.
+"""How gunicorn serves the application: `specd serve`, or gunicorn with
+`python:specd._cli.gunicorn_conf`.
 
 The names are gunicorn's settings. A second signal handler, reloader or socket is not wanted here.
 """

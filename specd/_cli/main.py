@@ -20,7 +20,7 @@ from specd._cli.identity import require_own_identity
 from specd._cli.output import database_message, one_sentence, without_secrets
 from specd._db.errors import DomainError
 from specd._engine.release import RELEASE
-from specd._library_internals import SeamGone
+from specd._library_internals import LibraryInternalMissing
 from specd._project import current
 from specd._settings import SettingsError
 
@@ -145,7 +145,7 @@ def _wording(error: Exception) -> str:
             return error.format_message()
         case click.Abort():
             return "Interrupted."
-        case DomainError() | SettingsError() | SeamGone():
+        case DomainError() | SettingsError() | LibraryInternalMissing():
             return str(error)
         case OSError() if error.strerror:
             return f"{error.strerror}: {error.filename or error.errno}"

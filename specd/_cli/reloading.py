@@ -7,8 +7,8 @@ one before it answers what it has accepted, and ends. For an instant both accept
 cannot be served ends with a report, and the one before it goes on, with that report in the
 `details` of its errors. Each process ends when the channel to the first one is closed.
 
-It runs alone (`python -m specd._cli.reloading HOST:PORT APPLICATION`), because it must not have imported
-what it watches.
+It runs alone (`python -m specd._cli.reloading HOST:PORT APPLICATION`), because it must not have
+imported what it watches.
 """
 
 import gc
@@ -277,7 +277,7 @@ def _load(application: str, mistakes: list[str]) -> Any:
 
 def require_migrated(application: str) -> None:
     """Raise `ClickException` unless the databases are those of the present models."""
-    settings = import_module("base_settings").load_settings()
+    settings = import_module("specd._settings").load_settings()
     open_database = import_module("specd._cli.databases").open_database
     for service in settings.database_urls:
         if application in (EVERYTHING, service):

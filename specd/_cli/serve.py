@@ -14,7 +14,7 @@ from specd._cli.databases import require_databases
 from specd._cli.folders import require_folders
 from specd._cli.output import without_secrets
 from specd._cli.waiting import START_WAIT_S, once_available, wait_option
-from specd._library_internals import require_seams
+from specd._library_internals import check_library_internals
 from specd._project import EVERYTHING, current, find_object
 from specd._settings import is_loopback, load_settings
 
@@ -57,7 +57,7 @@ def _build(application: str) -> None:
 @wait_option(START_WAIT_S)
 def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
-    require_seams()
+    check_library_internals()
     settings = load_settings()
     if reloads and not is_loopback(settings.bind.rpartition(":")[0]):
         raise click.ClickException(

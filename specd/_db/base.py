@@ -3,6 +3,7 @@
 from typing import cast
 
 from sqlalchemy import Index, Table, TextClause
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import DeclarativeBase
 
 NAMING = {
@@ -22,3 +23,10 @@ def partial_index(name: str, *columns: str, where: TextClause) -> Index:
 def table_of(model: type[DeclarativeBase]) -> Table:
     """Return the table of a class, which SQLAlchemy declares to be any `FROM` clause."""
     return cast(Table, model.__table__)
+
+
+def upsert(table: Table | type[DeclarativeBase]) -> postgresql.Insert:
+    """Return an INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`, which both
+    databases write in the same words.
+    """
+    return postgresql.insert(table)

@@ -26,9 +26,9 @@ from specd._db.availability import Availability
 from specd._db.errors import DatabaseUnavailable
 from specd._db.heartbeat import Heartbeat
 from specd._db.notifier import Notifier
-from specd._db.outages import is_lost_race, is_out_of_step, is_read_only, raise_outage
+from specd._db.outages import is_conflict, is_out_of_step, is_read_only, raise_outage
 from specd._db.usage import ConnectionUse, DatabaseState
-from specd._library_internals import require_seams
+from specd._library_internals import check_library_internals
 from specd._settings import Settings
 
 T = TypeVar("T")
@@ -50,8 +50,8 @@ _PREPARE_THRESHOLD = "prepare_threshold"
 TIME_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 READ_ONLY = "transaction_read_only"
 _AFTER_COMMIT = "after_commit"
-AT_THE_END = "at_the_end"
-"""Key of `Session.info`: the calls of `at_the_end` so far."""
+AT_THE_END = "before_commit"
+"""Key of `Session.info`: the calls of `before_commit` so far."""
 _NOTIFIER = "notifier"
 _SOCKET = "socket"
 
@@ -61,7 +61,7 @@ def after_commit(session: Session, call: Callable[[], None]) -> None:
     session.info.setdefault(_AFTER_COMMIT, []).append(call)
 
 
-def at_the_end(
+def before_commit(
     session: Session, write: Callable[[Session, list[T]], None], items: Iterable[T]
 ) -> None:
     """Have `write(session, all items)` called once, as the last statements before the commit."""
@@ -78,7 +78,7 @@ def notify_logs(session: Session, logs: Iterable[int]) -> None:
 
 @contextmanager
 def savepoint(session: Session) -> Iterator[None]:
-    """A part of a unit of work: an exception undoes it alone, with its calls of `at_the_end`."""
+    """A part of a unit of work: an exception undoes it alone, with its calls of `before_commit`."""
     calls = len(session.info.get(_AFTER_COMMIT, ()))
     lengths = {write: len(items) for write, items in session.info.get(AT_THE_END, {}).items()}
     try:
@@ -110,7 +110,7 @@ class Database:
         """`rewrites_tables`: a statement may change more than there is room for in memory.
         `direct_url`: the address past a pooler, for notifications.
         """
-        require_seams("sqlalchemy")
+        check_library_internals("sqlalchemy")
         given = make_url(url)
         self._url = given.difference_update_query([POOLING])
         self.is_pooled = POOLING in given.query
@@ -332,7 +332,7 @@ class Database:
                     with self._committing(connection):
                         transaction.commit()
                 except DBAPIError as error:
-                    if is_lost_race(error):
+                    if is_conflict(error):
                         raise _TryAgain(error) from error
                     raise
             finally:
@@ -361,7 +361,7 @@ class Database:
                 if items:
                     write(session, items)
         except DBAPIError as error:
-            if is_lost_race(error) or error.connection_invalidated:
+            if is_conflict(error) or error.connection_invalidated:
                 raise _TryAgain(error) from error
             raise
         return result
@@ -423,7 +423,7 @@ class Database:
             arguments: dict[str, Any] = {
                 "check_same_thread": False,
                 "timeout": self._lock_timeout_s,
-                "isolation_level": None,  # pysqlite begins nothing by itself; see specd/_db/sqlite.py
+                "isolation_level": None,  # pysqlite begins nothing; see specd/_db/sqlite.py
             }
         else:
             arguments = {**sockets.PARAMETERS, **self._session_arguments(read_only=read_only)}

@@ -14,7 +14,7 @@ Parameters = tuple[Any, ...] | dict[str, Any] | list[Any]
 How = Mapping[str, bool]
 """Options of psycopg's `execute`."""
 Rows = Sequence[Sequence[object]]
-MOST_KEPT = 100
+MAX_KEPT = 100
 """The most rows that a kept cursor may have in memory until its next statement."""
 _DRIVER = "driver"
 """Key of `Connection.info`, which SQLAlchemy clears where it connects anew."""
@@ -68,7 +68,7 @@ def fetch(connection: Connection, sql: str, parameters: Parameters, how: How) ->
         rows = cursor.fetchall()
     except connection.dialect.loaded_dbapi.Error as error:
         _fail(connection, sql, error)
-    if len(rows) <= MOST_KEPT:
+    if len(rows) <= MAX_KEPT:
         kept.cursor = cursor
     return rows
 

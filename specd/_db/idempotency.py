@@ -13,7 +13,7 @@ from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from specd._db.dialects import upsert
+from specd._db.base import upsert
 from specd._db.errors import DomainError
 from specd._db.outages import is_lock_timeout
 from specd._db.prepared import Change, Query

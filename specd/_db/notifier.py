@@ -35,7 +35,7 @@ POOLED_LOOK_S = 0.25
 SQLITE_LOOK_S = 0.01
 PAUSE_S = 1.0
 """Between two tries to reach a database that is away."""
-MOST_NAMED = 500
+MAX_NAMED = 500
 """The most logs that one notification names. It names none where more have grown: any may have."""
 
 Logs = frozenset[int] | None
@@ -217,7 +217,7 @@ class Notifier:
                     grown.update(logs)
                 if not grown:
                     continue
-                payload = "" if len(grown) > MOST_NAMED else ",".join(map(str, sorted(grown)))
+                payload = "" if len(grown) > MAX_NAMED else ",".join(map(str, sorted(grown)))
                 try:
                     connection = connection or stack.enter_context(self._connected())[0]
                     connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))

@@ -74,7 +74,7 @@ def is_outage(error: BaseException) -> bool:
     return isinstance(error, (OperationalError, InterfaceError, InternalError, PoolTimeout))
 
 
-def is_lost_race(error: DBAPIError) -> bool:
+def is_conflict(error: DBAPIError) -> bool:
     """Return whether the same unit, run again, would see what the winner wrote."""
     return (
         getattr(error.orig, "sqlstate", None) in RACES

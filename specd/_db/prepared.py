@@ -116,8 +116,8 @@ class _Text:
 
 class _Prepared:
     """`statement` has neither defaults of Python nor parameters that expand
-    (`specd._db.dialects.bound_in` takes the place of `in_`). A session writes what waits in it before
-    a statement runs.
+    (`models.dialects.in_parameter` takes the place of `in_`). A session writes what waits in it
+    before a statement runs.
 
     `one_plan`: the same way to the rows is good for all values, as it is for keys and lists of
     them. PostgreSQL then finds it once for each connection, which takes it longer than to go it.

@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Table, select
 from sqlalchemy.orm import Session
 
+from specd._db.base import upsert
 from specd._db.database import Database
-from specd._db.dialects import upsert
 from specd._db.sealing import SealedTexts
 
 PURPOSE = "secret_check"

@@ -1,7 +1,8 @@
 """Connections to PostgreSQL that cannot hang: how they open, and how a waiting thread is freed.
 
 The kernel ends a connection whose other end acknowledges nothing. It does not see a proxy that
-acknowledges and forwards nothing, so a heartbeat does (specd/_db/heartbeat.py) and shuts the sockets.
+acknowledges and forwards nothing, so a heartbeat does (specd/_db/heartbeat.py) and shuts the
+sockets.
 """
 
 from __future__ import annotations

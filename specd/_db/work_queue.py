@@ -32,13 +32,13 @@ T = TypeVar("T")
 Columns = TypeVar("Columns", bound=tuple[Any, ...])
 
 
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 """Rows that a backlog counts at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """`waiting` rows are to be done, `due` of them now, each number up to `MOST_COUNTED`; `oldest`
+    """`waiting` rows are to be done, `due` of them now, each number up to `MAX_COUNTED`; `oldest`
     is for how long the first one has been due.
     """
 
@@ -69,8 +69,8 @@ def next_try(
 
 
 def count_up_to(rows: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
-    """Return the expression for how many rows there are, `MOST_COUNTED` at most."""
-    some = rows.limit(MOST_COUNTED).subquery()
+    """Return the expression for how many rows there are, `MAX_COUNTED` at most."""
+    some = rows.limit(MAX_COUNTED).subquery()
     return select(func.count()).select_from(some).scalar_subquery()
 
 
@@ -95,7 +95,7 @@ class WorkQueue:
 
     def backlog_at(self, now: datetime) -> tuple[ColumnElement[Any], ...]:
         """Return the expressions for a `Backlog` but for its age: `waiting`, `due`, and when the
-        first row became due. They read no more than `MOST_COUNTED` rows of an index.
+        first row became due. They read no more than `MAX_COUNTED` rows of an index.
         """
         times = select(self._table.c.next_try_at)
         due = times.where(self._is_open, self._table.c.next_try_at <= now)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import Table, delete, select
 from sqlalchemy.orm import Session
 
-from specd._db.dialects import upsert
+from specd._db.base import upsert
 from specd._db.reader import Db
 
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from connexion.exceptions import ProblemException
 
-MOST_MISTAKES = 50
+MAX_MISTAKES = 50
 
 
-class Spot(NamedTuple):
+class SourceLocation(NamedTuple):
     """A place in a file; lines and columns count from 1."""
 
     file: Path
@@ -34,7 +34,7 @@ class DocumentError(Exception):
     """
 
     def __init__(
-        self, message: str, at: Sequence[str | int] = (), *, spot: Spot | None = None
+        self, message: str, at: Sequence[str | int] = (), *, spot: SourceLocation | None = None
     ) -> None:
         super().__init__(message)
         self.at = tuple(at)
@@ -45,9 +45,9 @@ class DocumentErrors(DocumentError):
     """Several of them; the message is the first 50 messages, a line each."""
 
     def __init__(self, errors: Sequence[DocumentError]) -> None:
-        lines = [*map(str, errors[:MOST_MISTAKES])]
-        if len(errors) > MOST_MISTAKES:
-            lines.append(f"... and {len(errors) - MOST_MISTAKES} more")
+        lines = [*map(str, errors[:MAX_MISTAKES])]
+        if len(errors) > MAX_MISTAKES:
+            lines.append(f"... and {len(errors) - MAX_MISTAKES} more")
         super().__init__("\n".join(lines))
         self.errors = tuple(errors)
 

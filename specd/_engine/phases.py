@@ -1,12 +1,12 @@
 """Decorators for handlers that work in two phases, or change nothing.
 
 Other requests wait for the locks of a write unit, so slow work is done before it: a handler marked
-`prepared_by(prepare)` gets the result of `prepare` as its second parameter. Each of the two gets
-the arguments of the request that it names. `prepare` runs on a reading connection, off the event
-loop. What it reads may be outdated when the handler runs, so the handler checks in its own unit
-whatever it decides on. `prepare` may raise what the handler would.
+`before_transaction(prepare)` gets the result of `prepare` as its second parameter. Each of the two
+gets the arguments of the request that it names. `prepare` runs on a reading connection, off the
+event loop. What it reads may be outdated when the handler runs, so the handler checks in its own
+unit whatever it decides on. `prepare` may raise what the handler would.
 
-A handler marked `changes_nothing` gets a reading connection whatever its method, off the event
+A handler marked `read_only` gets a reading connection whatever its method, off the event
 loop.
 """
 
@@ -21,7 +21,7 @@ _PREPARE = "_prepare"
 _READS = "_reads"
 
 
-def prepared_by(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
+def before_transaction(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
     """Mark a handler whose slow first phase is `prepare`."""
 
     def mark(handler: Handler) -> Handler:
@@ -31,7 +31,7 @@ def prepared_by(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
     return mark
 
 
-def changes_nothing(handler: Handler) -> Handler:
+def read_only(handler: Handler) -> Handler:
     """Mark a handler: it only reads, whatever its method, and that may take long."""
     setattr(handler, _READS, True)
     return handler

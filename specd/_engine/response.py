@@ -92,13 +92,13 @@ def encode(value: Any) -> bytes:
 
 
 _NAIVE_UTC = orjson.OPT_NAIVE_UTC
-_MOST_DIGITS = 300
+_MAX_DIGITS = 300
 """Of a `Decimal`, so that it fits a float."""
 
 
 def _number_of(value: Any) -> int | float:
     """Return a `Decimal` as the number that JSON's readers make of it."""
-    if not isinstance(value, Decimal) or not value.is_finite() or value.adjusted() > _MOST_DIGITS:
+    if not isinstance(value, Decimal) or not value.is_finite() or value.adjusted() > _MAX_DIGITS:
         raise TypeError(f"JSON has no {type(value).__name__} such as {str(value)[:50]}")
     return int(value) if value == value.to_integral_value() else float(value)
 

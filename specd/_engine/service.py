@@ -104,7 +104,7 @@ class RateLimit(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Chore:
+class PeriodicTask:
     """A small task that runs every `every_s` seconds in a thread."""
 
     name: str
@@ -165,7 +165,7 @@ class Service:
     clock: Clock = field(default_factory=_SystemClock)
     require_role: Callable[[Context, str], None] | None = None
     rate_limit: RateLimit | None = None
-    chores: tuple[Chore, ...] = ()
+    chores: tuple[PeriodicTask, ...] = ()
     ready: Callable[[], None] | None = None
     body_limit: int = 64 * 1024
     body_timeout_s: float = 15.0

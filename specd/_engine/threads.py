@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from specd._engine.service import Database
 
 LONG_READS = 2
-MOST_QUEUED_S = 2.5
+MAX_QUEUED_S = 2.5
 T = TypeVar("T")
 
 
@@ -77,7 +77,7 @@ class Threads:
 
     def run_reading(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
         """Return what `function(*parts)` returns in a thread for reading. Raise the database's
-        `late` unless a thread has started it within `MOST_QUEUED_S`.
+        `late` unless a thread has started it within `MAX_QUEUED_S`.
         """
         return self._run(self.reading, function, *parts)
 
@@ -111,9 +111,9 @@ class Threads:
         queued = self._queued
         while queued and (queued[0][1].running() or queued[0][1].done()):
             queued.popleft()
-        queued.append((loop.time() + MOST_QUEUED_S, work))
+        queued.append((loop.time() + MAX_QUEUED_S, work))
         if self._timer is None:
-            self._timer = loop.call_later(MOST_QUEUED_S, self._refuse_late)
+            self._timer = loop.call_later(MAX_QUEUED_S, self._refuse_late)
         return answer
 
     def _refuse_late(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -10,15 +11,17 @@ from urllib.parse import urlsplit, urlunsplit
 import structlog
 from flask import Flask, make_response, redirect, render_template, request
 from flask.typing import ResponseReturnValue
+from jinja2 import FileSystemLoader
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import RequestRedirect
 
 from specd._db.errors import DatabaseUnavailable
 from specd._pages import assets, errors, front, reference, security
-from specd._pages.languages import choose_texts
+from specd._pages.languages import MESSAGES
 
 log = structlog.get_logger("specd.pages")
 
+LIBRARY = Path(__file__).parent
 ROUTE = "specd.route"
 """Key of the ASGI scope in which the server (`specd/_engine/serving/page_visits.py`) expects it."""
 
@@ -49,6 +52,7 @@ def build_pages(
     contents: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     failures: Mapping[str, Sequence[errors.Failure]] = MappingProxyType({}),
     own: Sequence[Callable[[Flask], None]] = (),
+    folders: Sequence[Path] = (),
     is_https: bool = False,
 ) -> Flask:
     """Return the application.
@@ -56,15 +60,17 @@ def build_pages(
     `documents` maps a document's name to the path it is served at, without `.yaml` or `.json`, such
     as `{"payment": "/v1/openapi"}`, `contents` to the document itself, which its page describes,
     and `failures` a service's name to its failures.
-    Each of `own` adds the pages that one service has beyond these. `is_https`: people reach the
-    pages over HTTPS.
+    Each of `own` adds the pages that one service has beyond these. Each of `folders` may have
+    templates/ and static/ for them. `is_https`: people reach the pages over HTTPS.
     """
     app = Pages(__name__, static_folder=None)
+    searched = (LIBRARY, *folders)
+    app.jinja_loader = FileSystemLoader([folder / "templates" for folder in searched])
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.before_request(_name_route)
     security.install(app, is_https=is_https)
-    assets.install(app)
+    assets.install(app, [folder / "static" for folder in searched])
     front.install(app, documents)
     reference.install(app, documents, contents, has_errors=frozenset(failures))
     errors.install(app, failures)
@@ -102,7 +108,7 @@ def _show_unavailable(error: DatabaseUnavailable) -> ResponseReturnValue:
 
 
 def _render_message(code: int, text: str | None = None) -> str:
-    texts = choose_texts()
+    texts = MESSAGES.choose()
     messages = texts.of_section("messages")
     return render_template(
         "message.html",

@@ -1,4 +1,4 @@
-"""The files under static/.
+"""The files under static/ of the library and of a project's pages.
 
 Each address carries a digest of the file's content, so that browsers may keep it for ever. Texts
 are sent with gzip: they are public and the same for all readers, so their size reveals nothing. So
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from flask import Flask, Response, request, send_from_directory
+from flask import Flask, Response, abort, request, send_file
 
 STATIC = Path(__file__).with_name("static")
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -21,43 +23,61 @@ MIN_COMPRESSED = 512
 """Bytes of a file below which gzip saves nothing that counts."""
 
 
-def digests(directory: Path) -> dict[str, str]:
-    """Return the path of each file below `directory` -> the first 12 hex digits of its SHA-256."""
-    return {
-        path.relative_to(directory).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    }
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file below a folder static/. `digest`: the first 12 hex digits of its SHA-256."""
+
+    file: Path
+    digest: str
+
+    @property
+    def is_compressible(self) -> bool:
+        return self.file.suffix in TEXTS and self.file.stat().st_size >= MIN_COMPRESSED
+
+
+def find_assets(folders: Iterable[Path]) -> dict[str, Asset]:
+    """Return the files below each folder, by their paths in it. Raise `ValueError` for a path that
+    two folders have.
+    """
+    found: dict[str, Asset] = {}
+    for folder in folders:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = path.relative_to(folder).as_posix()
+            if name in found:
+                raise ValueError(f"{path} and {found[name].file} have one address, /static/{name}")
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+            found[name] = Asset(path, digest)
+    return found
 
 
 @cache
-def compress(name: str) -> bytes:
-    """Return a file under static/ as gzip. Compressed at its first request and kept in memory."""
-    return gzip.compress((STATIC / name).read_bytes(), mtime=0)
+def compress(file: Path) -> bytes:
+    """Return a file as gzip. Compressed at its first request and kept in memory."""
+    return gzip.compress(file.read_bytes(), mtime=0)
 
 
-def install(app: Flask) -> None:
-    """Serve static/ at /static/ and give the templates `asset(name)`, the address of one file."""
-    versions = digests(STATIC)
-    compressible = frozenset(
-        name
-        for name in versions
-        if Path(name).suffix in TEXTS and (STATIC / name).stat().st_size >= MIN_COMPRESSED
-    )
+def install(app: Flask, folders: Iterable[Path]) -> None:
+    """Serve the folders at /static/ and give the templates `asset(name)`, the address of one
+    file.
+    """
+    assets = find_assets(folders)
 
     def asset(name: str) -> str:
-        return f"/static/{name}?v={versions[name]}"
+        return f"/static/{name}?v={assets[name].digest}"
 
     def serve(name: str) -> Response:
-        response = send_from_directory(STATIC, name)
-        is_current = request.args.get("v") == versions.get(name)
+        if name not in assets:
+            abort(404)
+        its = assets[name]
+        response = send_file(its.file)
+        is_current = request.args.get("v") == its.digest
         response.headers["Cache-Control"] = FOR_EVER if is_current else "no-cache"
-        if name in compressible:
+        if its.is_compressible:
             response.vary.add("Accept-Encoding")
             if response.status_code == 200 and accepts_gzip():
                 response.response.close()  # type: ignore[union-attr]
                 response.direct_passthrough = False
-                response.set_data(compress(name))
+                response.set_data(compress(its.file))
                 response.headers["Content-Encoding"] = "gzip"
                 # One tag for both forms: a weak one (RFC 9110, section 8.8.3).
                 response.set_etag(response.get_etag()[0] or "", weak=True)

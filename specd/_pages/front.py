@@ -15,18 +15,18 @@ _ENTRANCES = "entrances"
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A page that the front page names: its name, its path or None if it has no fixed one, and one
-    sentence about it.
-    """
+    """A page that the front page lists."""
 
     name: str
     path: str | None
     about: str
 
 
-def add_entrance(app: Flask, entrance: Entrance) -> None:
-    """Name a page on the front page."""
-    app.extensions.setdefault(_ENTRANCES, []).append(entrance)
+def add_entrance(app: Flask, name: str, path: str | None, about: str) -> None:
+    """List a page on the front page, with one sentence about it. `path`: None if it has no fixed
+    one.
+    """
+    app.extensions.setdefault(_ENTRANCES, []).append(Entrance(name, path, about))
 
 
 def install(app: Flask, documents: Mapping[str, str]) -> None:

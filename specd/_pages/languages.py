@@ -1,7 +1,4 @@
-"""The languages of the checkout page and of error pages. Each has a catalogue, texts/LANGUAGE.yaml.
-
-A new language is a new file. The tests compare its keys and its values with the English ones.
-"""
+"""Texts of pages in several languages. A new language is a new file in each folder of texts."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ import yaml
 from flask import request
 from markupsafe import Markup
 
-CATALOGUES = Path(__file__).with_name("texts")
 DEFAULT = "en"
 
 GROUP = "\u202f"
@@ -58,10 +54,31 @@ class Texts:
         return f"{whole}{self.entries['general.decimal_point']}{fraction}" if fraction else whole
 
 
-def read_texts(language: str) -> Texts:
-    """Return the catalogue of a language."""
-    content = yaml.safe_load((CATALOGUES / f"{language}.yaml").read_text("utf-8"))
-    return Texts(language, MappingProxyType(dict(_flatten(content))))
+class Catalogue:
+    """The texts of some pages in several languages: `LANGUAGE.yaml` in a folder. English is there.
+
+    `languages` maps each language to its texts.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.languages: Mapping[str, Texts] = {
+            path.stem: _read_texts(path) for path in sorted(folder.glob("*.yaml"))
+        }
+
+    def choose(self) -> Texts:
+        """Return the texts for the current request: the language of `?lang=`, else the best one of
+        `Accept-Language` (RFC 9110, section 12.5.4), else English.
+        """
+        asked = request.args.get("lang", "")
+        if asked in self.languages:
+            return self.languages[asked]
+        offered = [DEFAULT, *(language for language in self.languages if language != DEFAULT)]
+        return self.languages[request.accept_languages.best_match(offered, DEFAULT) or DEFAULT]
+
+
+def _read_texts(path: Path) -> Texts:
+    content = yaml.safe_load(path.read_text("utf-8"))
+    return Texts(path.stem, MappingProxyType(dict(_flatten(content))))
 
 
 def _flatten(content: Mapping[str, Any], start: str = "") -> Iterator[tuple[str, str]]:
@@ -72,15 +89,5 @@ def _flatten(content: Mapping[str, Any], start: str = "") -> Iterator[tuple[str,
             yield from _flatten(value, f"{start}{name}.")
 
 
-TEXTS = {path.stem: read_texts(path.stem) for path in sorted(CATALOGUES.glob("*.yaml"))}
-
-
-def choose_texts() -> Texts:
-    """Return the texts for the current request: the language of `?lang=`, else the best one of
-    `Accept-Language` (RFC 9110, section 12.5.4), else English.
-    """
-    asked = request.args.get("lang", "")
-    if asked in TEXTS:
-        return TEXTS[asked]
-    offered = [DEFAULT, *(language for language in TEXTS if language != DEFAULT)]
-    return TEXTS[request.accept_languages.best_match(offered, DEFAULT) or DEFAULT]
+MESSAGES = Catalogue(Path(__file__).with_name("texts"))
+"""Of error pages."""

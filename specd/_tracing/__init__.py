@@ -4,8 +4,8 @@ A context is the value of the header `traceparent` (https://www.w3.org/TR/trace-
 form of version 00. What clients send is a label for logs and for other services: nothing is decided
 by it, and what is malformed is as if it had not been sent.
 
-There are spans where `start` finds an exporter of OpenTelemetry configured. `specd._tracing.otel`, the one
-module that knows it, is imported then. Without spans contexts are passed on unchanged.
+There are spans where `start` finds an exporter of OpenTelemetry configured. `specd._tracing.otel`,
+the one module that knows it, is imported then. Without spans contexts are passed on unchanged.
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import Protocol
 from specd._security_events import current_caller
 
 HEADER = b"traceparent"
-MOST_BYTES = 256
+MAX_BYTES = 256
 """A longer header is malformed. Version 00 has 55 bytes; later ones may have more."""
 _FORM = re.compile(
     rb"(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(-.*)?"
@@ -106,7 +106,7 @@ def _is_configured(environment: Mapping[str, str]) -> bool:
 
 def read(header: bytes) -> str | None:
     """Return the context that a header has; None where it is malformed."""
-    if len(header) > MOST_BYTES:
+    if len(header) > MAX_BYTES:
         return None
     match = _FORM.fullmatch(header)
     if match is None:

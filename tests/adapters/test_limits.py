@@ -12,13 +12,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from settings import Settings
+from specd import Limit, RateLimiter, SharedTable, open_limit_store, policy_headers
 from specd._cli.diagnosis import diagnose_limits
-from specd._db.database import Database
 from specd._engine import rate_limit
-from specd._engine.errors import RateLimited
-from specd._engine.rate_limit import BATCHES, Limit, RateLimiter, SharedTable, policy_headers
-from specd._limits.wiring import open_limit_store
-from specd._settings import SettingsError
+from specd._engine.rate_limit import BATCHES
+from specd.db import Database
+from specd.errors import RateLimited, SettingsError
 from tests.support.app import ServiceApp
 from tests.support.chat.app import ChatApp
 from tests.support.frozen_clock import FrozenClock

@@ -5,7 +5,7 @@ import pkgutil
 
 import pytest
 
-from specd._db.errors import DomainError
+from specd.errors import DomainError
 from tests.architecture.imports import Modules, imports, shipped
 from wsgi import project
 
@@ -59,7 +59,7 @@ MAY_KNOW_THE_ENGINE = {
         for module in ("errors", "failures", "gauges")
     ),
     "specd._composition",
-    "specd._gauges",
+    "handlers.gauges",
     "handlers.chat.wire.context",
     "handlers.chat.wire.bearers",
     "handlers.chat.wire.limits",

@@ -9,9 +9,9 @@ from connexion.middleware.abstract import AbstractRoutingAPI
 from sqlalchemy import Connection
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from specd._db.database import Database
 from specd._engine.serving.app import build_app
-from specd._library_internals import SEAMS, SeamGone
+from specd._library_internals import LIBRARY_INTERNALS, LibraryInternalMissing
+from specd.db import Database
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,7 +32,7 @@ def test_a_start_without_one_of_them_is_refused(
     tmp_path: Path,
 ) -> None:
     monkeypatch.delattr(owner, name)
-    with pytest.raises(SeamGone, match=rf" has no \S+:{owner.__name__}\.{name}, "):
+    with pytest.raises(LibraryInternalMissing, match=rf" has no \S+:{owner.__name__}\.{name}, "):
         start(tmp_path)
 
 
@@ -50,5 +50,5 @@ def test_each_of_them_is_used() -> None:
                     used.add(name)
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     used.add(name)
-    parts = {seam.replace(":", ".").rpartition(".")[2] for seam in SEAMS}
+    parts = {seam.replace(":", ".").rpartition(".")[2] for seam in LIBRARY_INTERNALS}
     assert parts <= used

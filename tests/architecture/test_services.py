@@ -11,17 +11,16 @@ import pytest
 
 import specs
 from settings import Settings
-from specd._project import Service
-from specd._settings import variables
+from specd import Service
+from specd.settings import variables
 from wsgi import project
 
 ROOT = Path(__file__).parents[2]
 # What goes through all services; each may name none of them.
 FOR_ALL = (
-    "specd/_cli/databases.py", "specd/_cli/doctor.py", "specd/_cli/main.py", "specd/_cli/migrate.py", "specd/_cli/serve.py",
-    "specd/_cli/worker.py", "specd/_db/migrate.py", "specd/_db/revisions.py", "specd/_pages/app.py", "settings.py",
-    "specd/_workers/context.py", "specd/_workers/registry.py", "applications.py", "project.py",
-)  # fmt: skip
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "specd").rglob("*.py"))),
+    "settings.py",
+)
 
 
 @pytest.mark.parametrize("entry", project.services, ids=project.names)

@@ -7,7 +7,9 @@ import pytest
 from cli.demo import Demo
 from settings import Settings
 from specd import _settings as base_settings
-from specd._settings import SettingsError, setting, variables
+from specd import setting
+from specd.errors import SettingsError
+from specd.settings import variables
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:

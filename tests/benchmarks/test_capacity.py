@@ -21,7 +21,7 @@ def test_each_thing_costs_something(
     out = tmp_path / "capacity.json"
     options = ["--seconds", "0.2", "--messages", "11000", "--invoices", "100", "--out", str(out)]
     monkeypatch.setattr("sys.argv", ["benchmarks.capacity", *options])
-    with patch.multiple(realm, **FEW), patch("logs.configure"):
+    with patch.multiple(realm, **FEW), patch("specd._logs.configure"):
         assert capacity.main() == 0
     told = capsys.readouterr().out
     assert "1,000 people" in told

@@ -18,9 +18,9 @@ from benchmarks.floor.replay import Replay, Step, Steps
 from benchmarks.floor.requests import payment_requests, request
 from benchmarks.floor.turns import Row
 from benchmarks.floor.wire import Connection
-from specd._db.database import Database, savepoint
 from specd._engine.serving.app import build_app
 from specd._engine.serving.protocol import Protocol
+from specd.db import Database, savepoint
 from tests.specd.engine.services import shop_service
 
 REQUEST = b"GET /shop/items?limit=3 HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -21,7 +21,7 @@ from cli.backup import settings_text
 from models.chat.identity.actors import authenticate
 from settings import Settings
 from specd._cli import worker
-from specd._db.database import Database
+from specd.db import Database
 from tests.cli.runner import XPUB, Specd
 from tests.live.running_server import ROOT
 

@@ -19,8 +19,8 @@ import pytest
 from demo.chain.testnet import PAYER, TOKEN
 from models.payment import invoices, receivers
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._db.clock import SystemClock
+from specd.commands import open_database
+from specd.db import SystemClock
 from tests.adapters.chain.rpc_endpoint import Question, healthy, serving
 from tests.cli.runner import XPUB, Specd
 from tests.live.chain_fixture import (

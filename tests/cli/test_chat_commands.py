@@ -17,7 +17,7 @@ from models.chat.identity.errors import InvalidApiKey
 from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, JwtConfiguration, Realm, Subscription, User
 from models.secret_files import load_secret
-from specd._db.database import Database
+from specd.db import Database
 from tests.cli.runner import Specd
 from tests.support.archives import verify_archive
 from tests.support.chat.django_hashes import DJANGO_HASHES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.cli.runner import Specd
 from tests.support.databases import place_migrated
 

@@ -21,8 +21,8 @@ from specd._cli import diagnosis, diagnosis_workers
 from specd._cli.diagnosis import connections_of
 from specd._cli.folders import require_folders
 from specd._db import folders
-from specd._db.database import Database
 from specd._workers.registry import SERVICES, expect_all
+from specd.db import Database
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, free_port
 from tests.support.databases import place_migrated
@@ -227,7 +227,7 @@ def test_workers_that_run_nowhere(
 def test_removed_setting_is_reported_and_ignored(
     ready: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("base_settings.REMOVED", {"SPECD_OLD": "use SPECD_WORKERS"})
+    monkeypatch.setattr("specd._settings.REMOVED", {"SPECD_OLD": "use SPECD_WORKERS"})
     monkeypatch.setenv("SPECD_OLD", "2")
     assert broken(ready) == {}
     assert "SPECD_OLD has no effect any more: use SPECD_WORKERS." in ready("doctor", "--json")[1]

@@ -22,8 +22,7 @@ from standardwebhooks.webhooks import Webhook
 from cli.payment_feed import Feed, FeedRefused
 from models.webhooks import signing
 from specd._db import migrate
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from models.payment.bookkeeping import COLUMNS, PAYMENT_COLUMNS
 from models.payment.lifecycle import ORPHANED
-from specd._db.database import Database
+from specd.db import Database
 from tests.cli.runner import Specd
 from tests.support.payment.factories import (
     Merchant,

@@ -14,8 +14,8 @@ from models.payment.addresses import derive_deposit_address
 from models.payment.errors import PaymentMethodNotAllowed
 from models.payment.invoice_view import InvoiceView
 from settings import Settings
-from specd._cli.databases import open_database
-from specd._db.clock import SystemClock
+from specd.commands import open_database
+from specd.db import SystemClock
 from tests.adapters.chain.rpc_endpoint import Question, serving
 from tests.cli.contracts import DECIMALS, contract, string, token, word
 from tests.cli.runner import XPUB, Specd

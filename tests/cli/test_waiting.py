@@ -7,7 +7,7 @@ import pytest
 from settings import Settings
 from specd._cli import serve, waiting
 from specd._cli.waiting import once_available
-from specd._db.errors import DatabaseUnavailable
+from specd.errors import DatabaseUnavailable
 from tests.cli.runner import Specd
 from tests.live.running_server import free_port
 

@@ -16,8 +16,7 @@ import pytest
 from sqlalchemy import select, update
 
 from models.chat.tables import EventQueue, Realm, User
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.running_server import UNVERIFIED, RunningServer
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast, Member, make_cast

@@ -16,8 +16,7 @@ from adapters.webhooks.sender import WebhookSender
 from models.payment.webhooks import deliveries, signing_secrets
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.clients.installed import WEBHOOKS, need
 from tests.clients.programs import Program
 from tests.support.databases import place_migrated

@@ -8,7 +8,7 @@ from demo.chat import seed_chat
 from demo.chat_examples import play_examples
 from models.chat.moves import stopping
 from models.chat.organization.errors import RealmStopped
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp
 from tests.support.chat.people import KEYS
 from tests.support.frozen_clock import FrozenClock

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from handlers.chat.wire.limits import POLLS_PER_REQUEST
-from specd._db.database import Database
+from specd import RateLimiter
 from specd._engine import rate_limit
-from specd._engine.rate_limit import RateLimiter
+from specd.db import Database
 from tests.support.app import ServiceApp
 from tests.support.chat.app import ChatApp, shared_app
 from tests.support.frozen_clock import FrozenClock

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from settings import Settings
-from specd._composition import NotWritable, service_from_settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd import service_from_settings
+from specd._composition import NotWritable
+from specd.db import Database, SystemClock
 
 
 def test_a_service_is_ready_while_its_folders_can_be_written(

@@ -33,9 +33,9 @@ from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Message, OutgoingDelivery
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._workers.loop import Worker, WorkerPool
+from specd._workers.loop import WorkerPool
+from specd.db import Database, SystemClock
+from specd.workers import Worker
 from tests.live.delivery import Workers
 from tests.live.webhook_storm import CLAIM_S, PAUSES, STALLED_S, TIMEOUT_S, Receiver
 from tests.support.chat.people import KEYS, VAULT, Cast

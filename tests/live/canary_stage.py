@@ -24,8 +24,7 @@ from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from demo.video_vendor import LocalVendor
 from specd._cli.main import main
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.adapters.mail.post_office import PASSWORD as MAIL_PASSWORD
 from tests.adapters.mail.post_office import USER, PostOffice, open_office
 from tests.live.canaries import Canaries, Judge

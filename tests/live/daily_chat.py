@@ -26,8 +26,7 @@ from models.chat.identity.roles import Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.running_server import RunningServer
 from tests.pages.browser import Browser
 from tests.pages.visitor import Visitor
@@ -35,7 +34,7 @@ from tests.support.chat.people import KEYS, PASSWORD, SECRET
 
 HOST = "127.0.0.1"
 OWNER, HAMLET, OTHELLO = "ada@local.example", "hamlet@local.example", "othello@local.example"
-MOST_TABS = 250
+MAX_TABS = 250
 AXE = """
 const done = arguments[arguments.length - 1];
 axe.run(document).then(
@@ -179,7 +178,7 @@ class Keyboard(Person):
             "const e = document.activeElement;"
             "return e.matches(arguments[0]) && e.innerText.includes(arguments[1])"
         )
-        for _ in range(MOST_TABS):
+        for _ in range(MAX_TABS):
             if self.browser.run(is_there, selector, text):
                 ring = "return document.activeElement.matches(':focus-visible')"
                 assert self.browser.run(ring), f"nobody sees that {selector} has the focus"
@@ -206,7 +205,7 @@ class Keyboard(Person):
             "const e = document.activeElement; return e.matches('.menu > summary')"
             " && e.closest('.message').querySelector('.content').innerText.startsWith(arguments[0])"
         )
-        for _ in range(MOST_TABS):
+        for _ in range(MAX_TABS):
             if self.browser.run(at, message):
                 break
             self.chord(Keys.SHIFT, Keys.TAB)

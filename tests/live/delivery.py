@@ -27,9 +27,9 @@ from models.chat.scheduling.scheduled_messages import (
     edit_scheduled_message,
 )
 from models.chat.tables import Event, Message, ScheduledMessage, UserMessage
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._workers.loop import Worker, WorkerPool
+from specd._workers.loop import WorkerPool
+from specd.db import Database, SystemClock
+from specd.workers import Worker
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from workers.scheduled_delivery import ScheduledDelivery

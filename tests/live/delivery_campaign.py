@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.campaign_databases import several_databases
 from tests.live.delivery import run_delivery, run_races
 from tests.support.chat.people import CAST_MADE_AT, Cast, make_cast

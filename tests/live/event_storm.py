@@ -17,8 +17,7 @@ from typing import Any
 
 import httpx
 
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.fire import Killer
 from tests.live.held_transactions import HeldTransactions
 from tests.live.running_server import RunningServer, free_port

@@ -27,9 +27,9 @@ from benchmarks.chat import realm as bench
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import DataExport, Message, Realm, User, UserMessage
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._workers.loop import NICENESS, Worker, WorkerPool
+from specd._workers.loop import WorkerPool
+from specd.db import Database, SystemClock
+from specd.workers import NICENESS, Worker
 from tests.live.running_server import RunningServer
 from tests.support.archives import verify_archive
 from workers.exports import Exports

@@ -27,8 +27,7 @@ from demo.seed import XPUB
 from models.payment import keys as api_keys
 from models.payment import methods, projects
 from models.payment.tables import Invoice
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.running_server import RunningServer
 from tests.support.fake_chain import FakeChain
 from workers.chain_watcher import ChainWatcher

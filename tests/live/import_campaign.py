@@ -15,7 +15,7 @@ from tests.live.campaign_databases import several_databases
 from tests.live.importing import NEW_HOST, command, differences, import_killed, make_archive
 
 LEAST_SPEED = 5_000
-MOST_MEMORY_MIB = 64
+MAX_MEMORY_MIB = 64
 KILLED_AFTER_S = 2.0
 """After the command has begun to write."""
 
@@ -27,7 +27,7 @@ def measure(name: str, url: str, folder: Path, small: Path, large: Path, message
     print(
         f"{name}: {ended.seconds:.0f} s ({ended.cpu_s:.0f} s of the processor),"
         f" {speed:.0f} messages/s (least {LEAST_SPEED}),"
-        f" {ended.peak_mib:.0f} MiB, +{grown:.0f} MiB (most {MOST_MEMORY_MIB})"
+        f" {ended.peak_mib:.0f} MiB, +{grown:.0f} MiB (most {MAX_MEMORY_MIB})"
         f" {ended.out or ended.err}",
         flush=True,
     )

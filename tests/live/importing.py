@@ -39,9 +39,7 @@ from models.chat.tables import (
 )
 from models.chat.uploads.names import key_of
 from specd._db import migrate
-from specd._db.base import table_of
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock, table_of
 from tests.contract.round_trips.comparing import Comparison
 from tests.live.exports import memory_kib
 from tests.live.running_server import ROOT

@@ -17,7 +17,7 @@ from pathlib import Path
 from models.chat.rendering import Names, render
 from models.chat.rendering.links import Linkifier, Linkifiers
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.models.chat.injections import vectors
 from tests.pages.browser import Browser
 from tests.support.chat.app import ChatApp, ChatClient

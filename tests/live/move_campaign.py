@@ -17,7 +17,7 @@ from tests.live.moving import move
 
 WRITERS, READERS = 4, 4
 SHOWN = 10
-MOST_STOPPED_S = 10
+MAX_STOPPED_S = 10
 
 
 def run(name: str, one: str, two: str, folder: Path, messages: int, *, has_new_ids: bool) -> bool:
@@ -25,7 +25,7 @@ def run(name: str, one: str, two: str, folder: Path, messages: int, *, has_new_i
         one, two, folder, is_used=has_new_ids, messages=messages, recent=RECENT,
         writers=WRITERS, readers=READERS,
     )  # fmt: skip
-    held = not outcome.wrong and outcome.stopped_s <= MOST_STOPPED_S
+    held = not outcome.wrong and outcome.stopped_s <= MAX_STOPPED_S
     print(f"{'PASS' if held else 'FAIL'} {name}, {messages} messages: {outcome}", flush=True)
     for each in outcome.wrong[:SHOWN]:
         print(f"  {each}", flush=True)

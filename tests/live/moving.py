@@ -31,8 +31,7 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.organization.realms import create_realm
 from models.chat.tables import Channel, Message, Realm, Subscription, User
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.cells import Router, find_programs
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
@@ -74,8 +73,8 @@ class Cell:
     def running(self) -> Iterator[None]:
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
         environment = {**plain, "PYTHONPATH": str(ROOT), **self.environment}
-        argv = [sys.executable, "-m", "specd._cli.main", "worker", "scheduled_delivery", "search_index",
-                "message_removal", "bot_webhooks", "outbox"]  # fmt: skip
+        argv = [sys.executable, "-m", "specd._cli.main", "worker", "scheduled_delivery",
+                "search_index", "message_removal", "bot_webhooks", "outbox"]  # fmt: skip
         with self.server, (self.folder / "worker.log").open("ab") as log:
             worker = warm.Popen(argv, cwd=ROOT, env=environment, stdout=log, stderr=log)
             try:
@@ -136,8 +135,8 @@ class Site:
         settings.write_text("".join(f"{k}={v}\n" for k, v in source.environment.items()))
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
         done = warm.run(
-            [sys.executable, "-m", "specd._cli.main", "chat", "move", "--host", self._host, "--from-env",
-             str(settings), "--switch-command", self._router.switch_command(self._host, "two"),
+            [sys.executable, "-m", "specd._cli.main", "chat", "move", "--host", self._host,
+             "--from-env", str(settings), "--switch-command", self._router.switch_command(self._host, "two"),
              "--json"],
             cwd=ROOT, env={**plain, "PYTHONPATH": str(ROOT), **target.environment},
             capture_output=True, text=True,

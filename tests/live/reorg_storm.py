@@ -16,7 +16,7 @@ from typing import Any
 from adapters.chain.reader import TRANSFER_TOPIC, Transfer
 from demo.chain.anvil import find_anvil
 from demo.chain.testnet import TOKEN
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.campaign_databases import databases
 from tests.live.chain_fixture import NO_ANVIL, LocalChain, running_anvil
 from tests.live.shop import Shop

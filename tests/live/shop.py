@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from adapters.chain.rpc_reader import RpcChainReader
 from models.payment.invoice_view import InvoiceView
 from models.payment.settlement import cancel_invoice
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.chain_fixture import LocalChain
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import CHAIN_ID, make_invoice, make_merchant

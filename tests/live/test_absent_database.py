@@ -21,9 +21,8 @@ from psycopg import sql
 from sqlalchemy import make_url
 
 from demo.seed import METHOD_ID, seed
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._db.sockets import connect
+from specd.db import Database, SystemClock
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
 from tests.support.chat.people import SECRET, Cast

@@ -17,7 +17,7 @@ import pytest
 from models.chat.identity.attempts import PER_PLACE, PERIOD, SignInAttempt, count_attempt
 from models.chat.identity.passwords import hash_password
 from models.chat.tables import User
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import KEYS, PASSWORD, SECRET, Cast, Member
 

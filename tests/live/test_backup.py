@@ -24,13 +24,12 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
+from models.archiving import find_archiving
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import PAID
 from models.payment.tables import Invoice
-from specd._db.archiving import find_archiving
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd.db import Database, SystemClock
+from specd.errors import DatabaseUnavailable
 from tests.cli.runner import XPUB, Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm

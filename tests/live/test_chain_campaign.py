@@ -22,7 +22,7 @@ from demo.chain.testnet import CHAIN_ID
 from models.payment import rescans
 from models.payment.addresses import derive_deposit_address
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.chain_fixture import LocalChain, anvil, running_anvil
 from tests.live.reorg_storm import Storm
 from tests.live.running_server import ROOT, RunningServer

@@ -14,8 +14,7 @@ import pytest
 
 from models.chat.tables import EventQueue
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast, make_cast
 from tests.support.chat.queues import open_queue_of

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.exports.requests import add_export
 from models.chat.tables import Message
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.exports import CLOCK, end_leases, judge, working
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.running_server import RunningServer
 from tests.support.payment.factories import make_merchant
 

@@ -20,8 +20,7 @@ from sqlalchemy import update
 from demo.chain.testnet import CHAIN_ID
 from models.payment.addresses import derive_deposit_address
 from models.payment.tables import Invoice
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.chain_fixture import LocalChain, running_anvil
 from tests.live.hostile_rpc import Forward, HostileRpc, Refusal, hostile_rpc
 from tests.live.running_server import UNVERIFIED, RunningServer

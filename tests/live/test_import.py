@@ -17,8 +17,7 @@ from benchmarks.chat import realm as bench
 from models.chat.organization.realms import create_realm
 from models.chat.tables import User
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live import importing
 from tests.live.importing import (
     NEW_HOST,

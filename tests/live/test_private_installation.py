@@ -60,8 +60,8 @@ class Installation:
 
     def worker(self, *words: str) -> subprocess.Popen[str]:
         return warm.Popen(
-            [sys.executable, "-m", "specd._cli.main", "worker", *words], env=self.env, umask=0, cwd="/",
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "specd._cli.main", "worker", *words], env=self.env, umask=0,
+            cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
 

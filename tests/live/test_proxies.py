@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.proxies import CONFIGURATIONS, Proxy
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import CAST_MADE_AT, SECRET, Cast, Member, make_cast

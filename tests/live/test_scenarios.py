@@ -24,7 +24,7 @@ from demo.chain.anvil import find_anvil
 from models.payment.test_helpers.scenarios import CATALOGUE
 from models.webhooks.signing import new_secret
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import ROOT, RunningServer
 from tests.live.small_shop import (

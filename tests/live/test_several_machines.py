@@ -20,8 +20,7 @@ import pytest
 from demo.chain.anvil import find_anvil
 from demo.seed import METHOD_ID, seed
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.chain_fixture import LocalChain, running_anvil, running_pyevm
 from tests.live.deployment import NAME, Nginx, environment_of_containers, environment_of_units
 from tests.live.running_server import ROOT, RunningServer, free_port

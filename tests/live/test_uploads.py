@@ -18,8 +18,7 @@ from sqlalchemy import select
 from adapters.file_store.directory import DirectoryStore
 from models.chat.tables import Attachment
 from models.chat.uploads.names import key_of
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
 from tests.support.databases import place_migrated

@@ -25,8 +25,7 @@ from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.secret_files import load_secret
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.running_server import RunningServer
 
 HOST = "127.0.0.1"

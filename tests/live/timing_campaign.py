@@ -21,7 +21,7 @@ from argon2 import PasswordHasher
 from models.chat.identity import passwords
 from specd import _logs as logs
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.timing import LIMIT, Comparison, Send, compare
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast, make_cast

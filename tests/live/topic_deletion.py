@@ -27,9 +27,9 @@ from models.chat.tables import (
     Topic,
     UserMessage,
 )
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._workers.loop import NICENESS, Worker, WorkerPool
+from specd._workers.loop import WorkerPool
+from specd.db import Database, SystemClock
+from specd.workers import NICENESS, Worker
 from tests.live.delivery import Workers
 from tests.live.fire import Killer
 from tests.live.running_server import RunningServer

@@ -10,8 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.campaign_databases import several_databases
 from tests.live.topic_deletion import run_deletion
 from tests.support.chat.people import make_cast

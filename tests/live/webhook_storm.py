@@ -26,9 +26,9 @@ from models.payment.settlement import cancel_invoice
 from models.payment.tables import Event
 from models.payment.webhooks import schedule
 from models.payment.webhooks.vault import WebhookVault
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._workers.loop import Worker, WorkerPool
+from specd._workers.loop import WorkerPool
+from specd.db import Database, SystemClock
+from specd.workers import Worker
 from tests.live.delivery import Workers
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from workers.webhook_posting import Posting

@@ -13,9 +13,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from models.payment.tables import Lease
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
 from specd._db.sockets import connect
+from specd.db import Database
+from specd.errors import DatabaseUnavailable
 
 
 def driver_of(connection: Connection) -> object:

@@ -15,9 +15,9 @@ from structlog.testing import capture_logs
 
 from models.payment.tables import Lease
 from specd._db import heartbeat
-from specd._db.database import READ_ONLY, TIME_LIMITS, Database
-from specd._db.errors import DatabaseUnavailable
-from specd._db.prepared import Query
+from specd._db.database import READ_ONLY, TIME_LIMITS
+from specd.db import Database, Query
+from specd.errors import DatabaseUnavailable
 
 
 def add(session: Session, name: str, now: datetime) -> None:

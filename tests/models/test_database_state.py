@@ -12,8 +12,8 @@ from sqlalchemy import make_url, text
 from structlog.testing import capture_logs
 
 from specd._db import notifier
-from specd._db.database import Database
 from specd._db.usage import ConnectionUse
+from specd.db import Database
 
 PATIENCE_S = 20.0
 

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from specd._db import heartbeat
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
 from specd._db.sockets import CONNECT_TIMEOUT_S
+from specd.db import Database
+from specd.errors import DatabaseUnavailable
 from tests.support.faulty_proxy import FaultyProxy
 
 LONGEST_S = 20.0

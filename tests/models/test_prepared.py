@@ -21,13 +21,11 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
+from models.dialects import in_parameter
 from models.payment.tables import Lease, Wallet
-from specd._db.database import Database, savepoint
-from specd._db.dialects import bound_in, upsert
-from specd._db.driver import MOST_KEPT
-from specd._db.errors import DatabaseUnavailable
-from specd._db.prepared import Change, Query, raw
-from specd._db.types import to_ms
+from specd._db.driver import MAX_KEPT
+from specd.db import Change, Database, Query, raw, savepoint, to_ms, upsert
+from specd.errors import DatabaseUnavailable
 
 ADD = Change(insert(Lease.__table__))
 ALL = Query(select(Lease.name, Lease.expires_at, literal(7)).order_by(Lease.name))
@@ -94,7 +92,7 @@ def test_a_connection_to_postgresql_keeps_its_cursor(postgres_url: str) -> None:
         assert next(chunks) == [(1,), (2,)]
         assert SERIES.all(connection, {"most": 1}) == [(1,)]
         assert list(chunks) == [[(3,), (4,)], [(5,)]], "the rows of each are its own"
-        assert len(SERIES.all(connection, {"most": MOST_KEPT + 1})) == MOST_KEPT + 1
+        assert len(SERIES.all(connection, {"most": MAX_KEPT + 1})) == MAX_KEPT + 1
         assert connection.info["driver"].cursor is None, "nor does it keep many rows"
         with pytest.raises(DBAPIError):
             SERIES.all(connection, {"most": "many"})
@@ -191,7 +189,7 @@ def test_a_raw_column_is_the_drivers(kept: Database, now: datetime) -> None:
 def test_a_statement_of_each_dialect(database: Database) -> None:
     some = Query(
         select(Wallet.xpub)
-        .where(bound_in(Wallet.next_address_index, "indexes"))
+        .where(in_parameter(Wallet.next_address_index, "indexes"))
         .order_by(Wallet.xpub)
     )
     new = [{"xpub": name, "next_address_index": at} for at, name in enumerate("abc")]

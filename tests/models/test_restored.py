@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from models.payment.restored import skip_handed_out
 from models.payment.tables import Event, Invoice, Wallet
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import Merchant, make_invoice, make_merchant
 
 

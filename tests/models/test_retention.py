@@ -10,8 +10,7 @@ from models.chat.retention import POLICY as CHAT
 from models.payment.base import PaymentBase
 from models.payment.retention import POLICY as PAYMENT
 from settings import RETENTIONS
-from specd._db.retention import Policy
-from specd._db.types import UtcMs
+from specd.db import Policy, UtcMs
 
 SERVICES = pytest.mark.parametrize(
     ("metadata", "policy"),

@@ -10,8 +10,7 @@ from sqlalchemy import Connection, Select, insert, select
 
 from models.payment.tables import Wallet
 from models.rows import RowQuery, columns_of, read_row, read_rows, row_of
-from specd._db.database import Database
-from specd._db.prepared import Change
+from specd.db import Change, Database
 
 
 class Tuple(NamedTuple):

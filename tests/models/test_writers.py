@@ -18,7 +18,7 @@ from models.chat.accounts.deactivation import NOTHING, deactivate_user
 from models.chat.identity.actors import authenticate, find_actor, find_writer
 from models.chat.organization.realms import access_realm_by_id
 from models.payment import keys
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.people import Cast
 from tests.support.payment.factories import make_merchant
 

@@ -14,9 +14,8 @@ from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service
 from models.chat.organization.realms import create_realm
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._engine.service import Service
+from specd.db import Database, SystemClock
 from tests.pages.browser import Browser
 from tests.pages.stage import EMAIL, Stage, serving
 from tests.support.chat.fixtures import Template

@@ -29,12 +29,11 @@ from models.payment.webhooks.vault import WebhookVault
 from pages import payment
 from settings import Settings
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
 from specd._pages.languages import TEXTS
+from specd.db import Database, SystemClock
+from specd.errors import DatabaseUnavailable
 from tests.live.daily_chat import Day, Person
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
@@ -65,7 +64,7 @@ from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
 CLOCK = SystemClock()
-MOST_TABS = 80
+MAX_TABS = 80
 SHOP = "https://shop.example/cart"
 HASH = "0x" + "5f" * 32
 
@@ -91,7 +90,7 @@ class Actor(Person):
             self.browser.run("arguments[0].scrollIntoView({block: 'center'})", first)
             first.click()
             return
-        for _ in range(MOST_TABS):
+        for _ in range(MAX_TABS):
             if self.browser.run("return document.activeElement.matches(arguments[0])", selector):
                 return
             self.press_key(Keys.TAB)

@@ -32,9 +32,9 @@ from tests.pages.shopkeeper import Shopkeeper
 from tests.pages.visitor import Visitor
 
 WIDTH, HEIGHT = 1280, 800
-MOST_DIFFERENCE = 8
+MAX_DIFFERENCE = 8
 """Of a pixel's color, of 255. Chromium draws rounded corners a little differently each time."""
-MOST_BYTES = 150_000
+MAX_BYTES = 150_000
 
 WRITTEN_OVER = (
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", str(uuid.UUID(int=2**125))),
@@ -196,8 +196,8 @@ def keep(file: Path, taken: bytes) -> None:
         return
     picture.save(file, "PNG", optimize=True)
     print(f"{file} is new, {file.stat().st_size:,} bytes")
-    if file.stat().st_size > MOST_BYTES:
-        sys.exit(f"{file} has more than {MOST_BYTES:,} bytes")
+    if file.stat().st_size > MAX_BYTES:
+        sys.exit(f"{file} has more than {MAX_BYTES:,} bytes")
 
 
 def looks_like(picture: Image.Image, file: Path) -> bool:
@@ -206,7 +206,7 @@ def looks_like(picture: Image.Image, file: Path) -> bool:
         if before.size != picture.size:
             return False
         difference = ImageChops.difference(before.convert("RGB"), picture.convert("RGB"))
-    return difference.point(lambda value: max(0, value - MOST_DIFFERENCE)).getbbox() is None
+    return difference.point(lambda value: max(0, value - MAX_DIFFERENCE)).getbbox() is None
 
 
 def main() -> int:

@@ -27,11 +27,10 @@ from models.chat.tables import EventQueue, Realm, User
 from pages import avatars, emoji, uploads
 from pages.chat import add_chat
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
+from specd.db import Database, SystemClock
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout, check_print
 from tests.pages.names import names, shows

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from specd._db.errors import DatabaseUnavailable
 from specd._pages.languages import GROUP
+from specd.errors import DatabaseUnavailable
 from tests.pages.browser import Browser
 from tests.pages.names import names, shows
 from tests.pages.stage import DEPOSIT, PAID, PARTIAL, PROCESSING, TOKEN, URI, Stage

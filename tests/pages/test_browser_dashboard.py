@@ -27,11 +27,10 @@ from models.payment.tables import ApiKey, Event, Invoice
 from models.payment.webhooks.vault import WebhookVault
 from pages import payment
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
+from specd.db import Database, SystemClock
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout, check_print

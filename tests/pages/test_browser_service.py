@@ -15,11 +15,10 @@ from models.payment.checkout_sessions import CheckoutView, find_checkout
 from models.payment.settlement import apply_settlement
 from pages import checkout
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
+from specd.db import Database, SystemClock
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
 from tests.pages.stage import running

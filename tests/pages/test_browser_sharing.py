@@ -16,8 +16,8 @@ from starlette.responses import HTMLResponse
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service
 from settings import Settings
-from specd._db.clock import SystemClock
 from specd._engine.serving.app import build_app
+from specd.db import SystemClock
 from tests.pages.browser import Browser
 from tests.pages.stage import EMAIL, running
 from tests.support.chat.people import KEYS, VAULT

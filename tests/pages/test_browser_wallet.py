@@ -15,10 +15,9 @@ from adapters.chain.rpc_reader import RpcChainReader
 from handlers.payment.wiring import compose
 from pages import payment
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
+from specd.db import Database, SystemClock
 from tests.live.chain_fixture import LocalChain, anvil  # noqa: F401
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser

@@ -11,8 +11,8 @@ import pytest
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
 
-from specd._db.errors import DatabaseUnavailable
 from specd._pages.languages import GROUP
+from specd.errors import DatabaseUnavailable
 from tests.pages.stage import (
     PAGE,
     PARTIAL,

@@ -13,10 +13,9 @@ from flask.testing import FlaskClient
 
 from pages import chat, clients, payment
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._pages.app import build_pages
 from specd._pages.assets import STATIC
+from specd.db import Database, SystemClock
 from tests.pages.stage import SECURE
 
 NAMES = ("chat", "dashboard")

@@ -13,7 +13,8 @@ from werkzeug.test import TestResponse
 
 from specd._pages import languages
 from specd._pages.assets import STATIC
-from specd._pages.languages import DEFAULT, GROUP, TEXTS, Texts
+from specd._pages.languages import DEFAULT, GROUP, TEXTS
+from specd.pages import Texts
 from tests.pages.browser import Browser
 from tests.pages.stage import PAGE, START, STATUS, Stage, element
 from tests.pages.states import STATES

@@ -20,12 +20,11 @@ import specs
 from handlers.payment.wire.context import PaymentAdapters
 from handlers.payment.wiring import build_service
 from settings import Settings
-from specd._db.clock import SystemClock
-from specd._db.database import Database
 from specd._engine.openapi.structure import METHODS
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._pages.assets import STATIC
+from specd.db import Database, SystemClock
 from tests.pages.stage import EMAIL, running
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant, make_merchant

@@ -17,8 +17,8 @@ from sqlalchemy import MetaData, Select, func, make_url, select
 from sqlalchemy.orm import Session
 
 from specd._db import migrate
-from specd._db.database import Database
 from specd._db.notifier import Notifier
+from specd.db import Database
 
 ROOM = 512 * 1024 * 1024
 

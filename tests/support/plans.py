@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, event, inspect, text
 from sqlalchemy.orm import Session
 
-from specd._db.database import Database
+from specd.db import Database
 
 Ways = dict[str, set[str]]
 """Statement -> ways."""

@@ -1,8 +1,8 @@
 """Nothing slow in a write unit: every chat test runs with this watch.
 
-Rendering, diffing, hashing and judging passwords come before the unit (specd/_engine/phases.py), whatever
-operation a test calls. The notification bot alone renders inside: a sentence about what the unit
-has just done.
+Rendering, diffing, hashing and judging passwords come before the unit (specd/_engine/phases.py),
+whatever operation a test calls. The notification bot alone renders inside: a sentence about what
+the unit has just done.
 """
 
 import threading

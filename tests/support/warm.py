@@ -1,12 +1,12 @@
 """Programs of specd that start warm: forked from a process that has imported and compiled already.
 
-`python -m specd._cli.main ...` and `python -m gunicorn ...` spend one to two seconds of the processor
-before they do anything. `Popen` and `run` do what those of `subprocess` do, but the program begins
-as a fork of a process that waits for such requests, with the environment, the folder and the files
-that are asked for. It is a child of this process, as a program that was started cold. The program
-that shrinks pictures comes from a second, small process (`shrink_warm`): to import Pillow takes
-ninety milliseconds, and a test of an import shrinks ten pictures. The same picture is made small
-once.
+`python -m specd._cli.main ...` and `python -m gunicorn ...` spend one to two seconds of the
+processor before they do anything. `Popen` and `run` do what those of `subprocess` do, but the
+program begins as a fork of a process that waits for such requests, with the environment, the folder
+and the files that are asked for. It is a child of this process, as a program that was started cold.
+The program that shrinks pictures comes from a second, small process (`shrink_warm`): to import
+Pillow takes ninety milliseconds, and a test of an import shrinks ten pictures. The same picture is
+made small once.
 
 A test of the start itself (imports, signals, the command line that `/proc` shows) uses
 `subprocess`, and so does one of another tree: what is not a module of this tree starts cold.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import GENESIS, FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import Ledger

@@ -20,7 +20,7 @@ from models.payment.tables import (
     Project,
     Wallet,
 )
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import GENESIS, TOKEN
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import ADA_XPUB

@@ -44,7 +44,7 @@ from models.payment.checkpoints import find_checkpoint
 from models.payment.invoices import FRESH
 from models.payment.rescans import rescan_invoice
 from models.payment.tables import ChainHead, Invoice, Payment
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.campaign_databases import KINDS, databases
 from tests.support.fake_chain import GENESIS, TOKEN, FakeChain
 from tests.support.frozen_clock import FrozenClock

@@ -15,7 +15,7 @@ from standardwebhooks import webhooks as standardwebhooks
 from adapters.webhooks.sender import Received
 from models.payment.test_helpers import runs
 from models.payment.webhooks import schedule
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.small_shop import SmallShop
 from tests.support.contract import ContractClient
 from tests.support.fake_chain import FakeChain
@@ -31,7 +31,7 @@ from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
 HOST = "https://shop.example"
-MOST_ROUNDS = 200
+MAX_ROUNDS = 200
 PATIENCE_S = 60.0
 
 
@@ -88,7 +88,7 @@ class ScenarioWorld:
     def run(self, name: str, *, after_each: Callable[[], None] = lambda: None) -> dict[str, Any]:
         """Run a scenario on a new order; the run at its end."""
         run = self._post(f"/v1/test-helpers/scenarios/{name}/runs", shop_url=f"{HOST}/judge")
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             self.clock.advance(seconds=2)
             self.work()
             while self._runner.try_some():

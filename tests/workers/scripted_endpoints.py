@@ -12,7 +12,7 @@ from sqlalchemy import select
 from adapters.chain.reader import EndpointsUnavailable
 from adapters.chain.rpc_reader import RpcChainReader
 from models.payment.tables import Event, Invoice
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger

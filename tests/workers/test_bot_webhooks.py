@@ -17,7 +17,7 @@ from models.chat.common.vault import Vault
 from models.chat.outgoing_webhooks import queue
 from models.chat.sending import bot_calls
 from models.chat.tables import OutgoingDelivery, Realm
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, open_channel
 from tests.support.chat.people import VAULT, Cast
@@ -449,7 +449,7 @@ def test_what_is_gone_is_not_posted(stage: Stage, cast: Cast, what: str) -> None
 def test_a_bot_that_is_away_is_called_so_often(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bot_calls, "MOST_WAITING", 2)
+    monkeypatch.setattr(bot_calls, "MAX_WAITING", 2)
     for _ in range(4):
         stage.ask()
     assert stage.waiting() == 2

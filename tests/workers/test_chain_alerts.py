@@ -8,7 +8,7 @@ import pytest
 import structlog.testing
 
 from models.payment.rescans import rescan_invoice
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.lying_nodes import Conduct

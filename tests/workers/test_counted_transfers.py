@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from models.payment.rescans import rescan_invoice
 from models.payment.tables import ChainHead, Invoice
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import PAYER, TOKEN, FakeLog
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import State

@@ -15,9 +15,7 @@ from models.chat.base import ChatBase
 from models.chat.exports.tables import PARTS
 from models.chat.imports.errors import NoSuchImport
 from models.chat.imports.values import TO_COME, converter
-from specd._db.base import table_of
-from specd._db.database import Database
-from specd._db.types import UtcMs
+from specd.db import Database, UtcMs, table_of
 from tests.conftest import NOW
 from tests.support.chat.app import ChatApp
 from tests.support.chat.forging import Rows, forge, forge_file, forge_manifest

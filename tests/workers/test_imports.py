@@ -30,7 +30,7 @@ from models.chat.organization.errors import HostInUse, InvalidRealmName
 from models.chat.organization.realms import create_realm
 from models.chat.tables import Channel, Message, Realm, User, UserGroup
 from models.chat.uploads import names
-from specd._db.database import Database
+from specd.db import Database
 from tests.conftest import NOW
 from tests.contract.round_trips.comparing import Comparison
 from tests.support.chat.app import ChatApp, ChatClient

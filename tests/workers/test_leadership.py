@@ -5,7 +5,7 @@ import threading
 from sqlalchemy import select
 
 from models.payment.tables import Lease
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.frozen_clock import FrozenClock
 from workers.leadership import Leadership
 

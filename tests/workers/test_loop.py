@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from specd._db.errors import DatabaseUnavailable
 from specd._workers import loop
-from specd._workers.loop import Worker, WorkerPool
+from specd._workers.loop import WorkerPool
+from specd.errors import DatabaseUnavailable
+from specd.workers import Worker
 
 BACK_OFF_S = 60
 ROOT = Path(__file__).parent.parent.parent

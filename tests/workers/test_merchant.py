@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock

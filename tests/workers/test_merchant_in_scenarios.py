@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from models.payment.test_helpers.scenarios import CATALOGUE
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.small_shop import FAULTS, SmallShop
 from tests.support.contract import ContractClient
 from tests.support.fake_chain import FakeChain

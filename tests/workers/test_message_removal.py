@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from models.chat.deletion import removals as message_removals
 from models.chat.tables import Message, MessageArchive, MessageRemoval, Topic, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

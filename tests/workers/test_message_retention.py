@@ -8,9 +8,8 @@ from sqlalchemy import select, update
 from models.chat.retention import POLICY
 from models.chat.tables import Channel, Event, Message, MessageArchive, Realm, Topic
 from settings import Settings
-from specd._db.database import Database
-from specd._db.retention import Policy
 from specd._workers.retention import Retention
+from specd.db import Database, Policy
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

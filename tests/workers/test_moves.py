@@ -33,8 +33,8 @@ from models.chat.organization.errors import HostInUse
 from models.chat.queues.retention import LASTS
 from models.chat.tables import Event, Message, User
 from models.chat.uploads import names
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd.db import Database
+from specd.errors import DatabaseUnavailable
 from tests.conftest import NOW
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison

@@ -14,9 +14,8 @@ from adapters.mail.mailer import Mail, MailNotSent, MailRefused
 from adapters.mail.smtp import SmtpMailer, SmtpServer
 from models.chat.common import outbox
 from models.chat.common.outbox import ATTEMPTS_MAX, OUTBOX, NewMail, enqueue_mails
-from specd._db.clock import SystemClock
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd.db import Database, SystemClock
+from specd.errors import DatabaseUnavailable
 from tests.adapters.mail.post_office import open_office
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock

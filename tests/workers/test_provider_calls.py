@@ -16,7 +16,7 @@ from sqlalchemy import insert, select
 from adapters.chain.reader import EndpointsUnavailable
 from adapters.chain.rpc_reader import RpcChainReader
 from models.payment.tables import Invoice, PaymentMethod
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import TOKEN, FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.support.marks import in_all

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from adapters.chain.reader import Transfer
 from models.payment.rescans import rescan_invoice
 from models.payment.tables import Invoice
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import PAYER, TOKEN
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import State

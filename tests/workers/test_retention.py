@@ -32,11 +32,9 @@ from models.payment.retention import POLICY as PAYMENT
 from models.payment.tables import ChainBlock, IdempotencyKey, Invoice
 from models.payment.webhooks.tables import WebhookEndpoint
 from settings import Settings
-from specd._db.database import Database
-from specd._db.retention import Policy
-from specd._db.types import UtcMs
-from specd._workers.loop import PeriodicStep
 from specd._workers.retention import EVERY, Retention
+from specd.db import Database, Policy, UtcMs
+from specd.workers import PeriodicStep
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

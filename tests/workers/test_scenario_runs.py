@@ -15,8 +15,8 @@ from models.payment.test_helpers.scenarios import CATALOGUE
 from models.payment.webhooks.outcomes import TAKEN
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.payment.webhooks.vault import WebhookVault
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd.db import Database
+from specd.errors import DatabaseUnavailable
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeDevelopmentChains
 from tests.support.payment.factories import (

@@ -32,7 +32,7 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.channels import make_channel, unsubscribe
 from tests.support.chat.people import Cast, Member
 from tests.support.frozen_clock import FrozenClock

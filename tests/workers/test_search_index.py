@@ -7,7 +7,7 @@ from sqlalchemy import select, text
 
 from models.chat.messages import search
 from models.chat.tables import StaleSearch
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

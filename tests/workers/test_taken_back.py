@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import State
 from tests.workers.lying_nodes import Conduct

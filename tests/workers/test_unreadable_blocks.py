@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from models.payment.rescans import rescan_invoice
 from models.payment.tables import ChainHead
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.frozen_clock import FrozenClock
 from tests.support.marks import in_all
 from tests.workers.ledger import State

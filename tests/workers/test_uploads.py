@@ -11,7 +11,7 @@ from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import StoreUnavailable
 from models.chat.tables import Attachment, Realm
 from models.chat.uploads.names import THUMBNAIL
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock

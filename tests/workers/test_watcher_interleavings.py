@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from adapters.chain.question_limits import QuestionLimits
 from adapters.chain.reader import Block, BlockUnreadable, EndpointsUnavailable, Transfer
 from models.payment.tables import Invoice
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.databases import Lent, Places
 from tests.support.fake_chain import GENESIS, FakeChain
 from tests.support.frozen_clock import FrozenClock

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import Engine, event, insert
 
 from models.payment.tables import Invoice, Payment
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, Ledger, State, at, watch, watcher_of

@@ -22,18 +22,17 @@ from models.payment.webhooks import deliveries, endpoints, schedule, signing_sec
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
-from specd._db.database import Database
-from specd._db.types import to_ms
 from specd._security_events import asking
+from specd.db import Database, to_ms
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from tests.support.receivers import TAKEN, Posted, ScriptedReceivers
 from workers import webhooks
 from workers.webhook_lanes import (
+    MAX_BEYOND_SHARES,
+    MAX_PER_ENDPOINT,
+    MAX_SLOW,
     MOST,
-    MOST_BEYOND_SHARES,
-    MOST_PER_ENDPOINT,
-    MOST_SLOW,
     PER_ENDPOINT,
     Lanes,
 )
@@ -521,7 +520,7 @@ class TestNobodyIsHeldUp:
             left = capacity.left(f"slow{number}", is_failing=True)
             capacity.use(f"slow{number}", left, is_failing=True)
             begun += left
-        assert begun == MOST_SLOW
+        assert begun == MAX_SLOW
         assert capacity.left("quick", is_failing=False) == PER_ENDPOINT
 
     def test_a_failing_one_has_one_at_a_time(self) -> None:
@@ -541,7 +540,7 @@ class TestNobodyIsHeldUp:
         answer(lanes, "a", PER_ENDPOINT)
         assert lanes.capacity().left("a", is_failing=False) == 2 * PER_ENDPOINT
         answer(lanes, "a", 1000)
-        assert lanes.capacity().left("a", is_failing=False) == MOST_PER_ENDPOINT
+        assert lanes.capacity().left("a", is_failing=False) == MAX_PER_ENDPOINT
         assert lanes.capacity().left("b", is_failing=False) == PER_ENDPOINT
         answer(lanes, "a", 1, seconds=1.0)
         assert lanes.capacity().left("a", is_failing=False) == PER_ENDPOINT
@@ -550,15 +549,15 @@ class TestNobodyIsHeldUp:
         lanes = Lanes()
         names = [f"quick{number}" for number in range(1000)]
         for name in names:
-            answer(lanes, name, MOST_PER_ENDPOINT)
+            answer(lanes, name, MAX_PER_ENDPOINT)
         capacity = lanes.capacity()
         begun = []
         for name in names:
             begun.append(capacity.left(name, is_failing=False))
             capacity.use(name, begun[-1], is_failing=False)
-        wide = MOST_BEYOND_SHARES // MOST_PER_ENDPOINT
-        assert begun[:wide] == [MOST_PER_ENDPOINT] * wide
-        others = (MOST - MOST_BEYOND_SHARES) // PER_ENDPOINT
+        wide = MAX_BEYOND_SHARES // MAX_PER_ENDPOINT
+        assert begun[:wide] == [MAX_PER_ENDPOINT] * wide
+        others = (MOST - MAX_BEYOND_SHARES) // PER_ENDPOINT
         assert begun[wide : wide + others] == [PER_ENDPOINT] * others
         assert sum(begun) == MOST
 

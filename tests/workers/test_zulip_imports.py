@@ -39,7 +39,7 @@ from models.chat.tables import (
     UserTopic,
 )
 from models.chat.uploads import names
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.django_hashes import CHEAP_ARGON2, DJANGO_HASHES, DJANGO_PASSWORD
 from tests.support.chat.importing import Installation, person_at, store_of

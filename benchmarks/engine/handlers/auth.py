@@ -1,7 +1,7 @@
 """The security function of the document."""
 
 from benchmarks.engine.operations import OWNER, TOKEN
-from specd._engine.context import Context
+from specd import Context
 
 
 def authenticate(token: str, *, request: Context) -> str | None:

@@ -2,8 +2,8 @@
 
 from connexion.exceptions import ProblemException
 
-from specd._engine.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
-from specd._engine.response import Response, encode
+from specd import Response, encode
+from specd.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
 
 
 def respond(error: Exception, request_id: str) -> Response:

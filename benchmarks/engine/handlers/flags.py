@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from specd._engine.context import Context
+from specd import Context
 
 
 def update_flags(ctx: Context, *, messages: list[int], op: str, flag: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from specd._engine.context import Context
+from specd import Context
 
 
 def access_item(ctx: Context, *, item_id: int) -> dict[str, Any]:

@@ -25,14 +25,14 @@ from benchmarks.peers.payment_fastapi.tables import (
     Wallet,
 )
 
-MOST_ATOMS = 2**256 - 1
+MAX_ATOMS = 2**256 - 1
 
 
 def parse_amount(text: str, decimals: int) -> int:
     """A decimal string of the document's pattern as atoms."""
     whole, _, fraction = text.partition(".")
     atoms = int(whole + fraction.ljust(decimals, "0"))
-    if not 0 < atoms <= MOST_ATOMS:
+    if not 0 < atoms <= MAX_ATOMS:
         message = "Send an amount above zero and within the token's range."
         raise Refusal(422, "invalid_amount", message)
     return atoms

@@ -24,9 +24,8 @@ from models.chat.identity.links import find_link
 from models.chat.invitations import joining
 from models.chat.people.emails import as_stored
 from models.chat.settings import email_changes
-from specd._engine.errors import InvalidRequest
-from specd._engine.http.proxies import network_of, place_of
-from specd._engine.http.queries import parse_pairs
+from specd import network_of, parse_pairs, place_of
+from specd.errors import InvalidRequest
 
 Bearer = Actor | tuple[str, object]
 """A user, or the limit and the client to count."""

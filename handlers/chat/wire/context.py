@@ -15,7 +15,7 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import KeyMaker, load_secrets
 from models.chat.queues.polls import Polls
 from settings import Settings
-from specd._engine.rate_limit import RateLimiter
+from specd import RateLimiter
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from handlers.chat.wire.context import Context
-from specd._engine.response import Response, encode
+from specd import Response, encode
 
-MOST_IGNORED = 100
+MAX_IGNORED = 100
 """How many ignored parameters an answer names; the document has the same bound."""
 HEADERS = (("Cache-Control", "max-age=0, no-cache, no-store, must-revalidate, private"),)
 PAGE_HEADERS = (
@@ -26,7 +26,7 @@ def success(ctx: Context, data: dict[str, Any] | None = None, /, **more: Any) ->
     body: dict[str, Any] = {"result": "success", "msg": "", **(data or {}), **more}
     ignored = [name for name in ctx.unknown_parameters if name != "client"]
     if ignored:
-        body["ignored_parameters_unsupported"] = ignored[:MOST_IGNORED]
+        body["ignored_parameters_unsupported"] = ignored[:MAX_IGNORED]
     return Response(200, encode(body) + b"\n", HEADERS)
 
 

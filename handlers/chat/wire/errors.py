@@ -29,11 +29,9 @@ from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings
 from models.chat.uploads import errors as uploads
 from models.chat.user_groups import errors as user_groups
-from specd._db.errors import DatabaseUnavailable, DomainError
+from specd import Response, SecurityEvent, help_link
 from specd._engine import errors as engine
-from specd._engine.error_docs import help_link
-from specd._engine.response import Response
-from specd._security_events import SecurityEvent
+from specd.errors import DatabaseUnavailable, DomainError
 
 REALM = 'Basic realm="zulip"'
 

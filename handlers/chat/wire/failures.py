@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import models.chat
 from handlers.chat.wire.errors import ENGINE, UNAVAILABLE, anchor_of, find_answer
 from models.chat.errors import ChatError, RefusedCommand
-from specd._db.errors import DatabaseUnavailable
-from specd._engine.error_docs import Failure, describe
+from specd import Failure, describe
+from specd.errors import DatabaseUnavailable
 
 
 def list_failures() -> tuple[Failure, ...]:

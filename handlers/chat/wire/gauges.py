@@ -3,16 +3,13 @@
 from datetime import datetime
 from pathlib import Path
 
+from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
+from models.archiving import find_archiving
 from models.chat import backlogs
 from models.chat.tables import Event, WorkerHeartbeat
-from specd._db.archiving import find_archiving
-from specd._db.base import table_of
-from specd._db.database import Database
-from specd._db.event_span import find_span
-from specd._db.work_queue import MOST_COUNTED
-from specd._db.worker_heartbeats import find_heartbeats
-from specd._engine.service import Gauge
-from specd._gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
+from models.event_span import find_span
+from specd import Gauge
+from specd.db import MAX_COUNTED, Database, find_heartbeats, table_of
 
 
 def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge]:
@@ -28,7 +25,7 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
     gauges = [
         Gauge(
             "specd_queue_waiting",
-            f"Rows that wait for a worker, also for their time, {MOST_COUNTED:,} at most.",
+            f"Rows that wait for a worker, also for their time, {MAX_COUNTED:,} at most.",
             count,
             {"queue": name},
         )
@@ -39,7 +36,7 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
         gauges += [
             Gauge(
                 "specd_queue_due",
-                f"Rows that wait for a worker and whose time has come, {MOST_COUNTED:,} at most.",
+                f"Rows that wait for a worker and whose time has come, {MAX_COUNTED:,} at most.",
                 its.due,
                 labels,
             ),
@@ -50,7 +47,7 @@ def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge
                 labels,
             ),
         ]
-    about = f"Mails that were given up and are still kept, {MOST_COUNTED:,} at most."
+    about = f"Mails that were given up and are still kept, {MAX_COUNTED:,} at most."
     gauges.append(Gauge("specd_mail_dead", about, found.dead_mail))
     return [
         *gauges,

@@ -9,8 +9,7 @@ from handlers.chat.wire import envelope, errors
 from handlers.chat.wire.context import Context
 from models.chat.common.idempotency import KEYS
 from models.chat.scheduling.errors import DeliveryTimeNotInFuture
-from specd._engine.idempotency import IdempotentAnswers
-from specd._engine.response import Response
+from specd import IdempotentAnswers, Response
 
 # A refusal that depends on channels, users or permissions leaves the key unused, because the same
 # request may be allowed later.

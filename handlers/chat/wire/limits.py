@@ -20,16 +20,8 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp
 from models.chat.settings.errors import TooManyAttempts
-from specd._engine.errors import RateLimited
-from specd._engine.http.proxies import place_of
-from specd._engine.rate_limit import (
-    Allowance,
-    Headers,
-    Limit,
-    LimitStore,
-    RateLimiter,
-    SharedTable,
-)
+from specd import Allowance, Headers, Limit, LimitStore, RateLimiter, SharedTable, place_of
+from specd.errors import RateLimited
 
 T = TypeVar("T")
 MINUTE = 60.0

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from adapters.images.pictures import NotAPicture, Picture, make_small, make_square
 from models.chat.identity.passwords import HASHES_AT_ONCE
-from specd._engine.pools import Pool
+from specd import Pool
 
 NICENESS = 10
 """A hash runs on four threads, which have the niceness of the thread that starts them: without it

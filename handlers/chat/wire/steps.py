@@ -7,7 +7,7 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire.context import Context
-from specd._db.reader import Db
+from specd.db import Db
 
 Step = Callable[[int, Session], int | None]
 """Work from after an id on. Return the id after which to continue; None: nothing is left."""

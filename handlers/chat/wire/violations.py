@@ -16,7 +16,7 @@ from models.chat.common.errors import (
 from models.chat.errors import ChatError
 from models.chat.reading.errors import InvalidNarrow
 from models.chat.uploads.errors import NoFileGiven, SeveralFilesGiven
-from specd._engine.errors import Violation
+from specd.errors import Violation
 
 TYPES = {
     "integer": "is not an integer",

@@ -7,11 +7,9 @@ from connexion.exceptions import ProblemException
 
 from models.payment import errors as domain
 from models.payment.test_helpers import errors as helpers
-from specd._db.errors import DatabaseUnavailable, DomainError
+from specd import Response, SecurityEvent, encode, help_link
 from specd._engine import errors as engine
-from specd._engine.error_docs import help_link
-from specd._engine.response import Response, encode
-from specd._security_events import SecurityEvent
+from specd.errors import DatabaseUnavailable, DomainError
 
 Detail = tuple[str, str]
 """A JSON pointer into the request, and what is wrong there."""

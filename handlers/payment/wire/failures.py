@@ -1,7 +1,7 @@
 """The payment service's failures, for its page of errors."""
 
 from handlers.payment.wire import errors
-from specd._engine.error_docs import Failure, describe
+from specd import Failure, describe
 
 
 def list_failures() -> tuple[Failure, ...]:

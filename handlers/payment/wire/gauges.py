@@ -4,17 +4,15 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
+from models.archiving import find_archiving
+from models.event_span import find_span
 from models.payment import progress
 from models.payment.leases import watcher_of
 from models.payment.tables import Event, WorkerHeartbeat
 from models.payment.webhooks import backlog
-from specd._db.archiving import find_archiving
-from specd._db.base import table_of
-from specd._db.database import Database
-from specd._db.event_span import find_span
-from specd._db.worker_heartbeats import find_heartbeats
-from specd._engine.service import Gauge
-from specd._gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
+from specd import Gauge
+from specd.db import Database, find_heartbeats, table_of
 
 
 def _waiting_gauges(
@@ -61,7 +59,7 @@ def find_gauges(
     gauges = [
         Gauge(
             "specd_webhook_messages_due",
-            f"Messages to webhook endpoints whose time has come, {backlog.MOST_COUNTED:,} at most.",
+            f"Messages to webhook endpoints whose time has come, {backlog.MAX_COUNTED:,} at most.",
             found.due,
         ),
         Gauge(

@@ -5,15 +5,13 @@ from typing import Any
 
 from handlers.payment.wire import errors
 from handlers.payment.wire.context import Context
+from models.json import Json
 from models.payment.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.payment.invoice_view import InvoiceView
 from models.payment.rendering import render_invoice
 from models.payment.tables import IdempotencyKey
-from specd._db.base import table_of
-from specd._db.idempotency import IdempotencyKeys
-from specd._db.json import Json
-from specd._engine.idempotency import IdempotentAnswers
-from specd._engine.response import Response, encode
+from specd import IdempotentAnswers, Response, encode
+from specd.db import IdempotencyKeys, table_of
 
 ANSWERS = IdempotentAnswers(
     keys=IdempotencyKeys(

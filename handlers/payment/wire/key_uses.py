@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from models.payment import keys
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd.db import Database
+from specd.errors import DatabaseUnavailable
 
 
 class KeyUses:

@@ -10,12 +10,11 @@ from models.chat.access.membership import find_members_of_each
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import Subscription, User, UserMessage
-from specd._db.dialects import gathered_ids, id_in
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from models.dialects import id_in, ids_as_array
+from specd.db import Db, Query
 
 _BY_ROLE: Query[int, list[int]] = Query(
-    select(User.role, gathered_ids(User.id))
+    select(User.role, ids_as_array(User.id))
     .where(User.realm_id == bindparam("realm_id"), User.is_active, ~User.is_system_bot)
     .group_by(User.role)
 )

@@ -23,9 +23,9 @@ from models.chat.access.membership import belongs, group_ids_of
 from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Subscription
+from models.dialects import in_parameter
 from models.rows import RowQuery, columns_of
-from specd._db.dialects import bound_in
-from specd._db.reader import Db
+from specd.db import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,9 @@ _BY_ID = RowQuery(ChannelView, _SEEN.where(Channel.id == bindparam("channel_id")
 _BY_NAME = RowQuery(ChannelView, _SEEN.where(Channel.name_key == bindparam("name_key")))
 _NAMED = RowQuery(
     ChannelView,
-    _SEEN.where(bound_in(Channel.id, "channel_ids") | bound_in(Channel.name_key, "name_keys")),
+    _SEEN.where(
+        in_parameter(Channel.id, "channel_ids") | in_parameter(Channel.name_key, "name_keys")
+    ),
 )
 
 
@@ -246,8 +248,8 @@ def readable_channels(is_guest: bool) -> Select[int]:
         by_group: ColumnElement[bool] = false()
     else:
         open_to_all = Channel.is_web_public | ~Channel.invite_only
-        by_group = bound_in(Channel.can_subscribe_group, "reader_group_ids") | (
-            bound_in(Channel.can_add_subscribers_group, "reader_group_ids")
+        by_group = in_parameter(Channel.can_subscribe_group, "reader_group_ids") | (
+            in_parameter(Channel.can_add_subscribers_group, "reader_group_ids")
         )
     return select(Channel.id).where(
         Channel.realm_id == bindparam("reader_realm_id"),

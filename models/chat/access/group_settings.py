@@ -34,11 +34,10 @@ from models.chat.identity.roles import (
     OWNERS,
 )
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
+from models.dialects import id_in, ids_as_array, in_parameter
+from models.json import Json
 from models.rows import columns_of, read_rows
-from specd._db.dialects import bound_in, gathered_ids, id_in
-from specd._db.json import Json
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 GroupValue = int | dict[str, list[int]]
 """A group id, or `{"direct_members": [user ids], "direct_subgroups": [group ids]}`, sorted."""
@@ -311,14 +310,14 @@ def check_members(
         raise InvalidUserId(user_id=missing)
 
 
-_MEMBER_IDS = select(gathered_ids(UserGroupMember.user_id))
-_SUBGROUP_IDS = select(gathered_ids(Subgroup.subgroup_id))
+_MEMBER_IDS = select(ids_as_array(UserGroupMember.user_id))
+_SUBGROUP_IDS = select(ids_as_array(Subgroup.subgroup_id))
 _ANONYMOUS: Query[int, list[int], list[int]] = Query(
     select(
         UserGroup.id,
         _MEMBER_IDS.where(UserGroupMember.group_id == UserGroup.id).scalar_subquery(),
         _SUBGROUP_IDS.where(Subgroup.group_id == UserGroup.id).scalar_subquery(),
-    ).where(bound_in(UserGroup.id, "group_ids"), UserGroup.kind == "anonymous")
+    ).where(in_parameter(UserGroup.id, "group_ids"), UserGroup.kind == "anonymous")
 )
 """The anonymous ones of groups :group_ids, with their direct members and subgroups."""
 

@@ -26,9 +26,9 @@ from models.chat.events.people import UserGroupAddEvent
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import NOBODY, SYSTEM_GROUPS
 from models.chat.tables import Realm, Subgroup, User, UserGroup, UserGroupMember
+from models.dialects import id_in, ids_as_array
 from models.rows import RowQuery, columns_of
-from specd._db.dialects import gathered_ids, id_in
-from specd._db.reader import Db
+from specd.db import Db
 
 NAME_MAX = 100
 KEY_MAX = 200
@@ -199,13 +199,13 @@ class _Group(NamedTuple):
 
 
 _MEMBER_IDS = (
-    select(gathered_ids(UserGroupMember.user_id))
+    select(ids_as_array(UserGroupMember.user_id))
     .join(User, User.id == UserGroupMember.user_id)
     .where(UserGroupMember.group_id == UserGroup.id, User.is_active, ~User.is_system_bot)
     .scalar_subquery()
 )
 _SUBGROUP_IDS = (
-    select(gathered_ids(Subgroup.subgroup_id))
+    select(ids_as_array(Subgroup.subgroup_id))
     .where(Subgroup.group_id == UserGroup.id)
     .scalar_subquery()
 )

@@ -20,10 +20,8 @@ from models.chat.access.errors import (
 from models.chat.identity.actors import Actor
 from models.chat.identity.roles import DIRECT_GROUPS, Role
 from models.chat.tables import Subgroup, User, UserGroup, UserGroupMember
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from models.dialects import id_in
+from specd.db import Db, Query, table_of
 
 
 def _groups_above() -> CTE:

@@ -19,9 +19,9 @@ from models.chat.access.people import (
 )
 from models.chat.identity.actors import Actor
 from models.chat.tables import User
+from models.dialects import INT_MAX, in_parameter
 from models.rows import RowQuery
-from specd._db.dialects import bound_in
-from specd._db.reader import INT_MAX, Db
+from specd.db import Db
 
 
 @cache
@@ -30,8 +30,8 @@ def _named(ids: int, emails: int, *, system_bots: bool, sees_everybody: bool) ->
     many of each is 0, 1, or 2 for several. Without `system_bots` it leaves those out, and without
     `sees_everybody` the users whom :actor_id may not see.
     """
-    by_id = User.id == bindparam("ids") if ids == 1 else bound_in(User.id, "ids")
-    by_email = bound_in(User.email_key, "email_keys")
+    by_id = User.id == bindparam("ids") if ids == 1 else in_parameter(User.id, "ids")
+    by_email = in_parameter(User.email_key, "email_keys")
     if emails == 1:
         by_email = User.email_key == bindparam("email_keys")
     wanted = select(*USER_COLUMNS).where(

@@ -15,7 +15,7 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.roles import EmailVisibility, Role
 from models.chat.tables import ConversationMember, Subscription, User
 from models.rows import columns_of
-from specd._db.reader import Db
+from specd.db import Db
 
 _UPLOADED = "/user_avatars/"
 DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)

@@ -17,8 +17,7 @@ from models.chat.identity.actors import Actor
 from models.chat.people.events import find_email_readers
 from models.chat.tables import User
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, key_of
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 SIZE, SIZE_MEDIUM = 100, 500
 """Width and height of the two forms of a picture, in pixels."""

@@ -23,7 +23,7 @@ from models.chat.identity.actors import RealmView
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.identity.browser_sessions import end_sessions_of
 from models.chat.tables import ClientDevice, EmailChange, Invitation, User
-from specd._db.dialects import id_in
+from models.dialects import id_in
 
 BATCH = 500
 

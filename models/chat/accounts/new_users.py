@@ -23,7 +23,7 @@ from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.errors import MessageIsEmpty
 from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import Channel, DefaultChannel, Realm, User
-from specd._db.reader import Db
+from specd.db import Db
 
 WELCOME = (
     "Hello, and welcome! 👋\n\n"

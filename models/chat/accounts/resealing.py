@@ -19,7 +19,7 @@ from models.chat.tables import (
     OutgoingWebhook,
     VendorToken,
 )
-from specd._db.base import table_of
+from specd.db import table_of
 
 BATCH = 200
 

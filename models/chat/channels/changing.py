@@ -45,7 +45,7 @@ from models.chat.common.name_keys import key_of
 from models.chat.events.log import ABSENT, Absent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Topic
-from specd._db.json import Json
+from models.json import Json
 
 LET_READ = frozenset(("can_add_subscribers_group", "can_subscribe_group"))
 """Settings that let users read the channel. Only its readers may change them."""

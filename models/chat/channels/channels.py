@@ -42,10 +42,9 @@ from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import FORBIDDEN
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Channel, DefaultChannel, Message, Subscription, Topic, User
+from models.dialects import ids_as_array, in_parameter
 from models.rows import read_rows
-from specd._db.dialects import bound_in, gathered_ids
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)
@@ -235,14 +234,14 @@ def _of_subscribers(aggregate: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
     return (
         select(Subscription.channel_id, aggregate)
         .join(User, and_(User.id == Subscription.user_id, User.is_active))
-        .where(bound_in(Subscription.channel_id, "channel_ids"), Subscription.is_active)
+        .where(in_parameter(Subscription.channel_id, "channel_ids"), Subscription.is_active)
         .group_by(Subscription.channel_id)
     )
 
 
 _COUNTS: Query[int, int] = Query(_of_subscribers(func.count()), one_plan=False)
 _SUBSCRIBER_IDS: Query[int, list[int]] = Query(
-    _of_subscribers(gathered_ids(Subscription.user_id)), one_plan=False
+    _of_subscribers(ids_as_array(Subscription.user_id)), one_plan=False
 )
 _NEWEST_ID = (
     select(func.max(Topic.max_id))
@@ -253,7 +252,7 @@ _NEWEST_ID = (
 _NEWEST_TIMES: Query[int, datetime] = Query(
     select(Channel.id, Message.sent_at)
     .join(Message, Message.id == _NEWEST_ID)
-    .where(bound_in(Channel.id, "channel_ids"))
+    .where(in_parameter(Channel.id, "channel_ids"))
 )
 
 

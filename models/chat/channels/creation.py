@@ -30,8 +30,8 @@ from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
 from models.chat.tables import Channel, ChannelFolder, DefaultChannel
+from models.dialects import INT_MAX
 from models.rows import row_of
-from specd._db.reader import INT_MAX
 
 UNLIMITED = "unlimited"
 REALM_DEFAULT = "realm_default"

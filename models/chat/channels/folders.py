@@ -30,7 +30,7 @@ from models.chat.identity.actors import Actor
 from models.chat.organization.changes import append_change, lock_realm
 from models.chat.tables import Channel, ChannelFolder
 from models.rows import columns_of, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 NAME_MAX = 60
 

@@ -33,8 +33,7 @@ from models.chat.events.channels import (
 from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.tables import Message, Subscription
-from specd._db.base import table_of
-from specd._db.prepared import Change, Query
+from specd.db import Change, Query, table_of
 
 _TABLE = table_of(Subscription)
 _INSERT = Change(insert(_TABLE))

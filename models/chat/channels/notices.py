@@ -15,7 +15,7 @@ from models.chat.rendering.quotes import Quotes, fenced, inert_block, inert_line
 from models.chat.sending.notices import send_direct_notices, try_send_notice
 from models.chat.sending.recipients import ToChannel
 
-MOST_SUBSCRIBERS = 100
+MAX_SUBSCRIBERS = 100
 """If more users were subscribed at once, nobody gets a message."""
 
 CHANNEL_EVENTS = "channel events"
@@ -28,7 +28,7 @@ def notify_subscribers(
     """Send a message to each other person who was subscribed to channels that existed before.
     Return False if there are too many.
     """
-    if len(outcome.subscribed) > MOST_SUBSCRIBERS:
+    if len(outcome.subscribed) > MAX_SUBSCRIBERS:
         return False
     created = {channel.name for channel in outcome.created}
     bots = {row.id for row in outcome.people if row.bot_type is not None}

@@ -37,11 +37,11 @@ from models.chat.channels.subscriptions import check_color, color_of
 from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import NO_TEXTS
-from specd._db.reader import Db
+from specd.db import Db
 
-MOST_SUBSCRIPTIONS = 5000
+MAX_SUBSCRIPTIONS = 5000
 """Channels times users of one request."""
-MOST_NEW = 20
+MAX_NEW = 20
 """New channels of one request. Each gets a notice, and its description is rendered."""
 
 
@@ -87,8 +87,8 @@ def subscribe(
     visible, missing, hidden = _sort(session, actor, by_key)
     # A channel that the actor may not see counts as new until its name turns out to be taken.
     unknown = len(missing) + len(hidden)
-    if unknown > MOST_NEW:
-        raise TooManyNewChannels(most=MOST_NEW)
+    if unknown > MAX_NEW:
+        raise TooManyNewChannels(most=MAX_NEW)
     if unknown:
         require_may_create(session, actor, new, web_public_enabled=web_public_enabled)
     others = not is_self(actor, principals)
@@ -161,8 +161,8 @@ def _sort(
 
 def check_count(channels: int, people: int) -> None:
     """Raise `TooManySubscriptions` if one request would change too many."""
-    if channels * people > MOST_SUBSCRIPTIONS:
-        raise TooManySubscriptions(most=MOST_SUBSCRIPTIONS)
+    if channels * people > MAX_SUBSCRIPTIONS:
+        raise TooManySubscriptions(most=MAX_SUBSCRIPTIONS)
 
 
 def _authorize(

@@ -28,11 +28,10 @@ from models.chat.events.channels import SubscriptionUpdateEvent
 from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import Channel, Subscription
+from models.dialects import in_parameter
+from models.json import Json
 from models.rows import row_of
-from specd._db.base import table_of
-from specd._db.dialects import bound_in
-from specd._db.json import Json
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 COLORS = (
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5",
@@ -82,8 +81,8 @@ def describe_subscription(row: SubscriptionRow) -> dict[str, Any]:
 
 
 ARE_OF = (
-    bound_in(Subscription.channel_id, "channel_ids"),
-    bound_in(Subscription.user_id, "user_ids"),
+    in_parameter(Subscription.channel_id, "channel_ids"),
+    in_parameter(Subscription.user_id, "user_ids"),
 )
 """The conditions on subscriptions of users :user_ids to channels :channel_ids."""
 

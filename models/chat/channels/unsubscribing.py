@@ -34,9 +34,7 @@ from models.chat.events.log import AddressedEvent
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.messages.left_channels import mark_left_as_read
 from models.chat.tables import Subscription
-from specd._db.base import table_of
-from specd._db.prepared import Change, Query
-from specd._db.reader import Db
+from specd.db import Change, Db, Query, table_of
 
 
 def unsubscribe(

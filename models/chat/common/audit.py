@@ -13,11 +13,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.common.security_events import ChatEvent
 from models.chat.tables import AuditLog
-from specd._db.base import table_of
-from specd._db.database import after_commit
-from specd._db.prepared import Change
-from specd._db.reader import Db
-from specd._security_events import current_caller, emit
+from specd import current_caller, emit
+from specd.db import Change, Db, after_commit, table_of
 
 _TABLE = table_of(AuditLog)
 _INSERT = Change(insert(_TABLE))

@@ -2,8 +2,7 @@
 
 from models.chat.common.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.chat.tables import IdempotencyKey
-from specd._db.base import table_of
-from specd._db.idempotency import IdempotencyKeys
+from specd.db import IdempotencyKeys, table_of
 
 KEYS = IdempotencyKeys(
     table_of(IdempotencyKey),

@@ -17,9 +17,7 @@ from sqlalchemy.orm import Session
 from models.chat.common.vault import Vault
 from models.chat.tables import Outbox
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
-from specd._db.reader import Db
-from specd._db.work_queue import Claim, WorkQueue
+from specd.db import Claim, Db, WorkQueue, table_of
 
 PENDING, SENT, DEAD = "pending", "sent", "dead"
 ATTEMPTS_MAX = 14

@@ -55,10 +55,9 @@ from models.chat.tables import (
     UserGroup,
     UserTopic,
 )
+from models.dialects import byte_length
 from settings import Settings
-from specd._db.dialects import byte_length
-from specd._db.prepared import Query
-from specd._db.types import UtcMs
+from specd.db import Query, UtcMs
 
 _OWNER: BindParameter[int] = bindparam("owner_id")
 _RECENTLY: BindParameter[datetime] = bindparam("recently", type_=UtcMs)
@@ -216,7 +215,7 @@ def _count_of(quota: Quota) -> Query[int]:
 
 # --- bytes ------------------------------------------------------------------------------------
 
-MOST_BYTES = 10_000_000
+MAX_BYTES = 10_000_000
 """The most bytes of all texts of one kind that a user has stored: one answer lists them."""
 
 
@@ -243,10 +242,10 @@ SCHEDULED_TEXTS = TextQuota(
 
 
 def require_texts_within(session: Session, quota: TextQuota, owner_id: int) -> None:
-    """Raise `QuotaExceeded` if the owner's texts have more than `MOST_BYTES`."""
+    """Raise `QuotaExceeded` if the owner's texts have more than `MAX_BYTES`."""
     (size,) = _size_of(quota).one(session, {"owner_id": owner_id})
-    if size > MOST_BYTES:
-        raise QuotaExceeded(what=f"bytes in {quota.what}", limit=MOST_BYTES)
+    if size > MAX_BYTES:
+        raise QuotaExceeded(what=f"bytes in {quota.what}", limit=MAX_BYTES)
 
 
 @cache

@@ -2,7 +2,7 @@
 with.
 """
 
-from specd._db.sealing import SealedTexts
+from specd.db import SealedTexts
 
 
 class Vault(SealedTexts):

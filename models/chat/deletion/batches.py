@@ -13,9 +13,9 @@ from models.chat.events import log
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Message, Topic, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
+from models.dialects import id_in
 from models.rows import columns_of
-from specd._db.base import table_of
-from specd._db.dialects import id_in
+from specd.db import table_of
 
 _MESSAGE = table_of(Message)
 _TOPIC = table_of(Topic)

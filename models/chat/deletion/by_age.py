@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.tables import Channel, Conversation, Message, Realm
 from models.rows import read_rows
-from specd._db.base import table_of
-from specd._db.types import to_ms
+from specd.db import table_of, to_ms
 
 _MESSAGE = table_of(Message)
 _CHANNEL = table_of(Channel)

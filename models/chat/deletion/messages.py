@@ -23,10 +23,8 @@ from models.chat.tables import Message, MessageArchive, Reaction, ReactionArchiv
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.summary import recount_topics
 from models.chat.uploads.showing import forget_shown
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.reader import Db
-from specd._db.types import UtcMs
+from models.dialects import id_in
+from specd.db import Db, UtcMs, table_of
 
 
 class MessageAlreadyDeleted(ChatError):

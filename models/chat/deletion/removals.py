@@ -20,8 +20,7 @@ from models.chat.identity.actors import Actor, is_running
 from models.chat.tables import Channel, Message, MessageRemoval, UserMessage
 from models.chat.topics.names import normalise_topic
 from models.rows import read_rows
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 AT_ONCE = 200
 """How many messages one transaction deletes, of the request or of the worker."""

@@ -13,16 +13,15 @@ from models.chat.messages.edit_history import Edit, find_open_places, undo_move
 from models.chat.rendering import coarse_html_diff, content_html_diff
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
+from models.dialects import byte_length, id_in
 from models.rows import columns_of, read_rows
-from specd._db.dialects import byte_length, id_in
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
-MOST_EDITS = 100
+MAX_EDITS = 100
 """Edits of one response, the newest ones. It has no content from before those."""
-MOST_BYTES = 2_000_000
+MAX_BYTES = 2_000_000
 """Bytes of the texts of one response, of the newest edits. Each is in memory about four times."""
-MOST_DIFFED = 200_000
+MAX_DIFFED = 200_000
 """Characters of one response that are compared, of the newest edits first."""
 
 _EDITS = (
@@ -38,7 +37,7 @@ _SIZES: Query[int] = Query(
     )
     .where(MessageEdit.message_id == bindparam("message_id"))
     .order_by(MessageEdit.id.desc())
-    .limit(MOST_EDITS + 1)
+    .limit(MAX_EDITS + 1)
 )
 """Bytes of the texts of the newest edits, the newest edit first."""
 
@@ -59,7 +58,7 @@ def find_history(
     db: Db, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
     """Return snapshots, oldest first: the message as it was sent, and after each edit. With more
-    edits than `MOST_EDITS`, or more text than `MOST_BYTES`, the older edits are left out and the
+    edits than `MAX_EDITS`, or more text than `MAX_BYTES`, the older edits are left out and the
     first snapshot is the message after them.
 
     There are no snapshots of the time when the message was in a channel that the actor may not
@@ -109,16 +108,16 @@ def find_history(
 
 
 def _count_within_limits(sizes: Sequence[int], message: MessageView, *, moves_only: bool) -> int:
-    """Return how many of the newest edits fit in one response: at least one, at most `MOST_EDITS`.
+    """Return how many of the newest edits fit in one response: at least one, at most `MAX_EDITS`.
     With `moves_only` every snapshot has the present content.
     """
     now = len(message.content.encode()) + len(message.rendered_content.encode())
-    left = MOST_BYTES - now
-    for count, size in enumerate(sizes[:MOST_EDITS]):
+    left = MAX_BYTES - now
+    for count, size in enumerate(sizes[:MAX_EDITS]):
         left -= now if moves_only else size
         if left < 0 and count:
             return count
-    return MOST_EDITS
+    return MAX_EDITS
 
 
 class _Past:
@@ -139,7 +138,7 @@ class _Past:
         self._shown = shown
         self._readable = readable
         self._with_content = with_content
-        self._left = MOST_DIFFED
+        self._left = MAX_DIFFED
 
     def snapshot(self, at: datetime, user_id: int | None) -> dict[str, Any]:
         """Return the message at the time that `undo` has reached, with the edit that made it so."""
@@ -168,7 +167,7 @@ class _Past:
 
     def _compare(self, content: str, rendered: str) -> dict[str, Any]:
         """Return the content before the edit, and the difference, which is coarse once
-        `MOST_DIFFED` characters were compared.
+        `MAX_DIFFED` characters were compared.
         """
         self._left -= len(rendered) + len(self._rendered)
         compare = content_html_diff if self._left >= 0 else coarse_html_diff

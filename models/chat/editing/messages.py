@@ -39,8 +39,7 @@ from models.chat.rendering.texts import PreparedText, prepare_text
 from models.chat.sending.drafts import check_mentions, check_stored
 from models.chat.tables import Message, MessageEdit, UserMessage
 from models.chat.uploads.showing import change_shown
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 _EDIT = table_of(MessageEdit)
 _COPY = table_of(UserMessage)

@@ -39,8 +39,8 @@ from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics.first_messages import recount_first_messages
 from models.chat.topics.names import RESOLVED, normalise_topic
 from models.chat.topics.summary import recount_topics
-from specd._db.base import table_of
-from specd._db.dialects import id_in
+from models.dialects import id_in
+from specd.db import table_of
 
 _COPY = table_of(UserMessage)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
-from specd._db.json import Json
+from models.json import Json
 
 
 class StreamCreateEvent(ClientEvent, type="stream", op="create", internal=("for_unarchiving",)):

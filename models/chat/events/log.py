@@ -1,7 +1,7 @@
 """Events for clients, and the log of them.
 
 Each kind of event is a class. Events are appended in the transaction of the change, but inserted at
-its end, so that the ids of a realm ascend in the order of commits (specd/_db/commit_order.py). After
+its end, so that the ids of a realm ascend in the order of commits (models/commit_order.py). After
 the commit all processes are notified.
 """
 
@@ -26,11 +26,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from models.chat.tables import Event
-from specd._db.base import table_of
-from specd._db.commit_order import lock_logs
-from specd._db.database import at_the_end, notify_logs
-from specd._db.dialects import ByDialect
-from specd._db.prepared import Change
+from models.commit_order import lock_logs
+from models.dialects import ByDialect
+from specd.db import Change, before_commit, notify_logs, table_of
 
 WireObject = Mapping[str, Any]
 """An object as in responses of the API. The class with the field names the function it is from."""
@@ -149,7 +147,7 @@ def append(
     """Append one event for `user_ids`, for the realm's administrators, or for everybody. An event
     without recipients is dropped.
     """
-    at_the_end(session, _write, _rows(realm_id, event, now, user_ids, to_administrators))
+    before_commit(session, _write, _rows(realm_id, event, now, user_ids, to_administrators))
 
 
 def append_all(
@@ -157,7 +155,7 @@ def append_all(
 ) -> None:
     """Append several events, in order."""
     for event, user_ids in events:
-        at_the_end(session, _write, _rows(realm_id, event, now, user_ids))
+        before_commit(session, _write, _rows(realm_id, event, now, user_ids))
 
 
 def _write(session: Session, rows: list[dict[str, Any]]) -> None:

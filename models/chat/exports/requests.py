@@ -22,8 +22,7 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.links import Link, find_link, make_link
 from models.chat.tables import DataExport, Message, Realm, User
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 
 class ExportLimitReached(ChatError):

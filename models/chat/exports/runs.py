@@ -27,9 +27,7 @@ from models.chat.identity.actors import is_running
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Realm
-from specd._db.base import table_of
-from specd._db.reader import Db
-from specd._db.work_queue import WorkQueue
+from specd.db import Db, WorkQueue, table_of
 
 LEASE = timedelta(seconds=60)
 ATTEMPTS_MAX = 5

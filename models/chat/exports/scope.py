@@ -23,7 +23,7 @@ from models.chat.tables import (
     UserGroup,
     UserMessage,
 )
-from specd._db.dialects import IdColumn
+from models.dialects import IdColumn
 
 PUBLIC = "public"
 FULL_WITH_CONSENT = "full_with_consent"

@@ -22,10 +22,9 @@ from models.chat.identity.errors import (
 from models.chat.identity.key_digests import API_KEY, digest_of
 from models.chat.identity.roles import BotType, Role
 from models.chat.tables import Realm, User
+from models.dialects import IdColumn, id_in
 from models.rows import RowQuery, columns_of
-from specd._db.dialects import IdColumn, id_in
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 
 class RealmView(NamedTuple):

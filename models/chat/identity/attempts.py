@@ -16,10 +16,8 @@ from sqlalchemy import BigInteger, ColumnElement, Table, case, delete, literal, 
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AttemptCount, KnownPlace
-from specd._db.base import table_of
-from specd._db.dialects import upsert
-from specd._db.reader import Db
-from specd._db.types import MILLISECOND, to_ms
+from models.types import MILLISECOND
+from specd.db import Db, table_of, to_ms, upsert
 
 PERIOD = timedelta(minutes=30)
 PER_PLACE, PER_NETWORK, PER_NAME = 5, 20, 100

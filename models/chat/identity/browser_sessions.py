@@ -19,11 +19,9 @@ from models.chat.identity.actors import Actor
 from models.chat.identity.errors import NoSuchSession
 from models.chat.identity.sign_in import Account
 from models.chat.tables import BrowserSession, User
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.json import Json
-from specd._db.reader import Db
-from specd._db.types import UtcMs, to_ms
+from models.dialects import id_in
+from models.json import Json
+from specd.db import Db, UtcMs, table_of, to_ms
 
 LIFETIME = timedelta(days=30)
 MOST = 10

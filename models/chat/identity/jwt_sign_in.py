@@ -30,8 +30,8 @@ from models.chat.identity.errors import (
     JwtWithoutEmail,
 )
 from models.chat.tables import JwtConfiguration
-from specd._db.json import Json
-from specd._db.reader import Db
+from models.json import Json
+from specd.db import Db
 
 SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience", "jwt_max_age"))
 """Settings of `specd chat set-realm` that are no parameters of PATCH /realm."""

@@ -16,10 +16,7 @@ from sqlalchemy.orm import Session
 from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
-from specd._db.base import table_of
-from specd._db.dialects import upsert
-from specd._db.reader import Db
-from specd._db.types import to_ms
+from specd.db import Db, table_of, to_ms, upsert
 
 LIFETIME = timedelta(minutes=10)
 KEY_MARK_LENGTH = 16

@@ -11,7 +11,7 @@ from models.chat.identity import django_hashes
 
 LENGTH_MIN, LENGTH_MAX = 8, 100
 LENGTH_ESTIMATED = 40
-MOST_LETTER_SIGNS = 6
+MAX_LETTER_SIGNS = 6
 GUESSES_MIN = 10_000
 
 HASHES_AT_ONCE = 2
@@ -42,7 +42,7 @@ def _beginning(password: str) -> str:
     for position, character in enumerate(password[:LENGTH_ESTIMATED]):
         if character in _letter_signs():
             signs.add(character)
-        if len(signs) > MOST_LETTER_SIGNS:
+        if len(signs) > MAX_LETTER_SIGNS:
             return password[:position]
     return password[:LENGTH_ESTIMATED]
 

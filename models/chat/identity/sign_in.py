@@ -16,7 +16,7 @@ from models.chat.identity.errors import (
     SignInRealmDeactivated,
 )
 from models.chat.tables import Realm, User
-from specd._db.reader import Db
+from specd.db import Db
 
 _ID_BY_EMAIL = (
     select(User.id)

@@ -31,9 +31,8 @@ from models.chat.tables import (
     User,
     VendorToken,
 )
-from specd._db.base import table_of
-from specd._db.json import Json
-from specd._db.types import UtcMs
+from models.json import Json
+from specd.db import UtcMs, table_of
 
 KEPT_PARTS = (
     Part("user_credentials", User, ("id", "password_hash", "api_key_nonce", "api_key_sha256"),

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Column, Table
 
 from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS, USER_GROUP_GROUPS
 from models.chat.imports.ids import Ids
-from specd._db.json import Json
+from models.json import Json
 
 GROUPS = REALM_GROUPS.keys() | CHANNEL_GROUPS.keys() | USER_GROUP_GROUPS.keys()
 BY_NAME: Mapping[str, str] = {

@@ -11,8 +11,8 @@ from models.chat.imports import references
 from models.chat.imports.completing import COMPLETE, HELD
 from models.chat.imports.target import Line, Row, Target
 from models.chat.imports.values import converter
-from specd._db.base import table_of
-from specd._db.json import Json
+from models.json import Json
+from specd.db import table_of
 
 
 class RowRefused(Exception):

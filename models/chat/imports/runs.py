@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from models import row_numbers
 from models.chat.common import audit
 from models.chat.common.hosts import check_host
 from models.chat.exports.scope import Scope
@@ -50,11 +51,8 @@ from models.chat.tables import (
     User,
     UserMessage,
 )
-from specd._db import row_numbers
-from specd._db.base import table_of
-from specd._db.dialects import id_in, insert_all
-from specd._db.reader import Db, dialect_of
-from specd._db.sqlite import write_much
+from models.dialects import dialect_of, id_in, insert_all
+from specd.db import Db, table_of, write_much
 
 IMPORTS = table_of(ChatImport)
 _REALM, _SCHEDULED, _MESSAGE = (

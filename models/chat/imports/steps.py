@@ -9,7 +9,7 @@ from models.chat.imports import references
 from models.chat.imports.kept import KEPT_TABLES
 from models.chat.imports.rows import TABLES
 from models.chat.tables import Channel, Event, StarredMessage
-from specd._db.base import table_of
+from specd.db import table_of
 
 _EVENT, _STAR = table_of(Event), table_of(StarredMessage)
 ROWS, LINKS, TOPICS, FILES = "rows", "links", "topics", "files"

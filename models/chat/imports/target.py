@@ -8,7 +8,7 @@ from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.imports.ids import Ids
 from models.chat.imports.texts import Texts
-from specd._db.json import Json
+from models.json import Json
 
 Line = Mapping[str, Json]
 """A line of an archive, of which nothing but the names of its columns was checked."""

@@ -34,8 +34,8 @@ from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.settings.user_settings import check_settings
 from models.chat.tables.setting_table import SETTINGS
 from models.chat.uploads import names
-from specd._db.json import Json
-from specd._db.types import UtcMs
+from models.json import Json
+from specd.db import UtcMs
 
 HTML = re.compile(r"(?:.+_)?rendered_(?:content|description|value)")
 """Columns that a browser shows as they are."""

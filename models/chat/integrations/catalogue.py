@@ -7,9 +7,9 @@ from itertools import islice
 
 from models.chat.integrations import alertmanager, github, grafana, slack_incoming
 from models.chat.integrations.errors import SignatureMismatch
-from models.chat.integrations.payloads import MOST_POSTS, Asked, Payload, Post
+from models.chat.integrations.payloads import MAX_POSTS, Asked, Payload, Post
 from models.chat.rendering.quotes import one_line
-from specd._db.json import Json
+from models.json import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def find_posts(
     """
     posts = integration.read(Payload(payload), asked)
     wanted = (post for post in posts if _is_wanted(post.event, only, exclude))
-    return [_clean(post) for post in islice(wanted, MOST_POSTS)]
+    return [_clean(post) for post in islice(wanted, MAX_POSTS)]
 
 
 def _is_wanted(event: str, only: Sequence[str] | None, exclude: Sequence[str] | None) -> bool:

@@ -8,7 +8,7 @@ from models.chat.integrations.payloads import Payload, quoted, web_link
 from models.chat.rendering.quotes import inert_line
 
 BRANCH, _TAG = "refs/heads/", "refs/tags/"
-MOST_COMMITS = 20
+MAX_COMMITS = 20
 Write = Callable[[Payload, bool], str]
 """Return the Markdown of an event; the flag says whether to name the title."""
 
@@ -201,9 +201,9 @@ def _push_commits(payload: Payload, titled: bool) -> str:
     authors = Counter(_author(commit) for commit in commits)
     if list(authors) != [payload["sender"].text("login")]:
         text += f" Commits by {_listed(authors)}."
-    lines = [_commit(commit) for commit in commits[:MOST_COMMITS]]
-    if len(commits) > MOST_COMMITS:
-        lines.append(f"[and {len(commits) - MOST_COMMITS} more commit(s)]")
+    lines = [_commit(commit) for commit in commits[:MAX_COMMITS]]
+    if len(commits) > MAX_COMMITS:
+        lines.append(f"[and {len(commits) - MAX_COMMITS} more commit(s)]")
     return "\n".join([text, "", *lines])
 
 

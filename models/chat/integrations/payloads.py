@@ -13,11 +13,11 @@ from urllib.parse import quote
 from models.chat.integrations.errors import MalformedPayload
 from models.chat.rendering.names import Names
 from models.chat.rendering.quotes import Quotes, fenced, inert_line, link
-from specd._db.json import Json
+from models.json import Json
 
 NAMES: Names = Quotes().names
 """What the texts of products may refer to: nothing."""
-MOST_POSTS = 20
+MAX_POSTS = 20
 """Messages of one request; what comes after them is left out."""
 DEEPEST = 64
 """Levels of objects and lists that are read in each other."""

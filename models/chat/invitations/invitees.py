@@ -18,7 +18,7 @@ from models.chat.people.errors import (
     InvalidEmail,
 )
 from models.chat.tables import User
-from specd._db.reader import Db
+from specd.db import Db
 
 Problem = tuple[str, str, bool]
 """An address, why it is not invited, and whether its account is deactivated."""

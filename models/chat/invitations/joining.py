@@ -33,8 +33,7 @@ from models.chat.people.users import create_user
 from models.chat.rendering.quotes import Quotes
 from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import Invitation, User, UserGroupMember
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 PER_LINK, PER_ADDRESS = 200, 3
 """The most mails a day that a link sends, in all and to one address."""

@@ -20,7 +20,7 @@ from models.chat.identity.roles import Role
 from models.chat.invitations.errors import CannotSubscribeInvitees, InvalidChannelToJoin
 from models.chat.user_groups.administering import may_change
 from models.chat.user_groups.members import ADD
-from specd._db.reader import Db
+from specd.db import Db
 
 
 def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> None:

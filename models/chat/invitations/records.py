@@ -18,7 +18,7 @@ from models.chat.events.organization import InvitesChangedEvent
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Invitation
 from models.rows import columns_of, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,9 @@ from models.chat.access.membership import group_ids_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import InvalidMessage
 from models.chat.tables import Channel, Message, UserMessage
+from models.dialects import INT_MAX, ids_as_array, in_parameter
 from models.rows import columns_of, row_of
-from specd._db.dialects import bound_in, gathered_ids
-from specd._db.prepared import Query
-from specd._db.reader import INT_MAX, Db
+from specd.db import Db, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +117,8 @@ def readable_messages(is_guest: bool) -> ColumnElement[bool]:
 def _readable(*, is_guest: bool) -> Query[list[int]]:
     """Return the query for those of the messages :ids that the reader may read."""
     return Query(
-        select(gathered_ids(Message.id)).where(
-            bound_in(Message.id, "ids"), readable_messages(is_guest)
+        select(ids_as_array(Message.id)).where(
+            in_parameter(Message.id, "ids"), readable_messages(is_guest)
         ),
         one_plan=False,
     )

@@ -10,18 +10,16 @@ from sqlalchemy.orm import Session
 from models.chat.access.people import api_email, email_for_all
 from models.chat.identity.actors import Actor
 from models.chat.tables import Conversation, ConversationMember, User
+from models.dialects import in_parameter
 from models.rows import RowQuery, columns_of
-from specd._db.base import table_of
-from specd._db.dialects import bound_in
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query, table_of
 
 _BY_KEY = select(Conversation.id).where(
     Conversation.realm_id == bindparam("realm_id"), Conversation.key == bindparam("key")
 )
 _MEMBERS: Query[int, int] = Query(
     select(ConversationMember.conversation_id, ConversationMember.user_id)
-    .where(bound_in(ConversationMember.conversation_id, "conversation_ids"))
+    .where(in_parameter(ConversationMember.conversation_id, "conversation_ids"))
     .order_by(ConversationMember.conversation_id, ConversationMember.user_id)
 )
 _INSERT = insert(table_of(Conversation)).returning(Conversation.id)
@@ -104,7 +102,7 @@ class _PersonRow(NamedTuple):
 
 
 _PEOPLE = RowQuery(
-    _PersonRow, select(*columns_of(_PersonRow, User)).where(bound_in(User.id, "user_ids"))
+    _PersonRow, select(*columns_of(_PersonRow, User)).where(in_parameter(User.id, "user_ids"))
 )
 
 

@@ -14,13 +14,13 @@ from models.chat.access.channels import find_channels, has_content_access
 from models.chat.identity.actors import Actor
 from models.chat.tables import MessageEdit
 from models.chat.topics.names import display_topic
+from models.dialects import in_parameter
 from models.rows import RowQuery, columns_of
-from specd._db.dialects import bound_in
-from specd._db.reader import Db
+from specd.db import Db
 
-MOST_EDITS = 20
+MAX_EDITS = 20
 """The most edits, the newest ones, of a message object."""
-MOST_TEXT = 20_000
+MAX_TEXT = 20_000
 """The most characters of the edits of a message object; the newest edit may have more."""
 
 
@@ -87,7 +87,7 @@ def _edits(*, with_content: bool) -> Select[*tuple[Any, ...]]:
     own, newest_first = MessageEdit.message_id, MessageEdit.id.desc()
     content: ColumnElement[str | None] = MessageEdit.prev_content.expression
     rendered: ColumnElement[str | None] = MessageEdit.prev_rendered_content.expression
-    condition = bound_in(MessageEdit.message_id, "message_ids")
+    condition = in_parameter(MessageEdit.message_id, "message_ids")
     if not with_content:
         content = rendered = null().cast(Text)
         is_move = or_(MessageEdit.prev_topic.is_not(None), MessageEdit.prev_channel_id.is_not(None))
@@ -108,7 +108,7 @@ def _edits(*, with_content: bool) -> Select[*tuple[Any, ...]]:
         .where(condition)
         .subquery()
     )
-    fits = (listed.c.place <= MOST_EDITS) & (listed.c.size <= MOST_TEXT)
+    fits = (listed.c.place <= MAX_EDITS) & (listed.c.size <= MAX_TEXT)
     return (
         select(*columns_of(Edit, listed))
         .where(fits | (listed.c.place == 1))

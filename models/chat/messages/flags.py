@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from models.chat.access.membership import find_members_of_any
 from models.chat.rendering import Rendered
 from models.chat.tables import Message, MutedUser, Reaction, UserMessage
-from specd._db.dialects import indexed_by
+from models.dialects import indexed_by
 
 READ = 1
 STARRED = 2

@@ -14,9 +14,8 @@ from models.chat.events.messages import UpdateMessageFlagsAddEvent
 from models.chat.messages.flags import READ
 from models.chat.tables import Channel, Message, Subscription, UserMessage
 from models.chat.tables.message import UNREAD
-from specd._db.base import table_of
-from specd._db.dialects import bound_in
-from specd._db.prepared import Query
+from models.dialects import in_parameter
+from specd.db import Query, table_of
 
 _COPY = table_of(UserMessage)
 
@@ -51,7 +50,7 @@ def _marking_read() -> ReturningUpdate[int, int]:
         .join(Subscription, Subscription.channel_id == Message.channel_id)
         .where(
             Message.id == _COPY.c.message_id,
-            bound_in(Message.channel_id, "channel_ids"),
+            in_parameter(Message.channel_id, "channel_ids"),
             Subscription.user_id == _COPY.c.user_id,
             ~Subscription.is_active,
         )
@@ -60,7 +59,7 @@ def _marking_read() -> ReturningUpdate[int, int]:
     return (
         update(_COPY)
         .where(
-            bound_in(_COPY.c.user_id, "user_ids"),
+            in_parameter(_COPY.c.user_id, "user_ids"),
             UNREAD,
             _COPY.c.message_id >= _end(func.min),
             _COPY.c.message_id <= _end(func.max),
@@ -75,7 +74,7 @@ def _end(least: Callable[[Any], ColumnElement[Any]]) -> ColumnElement[Any]:
     """Return the least (or greatest) id of a message in :channel_ids, by one look-up for each."""
     of_each = select(least(Message.id)).where(Message.channel_id == Channel.id).correlate(Channel)
     ends = select(least(of_each.scalar_subquery()))
-    return ends.where(bound_in(Channel.id, "channel_ids")).scalar_subquery()
+    return ends.where(in_parameter(Channel.id, "channel_ids")).scalar_subquery()
 
 
 _MARK_READ: Query[int, int] = Query(_marking_read(), one_plan=False)

@@ -9,9 +9,9 @@ from models.chat.access.people import api_email
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
 from models.chat.tables import Reaction, User
+from models.dialects import in_parameter
 from models.rows import RowQuery, columns_of
-from specd._db.dialects import bound_in
-from specd._db.reader import Db
+from specd.db import Db
 
 
 class _ReactionRow(NamedTuple):
@@ -38,7 +38,7 @@ _REACTIONS = RowQuery(
         *columns_of(_ReactionRow, User),
     )
     .join(User, User.id == Reaction.user_id)
-    .where(bound_in(Reaction.message_id, "message_ids"))
+    .where(in_parameter(Reaction.message_id, "message_ids"))
     .order_by(Reaction.id),
 )
 

@@ -8,8 +8,7 @@ from models.chat.messages.access import access_message
 from models.chat.messages.errors import ReadReceiptsDisabled
 from models.chat.messages.flags import READ
 from models.chat.tables import MutedUser, User, UserMessage
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 _USER = table_of(User)
 _MUTED = select(MutedUser.user_id)

@@ -20,8 +20,7 @@ from models.chat.rendering.links import Linkifiers
 from models.chat.rendering.names import find_realm_emoji
 from models.chat.rendering.previews import find_previews, handles_in
 from models.chat.tables import Message, Realm, User
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 _MENTION = re.compile(
     r'<span class="user-mention(?: silent)?" data-user-id="([0-9]+)">@?([^<]*)</span>'

@@ -33,15 +33,14 @@ from models.chat.messages.errors import BadNarrow
 from models.chat.messages.words import ParsedQuery, Part, index_words
 from models.chat.rendering import plain_text
 from models.chat.tables import Message, StaleSearch
-from specd._db.dialects import ByDialect, bound_each, bound_in, upsert
-from specd._db.prepared import Change, Query
-from specd._db.reader import Db, dialect_of
+from models.dialects import ByDialect, dialect_of, each_of_parameter, in_parameter
+from specd.db import Change, Db, Query, upsert
 
-MOST_WORDS = 50
+MAX_WORDS = 50
 """In one narrow."""
 AT_ONCE = 20
 """The most messages that are indexed again in the request that moves or deletes them."""
-MOST_AT_ONCE = 20_000
+MAX_AT_ONCE = 20_000
 """The most characters of these messages."""
 LAST_PLACE = 16_383
 """The last position in a text that PostgreSQL stores."""
@@ -83,10 +82,10 @@ _INDEX_VECTORS = Change(
 _MERGE_FTS = Change(
     text("INSERT INTO message_search (message_search, rank) VALUES ('merge', :pages)")
 )
-_FORGET = Change(delete(_TABLE).where(bound_in(_ID, "ids")))
+_FORGET = Change(delete(_TABLE).where(in_parameter(_ID, "ids")))
 _MARK_STALE = Change(
     upsert(StaleSearch)
-    .from_select(["message_id"], select(bound_each("ids").c.value).where(true()))
+    .from_select(["message_id"], select(each_of_parameter("ids").c.value).where(true()))
     .on_conflict_do_nothing()
 )
 
@@ -129,7 +128,7 @@ def _pages_to_merge(messages: Sequence[tuple[int, str, str]]) -> int:
 
 def index_soon(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
     """Index short texts now and long ones later."""
-    if sum(len(text) for _, _, text in messages) > MOST_AT_ONCE:
+    if sum(len(text) for _, _, text in messages) > MAX_AT_ONCE:
         mark_stale(session, [message_id for message_id, _, _ in messages])
     else:
         index_messages(session, messages)
@@ -202,8 +201,8 @@ def refresh_some(session: Session, limit: int) -> bool:
 
 def check_size(queries: Iterable[ParsedQuery]) -> None:
     """Raise `BadNarrow` for more words than one narrow may have."""
-    if sum(len(part.words) for query in queries for part in query) > MOST_WORDS:
-        raise BadNarrow(desc=f"more than {MOST_WORDS} words to search for")
+    if sum(len(part.words) for query in queries for part in query) > MAX_WORDS:
+        raise BadNarrow(desc=f"more than {MAX_WORDS} words to search for")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +238,7 @@ def matches(kind: str, message_id: SQLColumnExpression[int], name: str) -> Colum
     if kind == NOTHING:
         return false()
     if kind == IDS:
-        return bound_in(message_id, name)
+        return in_parameter(message_id, name)
     query = bindparam(name, type_=Text)
     by_words = select(_ROW_ID).where(_FTS.op("MATCH")(query))
     return ByDialect(

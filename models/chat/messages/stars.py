@@ -16,9 +16,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.messages.flags import STARRED
 from models.chat.tables import StarredMessage, UserMessage
-from specd._db.base import table_of
-from specd._db.dialects import bound_in, upsert
-from specd._db.prepared import Change
+from models.dialects import in_parameter
+from specd.db import Change, table_of, upsert
 
 _STAR = table_of(StarredMessage)
 
@@ -50,13 +49,13 @@ def forget_stars(session: Session, copies: ColumnElement[bool]) -> None:
 
 _COPIES = select(UserMessage.user_id, UserMessage.message_id).where(
     UserMessage.user_id == bindparam("reader_id", type_=BigInteger),
-    bound_in(UserMessage.message_id, "ids"),
+    in_parameter(UserMessage.message_id, "ids"),
 )
 _ADD = Change(
     upsert(_STAR).from_select(["user_id", "message_id"], _COPIES).on_conflict_do_nothing()
 )
 _REMOVE = Change(
     delete(_STAR).where(
-        _STAR.c.user_id == bindparam("reader_id"), bound_in(_STAR.c.message_id, "ids")
+        _STAR.c.user_id == bindparam("reader_id"), in_parameter(_STAR.c.message_id, "ids")
     )
 )

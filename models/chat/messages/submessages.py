@@ -10,10 +10,8 @@ from sqlalchemy.orm import Session
 from models.chat.messages.access import MessageView
 from models.chat.messages.widgets import describe_widget, widget_type_of
 from models.chat.tables import Submessage
-from specd._db.base import table_of
-from specd._db.dialects import bound_in
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from models.dialects import in_parameter
+from specd.db import Db, Query, table_of
 
 WIDGET = "widget"
 """The only type of submessages."""
@@ -21,7 +19,7 @@ _TABLE = table_of(Submessage)
 _INSERT = insert(_TABLE).returning(_TABLE.c.id)
 _ROWS: Query[int, int, int, str] = Query(
     select(_TABLE.c.id, _TABLE.c.message_id, _TABLE.c.sender_id, _TABLE.c.content)
-    .where(bound_in(_TABLE.c.message_id, "message_ids"))
+    .where(in_parameter(_TABLE.c.message_id, "message_ids"))
     .order_by(_TABLE.c.id)
 )
 _SOME = select(_TABLE.c.id).where(_TABLE.c.message_id == bindparam("of_message_id")).limit(1)

@@ -20,9 +20,8 @@ from models.chat.rendering import find_linkifiers, topic_links
 from models.chat.rendering.quotes import topic_address
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
-from specd._db.dialects import bound_in
-from specd._db.prepared import Query, raw
-from specd._db.reader import Db
+from models.dialects import in_parameter
+from specd.db import Db, Query, raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ _ROWS = Query(
     .join(User, User.id == Message.sender_id)
     .outerjoin(Channel, Channel.id == Message.channel_id)
     .outerjoin(_MINE, (_MINE.message_id == Message.id) & (_MINE.user_id == bindparam("viewer_id")))
-    .where(bound_in(Message.id, "message_ids"))
+    .where(in_parameter(Message.id, "message_ids"))
     .order_by(Message.id)
 )
 

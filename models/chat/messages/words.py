@@ -18,7 +18,7 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 LONGEST = 100
 """In characters: the rest of a word is ignored."""
 LONGEST_STEMMED = 64
-MOST_INDEXED = 15_000
+MAX_INDEXED = 15_000
 """In words of one message; those after them are not found."""
 # Without those beyond U+FFFF: few scripts have them, and a set with them is slow.
 _MARKS = "".join(
@@ -80,13 +80,13 @@ def index_words(text: str) -> list[str]:
     """Return the words to index, in order."""
     text = normal(text)
     if text.isascii():
-        return [stem_of(run[:LONGEST]) for run in _ASCII_RUN.findall(text)][:MOST_INDEXED]
+        return [stem_of(run[:LONGEST]) for run in _ASCII_RUN.findall(text)][:MAX_INDEXED]
     words: list[str] = []
     for run in RUN.findall(text):
         for piece, is_spaceless in pieces_of(run):
             words += _words_of(piece) if is_spaceless else [stem_of(piece[:LONGEST])]
-        if len(words) >= MOST_INDEXED:
-            return words[:MOST_INDEXED]
+        if len(words) >= MAX_INDEXED:
+            return words[:MAX_INDEXED]
     return words
 
 

@@ -27,9 +27,8 @@ from models.chat.exports.tables import Part
 from models.chat.imports.kept import KEPT_TABLES, scope_of
 from models.chat.imports.rows import TABLES
 from models.chat.tables import RowChange, StarredMessage, UserMessage
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.reader import Db, dialect_of
+from models.dialects import dialect_of, id_in
+from specd.db import Db, table_of
 
 _CHANGE = table_of(RowChange)
 _STAR, _COPY = table_of(StarredMessage), table_of(UserMessage)

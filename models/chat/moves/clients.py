@@ -10,16 +10,15 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session
 
+from models import row_numbers
 from models.chat.identity.links import SPENT
 from models.chat.imports.runs import are_free
 from models.chat.imports.target import Row
 from models.chat.moves.errors import TooManyIds
 from models.chat.queues.queues import find_head
 from models.chat.tables import Event, EventQueue, Presence
-from specd._db import row_numbers
-from specd._db.base import table_of
-from specd._db.dialects import insert_all, upsert
-from specd._db.reader import Db
+from models.dialects import insert_all
+from specd.db import Db, table_of, upsert
 
 _EVENT, _QUEUE, _PRESENCE = table_of(Event), table_of(EventQueue), table_of(Presence)
 

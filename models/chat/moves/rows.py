@@ -35,9 +35,8 @@ from models.chat.tables import (
     StarredMessage,
     UserMessage,
 )
-from specd._db.base import table_of
-from specd._db.dialects import insert_all, key_in
-from specd._db.reader import dialect_of
+from models.dialects import dialect_of, insert_all, key_in
+from specd.db import table_of
 
 _MESSAGE, _COPY, _STAR = table_of(Message), table_of(UserMessage), table_of(StarredMessage)
 _OPTIONS = orjson.OPT_UTC_Z

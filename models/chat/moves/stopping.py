@@ -8,8 +8,7 @@ from sqlalchemy.orm import Session
 from models.chat.events import log
 from models.chat.events.organization import HeartbeatEvent
 from models.chat.tables import MessageRemoval, OutgoingDelivery, Realm, User
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 _REALM = table_of(Realm)
 

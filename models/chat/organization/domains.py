@@ -19,7 +19,7 @@ from models.chat.organization.changes import append_change, lock_realm
 from models.chat.organization.errors import DomainExists, InvalidDomain, NoSuchDomain
 from models.chat.organization.settings import change_realm
 from models.chat.tables import RealmDomain
-from specd._db.reader import Db
+from specd.db import Db
 
 DOMAIN_MAX = 255
 

@@ -25,8 +25,7 @@ from models.chat.organization.errors import (
 )
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 SIZE = 64
 """The largest width and height of a picture, in pixels."""

@@ -19,7 +19,7 @@ NO_EXAMPLE = "An example input is required for reverse linkification."
 WRONG_EXAMPLE = "The example input does not match the pattern."
 WRONG_BRACES = "Invalid reverse template."
 TOO_LARGE = "The pattern is too large."
-MOST_STEPS = 4_000
+MAX_STEPS = 4_000
 """The most steps of the program that RE2 compiles a pattern to; usual ones have about a hundred."""
 
 _REVERSE = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[A-Za-z_][A-Za-z0-9_]*\})*")
@@ -90,7 +90,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
         reason = error.args[0] if error.args else ""
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         _refuse("pattern", f"Bad regular expression: {text}")
-    if compiled.programsize > MOST_STEPS:
+    if compiled.programsize > MAX_STEPS:
         _refuse("pattern", TOO_LARGE)
     if compiled.fullmatch(""):
         _refuse("pattern", EMPTY_MATCH)

@@ -18,7 +18,7 @@ from models.chat.organization.errors import (
 )
 from models.chat.organization.linkifier_rules import CheckedLinkifier, LinkifierFacts
 from models.chat.tables import Linkifier
-from specd._db.reader import Db
+from specd.db import Db
 
 TAKEN = "Realm filter with this Realm and Pattern already exists."
 

@@ -15,7 +15,7 @@ from models.chat.identity.actors import Actor
 from models.chat.organization.changes import append_change, lock_realm
 from models.chat.organization.errors import InvalidLanguage, InvalidPlayground, ValidationFailure
 from models.chat.tables import Playground
-from specd._db.reader import Db
+from specd.db import Db
 
 CODE = "code"
 LANGUAGE = re.compile(r"[ a-zA-Z0-9_+-./#]*")

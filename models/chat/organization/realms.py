@@ -21,8 +21,7 @@ from models.chat.organization.errors import (
 from models.chat.people.full_names import NOTIFICATION_BOT
 from models.chat.people.users import create_user
 from models.chat.tables import ChatImport, Realm, User
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 NAME_MAX = 40
 

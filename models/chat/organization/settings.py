@@ -25,8 +25,8 @@ from models.chat.events.organization import (
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.organization.errors import RealmDoesNotExist, UnknownRealmSetting
 from models.chat.tables import Channel, Realm
-from specd._db.json import Json
-from specd._db.reader import INT_MAX
+from models.dialects import INT_MAX
+from models.json import Json
 
 UNLIMITED = "unlimited"
 FOREVER = -1

@@ -20,7 +20,7 @@ from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
-from specd._db.reader import Db
+from specd.db import Db
 
 CLIENT = "OutgoingWebhookResponse"
 SERVER_ERRORS = 500

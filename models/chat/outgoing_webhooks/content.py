@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specd._db.json import Json
+from models.json import Json
 
 
 class NoAnswer(Exception):

@@ -11,7 +11,7 @@ from models.chat.common.webhook_secrets import open_secret, purpose_of, show_sec
 from models.chat.outgoing_webhooks.errors import NotAnOutgoingWebhook
 from models.chat.tables import OutgoingWebhook
 from models.webhooks import signing
-from specd._db.reader import Db
+from specd.db import Db
 
 
 def create_hook(session: Session, vault: Vault, bot_id: int, *, url: str, interface: int) -> None:

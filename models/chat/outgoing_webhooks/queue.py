@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from models.chat.identity.actors import is_running
 from models.chat.tables import OutgoingDelivery, OutgoingWebhook
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
-from specd._db.work_queue import WorkQueue
+from specd.db import WorkQueue, table_of
 
 LEASE = timedelta(seconds=60)
 """Longer than a request may take."""

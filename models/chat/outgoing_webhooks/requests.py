@@ -15,9 +15,9 @@ from models.chat.messages.view import ViewOptions, find_messages
 from models.chat.outgoing_webhooks import slack
 from models.chat.outgoing_webhooks.content import Answer, NoAnswer, read_content
 from models.chat.outgoing_webhooks.queue import Claim
+from models.json import Json
 from models.webhooks import signing
-from specd._db.json import Json
-from specd._db.reader import Db
+from specd.db import Db
 
 SLACK = 2
 _RAW = ViewOptions(apply_markdown=False, client_gravatar=False, allow_empty_topic_name=True)

@@ -16,7 +16,7 @@ from models.chat.integrations.catalogue import INTEGRATIONS, find_posts
 from models.chat.integrations.errors import MalformedPayload
 from models.chat.integrations.payloads import Asked
 from models.chat.outgoing_webhooks.content import Answer, NoAnswer, read_content
-from specd._db.json import Json
+from models.json import Json
 
 _COMMAND = re.compile(
     r"(?P<mentions>(?:@\*\*[^*\n]+\*\*[,:]?\s*)*)"

@@ -20,9 +20,9 @@ from models.chat.events.people import (
 from models.chat.identity.actors import Actor, RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import OutgoingWebhook, User
+from models.dialects import id_in
 from models.rows import read_rows
-from specd._db.dialects import id_in
-from specd._db.reader import Db
+from specd.db import Db
 
 _BOTS = (
     select(*USER_COLUMNS)

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 
 from models.chat.tables import Realm
 from models.chat.tables.setting_table import SETTINGS, Value
-from specd._db.reader import Db
+from specd.db import Db
 
 CHANGEABLE = frozenset(SETTINGS) - {
     "allow_private_data_export",

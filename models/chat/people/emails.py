@@ -16,7 +16,7 @@ from models.chat.people.errors import (
     InvalidEmail,
 )
 from models.chat.tables import RealmDomain, User
-from specd._db.reader import Db
+from specd.db import Db
 
 EMAIL_MAX = 254
 _DOMAINS = select(RealmDomain.domain, RealmDomain.allow_subdomains).where(

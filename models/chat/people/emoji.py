@@ -16,7 +16,7 @@ from models.chat.people.errors import (
 )
 from models.chat.rendering.emoji import EMOJI
 from models.chat.tables import RealmEmoji
-from specd._db.reader import Db
+from specd.db import Db
 
 UNICODE, REALM, EXTRA = "unicode_emoji", "realm_emoji", "service_extra_emoji"
 EXTRA_EMOJI = "zulip"

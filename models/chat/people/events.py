@@ -18,7 +18,7 @@ from models.chat.events.people import (
 from models.chat.identity.actors import RealmView
 from models.chat.identity.roles import Role
 from models.chat.tables import User, UserGroup, UserGroupMember
-from specd._db.reader import Db
+from specd.db import Db
 
 
 def notify_of_user(

@@ -20,7 +20,7 @@ from models.chat.people.errors import (
     UniqueNamesRequired,
 )
 from models.chat.tables import User
-from specd._db.reader import Db
+from specd.db import Db
 
 NOTIFICATION_BOT = "Notification Bot"
 SYSTEM_BOTS = (NOTIFICATION_BOT,)

@@ -21,9 +21,7 @@ from models.chat.people.errors import NoNewStatus
 from models.chat.presence.reports import show_or_hide
 from models.chat.tables import User, UserStatus
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
-from specd._db.dialects import upsert
-from specd._db.reader import Db
+from specd.db import Db, table_of, upsert
 
 _STATUS = table_of(UserStatus)
 

@@ -28,8 +28,7 @@ from models.chat.people.full_names import check_full_name
 from models.chat.people.view import describe_new_user
 from models.chat.tables import User, UserMessage
 from models.rows import read_rows
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 
 def create_user(

@@ -28,8 +28,9 @@ from models.chat.presence.view import (
     slim_presence,
 )
 from models.chat.tables import Presence, User
+from models.dialects import INT_MAX
 from models.rows import read_row
-from specd._db.reader import INT_MAX, Db
+from specd.db import Db
 
 HISTORY_DAYS = 14
 """A client that has no presences yet gets those of this many days, unless it requests others."""

@@ -21,18 +21,16 @@ from models.chat.presence.view import (
     slim_presence,
 )
 from models.chat.tables import Presence, User
+from models.commit_order import lock_logs
 from models.rows import read_row
-from specd._db.base import table_of
-from specd._db.commit_order import lock_logs
-from specd._db.dialects import upsert
-from specd._db.reader import Db
+from specd.db import Db, table_of, upsert
 
 Status = Literal["active", "idle"]
 WRITTEN_EVERY = timedelta(seconds=55)
 """A report that is no later after the last one is not stored."""
 AWAY_AFTER = OFFLINE_AFTER - PING_EVERY - timedelta(seconds=10)
 """A user who is active again after this time may appear offline to others: an event is due."""
-MOST_NOTIFIED = 100
+MAX_NOTIFIED = 100
 """In an organization with more people there are no events: clients learn from their next report."""
 HIDDEN_BEFORE = OFFLINE_AFTER + timedelta(minutes=2)
 """A user who hides their presence appears to have left this long ago."""
@@ -132,7 +130,7 @@ def _append_event(
 ) -> None:
     if not to_any_number:
         people = session.execute(_PEOPLE, {"realm_id": actor.realm_id}).all()
-        if len(people) > MOST_NOTIFIED:
+        if len(people) > MAX_NOTIFIED:
             return
     active_at = report.last_active_at or actor.date_joined
     seen = Seen(int(active_at.timestamp()), int(report.last_connected_at.timestamp()))
@@ -150,5 +148,5 @@ def _append_event(
 _PEOPLE = (
     select(User.id)
     .where(User.realm_id == bindparam("realm_id"), User.is_active, User.bot_type.is_(None))
-    .limit(MOST_NOTIFIED + 1)
+    .limit(MAX_NOTIFIED + 1)
 )

@@ -29,7 +29,7 @@ from models.chat.profiles.field_data import check_field_data, find_account
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, ProfileValue
 from models.rows import columns_of, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 SUMMARY_MAX = 2
 NAME_MAX, HINT_MAX = 40, 80

@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, select
 from models.chat.people.users import MAX_MESSAGE
 from models.chat.profiles.values import FieldType
 from models.chat.tables import ProfileField, ProfileValue, User
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 Profile = dict[str, dict[str, str]]
 """Field id, as text -> `value` and, for Markdown fields, `rendered_value`."""

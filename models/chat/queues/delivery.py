@@ -12,7 +12,7 @@ from models.chat.access.people import dummy_email, email_by_fact, is_uploaded
 from models.chat.events.organization import HeartbeatEvent
 from models.chat.identity.actors import Actor
 from models.chat.people.emoji import clients_kind
-from models.chat.queues.entries import MOST_ENTRIES, Entry
+from models.chat.queues.entries import MAX_ENTRIES, Entry
 from models.chat.queues.narrow import is_within
 from models.chat.queues.queues import Queue
 from models.chat.queues.retention import LASTS
@@ -41,14 +41,14 @@ class Viewer:
 def render_events(
     viewer: Viewer, entries: Iterable[Entry], closed: Closed, *, after: int, now: datetime
 ) -> list[Body]:
-    """Return the next events for the viewer's client in order, at most `MOST_ENTRIES`.
+    """Return the next events for the viewer's client in order, at most `MAX_ENTRIES`.
 
     Each has the `id` of its entry. An event for a client without a capability may become several,
     with ids that end with that of the entry; those up to `after` are left out.
     """
     bodies: list[Body] = []
     for entry in entries:
-        if len(bodies) >= MOST_ENTRIES:
+        if len(bodies) >= MAX_ENTRIES:
             break
         if entry.channel_id in closed.unreadable or not is_wanted(viewer, entry, now=now):
             continue
@@ -65,7 +65,7 @@ def render_events(
             bodies.append(body)
         else:
             bodies.extend(made for made in form(viewer, entry, body) if made["id"] > after)
-    return bodies[:MOST_ENTRIES]
+    return bodies[:MAX_ENTRIES]
 
 
 def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:

@@ -12,14 +12,14 @@ from models.chat.events.organization import HeartbeatEvent
 from models.chat.identity.actors import Actor
 from models.chat.queues.queues import QueueOptions
 from models.chat.tables import Event, Realm
+from models.dialects import ByDialect, byte_length, in_parameter
 from models.rows import columns_of
-from specd._db.dialects import ByDialect, bound_in, byte_length
-from specd._db.reader import Db
+from specd.db import Db
 
 ADMINISTRATORS = "administrators"
-MOST_ENTRIES = 500
+MAX_ENTRIES = 500
 """Read at once; an answer has so many of the events that are made of them."""
-MOST_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 """Of the events that are read at once; one event may be larger."""
 
 
@@ -54,14 +54,14 @@ def find_entries(
     db: Db, realm_id: int, after: int, *conditions: ColumnElement[bool]
 ) -> tuple[list[Entry], bool]:
     """Return the next events of a realm after an id, in the order of their commits, and whether
-    there may be more. They are no more than `MOST_ENTRIES` and no larger than `MOST_BYTES`.
+    there may be more. They are no more than `MAX_ENTRIES` and no larger than `MAX_BYTES`.
     """
     # Sizes first, so that the database sends no text beyond the limit.
     some = (
         select(Event.id, byte_length(Event.payload).label("size"))
         .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"), *conditions)
         .order_by(Event.id)
-        .limit(MOST_ENTRIES)
+        .limit(MAX_ENTRIES)
         .cte("some")
     )
     total = func.sum(some.c.size).over(order_by=some.c.id)
@@ -72,7 +72,7 @@ def find_entries(
     query = (
         select(*columns_of(Entry, Event), weighed.c.size, weighed.c.number)
         .join(weighed, weighed.c.id == Event.id)
-        .where(or_(weighed.c.total <= MOST_BYTES, weighed.c.total == weighed.c.size))
+        .where(or_(weighed.c.total <= MAX_BYTES, weighed.c.total == weighed.c.size))
         .order_by(Event.id)
     )
     rows = db.execute(query, {"realm_id": realm_id, "after": after}).all()
@@ -90,7 +90,7 @@ def find_entries(
         )
         for row in rows
     ]
-    return entries, bool(rows) and (rows[0].number == MOST_ENTRIES or rows[0].number > len(rows))
+    return entries, bool(rows) and (rows[0].number == MAX_ENTRIES or rows[0].number > len(rows))
 
 
 def find_entries_for(
@@ -123,6 +123,6 @@ def find_entries_for(
 def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
     """Return the realms that have events after their position."""
     newest = select(func.max(Event.id)).where(Event.realm_id == Realm.id).scalar_subquery()
-    heads = select(Realm.id, newest.label("head")).where(bound_in(Realm.id, "realm_ids"))
+    heads = select(Realm.id, newest.label("head")).where(in_parameter(Realm.id, "realm_ids"))
     rows = db.execute(heads, {"realm_ids": list(positions)})
     return [row.id for row in rows if (row.head or 0) > positions[row.id]]

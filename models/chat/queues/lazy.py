@@ -15,7 +15,7 @@ from models.chat.profiles.fields import find_profile_fields
 from models.chat.queues.delivery import Viewer, shown_topic
 from models.chat.queues.visibility import Body
 from models.chat.topics.visibility import find_muted_topics
-from specd._db.reader import Db
+from specd.db import Db
 
 LISTS: Mapping[str, tuple[str, Callable[[Db, Viewer], object]]] = {
     "alert_words": ("alert_words", lambda db, viewer: find_alert_words(db, viewer.actor)),

@@ -10,8 +10,8 @@ from models.chat.queues.errors import NarrowNotForEvents
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.terms import Term, parse_terms
 from models.chat.topics.names import RESOLVED
-from specd._db.json import Json
-from specd._db.reader import Db
+from models.json import Json
+from specd.db import Db
 
 OPERATORS = frozenset(("channel", "topic", "sender", "is"))
 _FLAGGED = {

@@ -18,16 +18,13 @@ from sqlalchemy import Connection
 
 from models.chat.identity.actors import AccountState, find_account_states
 from models.chat.queues.delivery import Viewer, is_wanted, render_events
-from models.chat.queues.entries import MOST_BYTES, Entry, find_entries, find_entries_for, find_grown
+from models.chat.queues.entries import MAX_BYTES, Entry, find_entries, find_entries_for, find_grown
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
 from models.chat.queues.visibility import Body, find_closed
-from specd._db.clock import Clock
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
-from specd._db.log_tail import LogTail
-from specd._db.notifier import Logs
-from specd._db.reader import Db
+from models.log_tail import LogTail
+from specd.db import Clock, Database, Db, Logs
+from specd.errors import DatabaseUnavailable
 
 WRITTEN_AT_ONCE = 500
 
@@ -206,7 +203,7 @@ class Polls:
     def _hand(
         self, waiter: Waiter, entries: list[Entry], state: AccountState | None, now: datetime
     ) -> None:
-        if sum(entry.size for entry in waiter.entries) >= MOST_BYTES:
+        if sum(entry.size for entry in waiter.entries) >= MAX_BYTES:
             return  # its client finds the rest in the log
         wanted = [
             entry

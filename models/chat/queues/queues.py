@@ -21,11 +21,9 @@ from models.chat.queues.errors import BadEventQueueId
 from models.chat.queues.narrow import Narrow
 from models.chat.reading.terms import Term
 from models.chat.tables import Event, EventQueue
-from specd._db.base import table_of
-from specd._db.reader import Db
-from specd._db.types import UtcMs
+from specd.db import Db, UtcMs, table_of
 
-MOST_QUEUES = 100
+MAX_QUEUES = 100
 """Of one user; a new one replaces the one without a poll for the longest time."""
 LONGEST_POLL = timedelta(seconds=60)
 GRACE = timedelta(seconds=15)
@@ -116,8 +114,8 @@ _STALEST = (
     select(EventQueue.id)
     .where(EventQueue.user_id == bindparam("user_id"))
     .order_by(EventQueue.polled_until.desc(), EventQueue.id)
-    .limit(2 * MOST_QUEUES)
-    .offset(MOST_QUEUES - 1)
+    .limit(2 * MAX_QUEUES)
+    .offset(MAX_QUEUES - 1)
 )
 _QUEUE = table_of(EventQueue)
 _BY_ID = select(

@@ -9,9 +9,9 @@ from models.chat.access.people import id_if_visible
 from models.chat.identity.actors import Actor
 from models.chat.queues.entries import Entry
 from models.chat.tables import Channel
-from specd._db.dialects import id_in
-from specd._db.json import Json
-from specd._db.reader import Db
+from models.dialects import id_in
+from models.json import Json
+from specd.db import Db
 
 Body = dict[str, Any]
 

@@ -25,9 +25,8 @@ from models.chat.messages.flags import ANY_MENTION, EDITABLE, FIXED, READ, STARR
 from models.chat.messages.stars import add_stars, remove_stars
 from models.chat.reading.errors import FlagNotEditable, InvalidFlag, InvalidFlagOperation
 from models.chat.tables import Message, Subscription, UserMessage
-from specd._db.base import table_of
-from specd._db.dialects import bound_in, id_in
-from specd._db.prepared import Change
+from models.dialects import id_in, in_parameter
+from specd.db import Change, table_of
 
 _COPY = table_of(UserMessage)
 
@@ -106,7 +105,7 @@ def _flipping(*, adding: bool) -> Update:
         update(_COPY)
         .where(
             UserMessage.user_id == bindparam("reader_id"),
-            bound_in(UserMessage.message_id, "ids"),
+            in_parameter(UserMessage.message_id, "ids"),
             ~is_set if adding else is_set,
         )
         .values(flags=flags + bit if adding else flags - bit)
@@ -124,11 +123,11 @@ def _copy_missing(session: Session, actor: Actor, ids: Sequence[int], flags: int
 def _copying() -> Insert:
     reader_id = bindparam("reader_id", type_=BigInteger)
     known = select(UserMessage.message_id).where(
-        UserMessage.user_id == reader_id, bound_in(UserMessage.message_id, "ids")
+        UserMessage.user_id == reader_id, in_parameter(UserMessage.message_id, "ids")
     )
     missing = select(
         as_type(reader_id, BigInteger), Message.id, as_type(bindparam("flags"), BigInteger)
-    ).where(bound_in(Message.id, "ids"), Message.id.not_in(known))
+    ).where(in_parameter(Message.id, "ids"), Message.id.not_in(known))
     return insert(_COPY).from_select(["user_id", "message_id", "flags"], missing)
 
 

@@ -15,9 +15,9 @@ from models.chat.reading.narrow import Narrow, build_narrow
 from models.chat.reading.ranges import NEWEST, Ids, Range, check_counts, find_range, parse_anchor
 from models.chat.reading.weights import cut_to_weight
 from models.chat.tables import Message
+from models.json import Json
 from models.ranges import IndexRange
-from specd._db.json import Json
-from specd._db.reader import Db
+from specd.db import Db
 
 _OF_REALM = IndexRange([Message.realm_id], [Message.id])
 

@@ -17,8 +17,8 @@ from models.chat.tables import Message
 from models.chat.tables.message import UNREAD
 from models.chat.topics.names import normalise_topic
 from models.chat.topics.summary import has_topic
-from specd._db.dialects import id_in
-from specd._db.reader import Db
+from models.dialects import id_in
+from specd.db import Db
 
 STEP = 5000
 """Messages that one unit of work marks, and one event names."""

@@ -18,19 +18,19 @@ from models.chat.messages.words import (
 )
 
 _MARKUP = re.compile(r"(<[^>]*>|&#?\w+;)")
-MOST_MARKED = 500_000
+MAX_MARKED = 500_000
 """Characters of one answer in which matches are marked."""
 
 
 def mark_matches(messages: Sequence[dict[str, Any]], queries: Iterable[ParsedQuery]) -> None:
     """Add `match_content` and `match_subject`: HTML with the words that were searched for marked,
-    in the first `MOST_MARKED` characters of all.
+    in the first `MAX_MARKED` characters of all.
     """
     parts = [part for query in queries for part in query]
     if not parts:
         return
     marker = _Marker(parts)
-    left = MOST_MARKED
+    left = MAX_MARKED
     for message in messages:
         content, subject = message["content"], message["subject"]
         if message["content_type"] != "text/html":

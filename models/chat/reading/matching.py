@@ -17,10 +17,9 @@ from models.chat.rendering.blocks import as_text
 from models.chat.rendering.texts import TRUNCATED
 from models.chat.tables import Message
 from models.chat.topics.names import display_topic
-from specd._db.dialects import bound_in
-from specd._db.json import Json
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from models.dialects import in_parameter
+from models.json import Json
+from specd.db import Db, Query
 
 BEGINNING = 500
 """Characters of a message that is too large for the answer."""
@@ -30,12 +29,12 @@ _SHOWN: Query[int, int | None, str, str | None, str] = Query(
         Message.channel_id,
         Message.topic,
         case(
-            (bound_in(Message.id, "whole_ids"), Message.rendered_content),
+            (in_parameter(Message.id, "whole_ids"), Message.rendered_content),
             else_=null(),
         ),
         func.substr(Message.content, 1, BEGINNING),
     )
-    .where(bound_in(Message.id, "ids"))
+    .where(in_parameter(Message.id, "ids"))
     .order_by(Message.id)
 )
 

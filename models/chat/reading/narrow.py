@@ -20,8 +20,9 @@ from models.chat.reading.parts import Part
 from models.chat.reading.terms import NAMES_PEOPLE, Operand, Term, parse_terms
 from models.chat.reading.together import SMALLEST_GROUP, CollectedTerms, shared_with
 from models.chat.topics.names import NO_TOPIC
-from specd._db.json import Json
-from specd._db.reader import INT_MAX, Db
+from models.dialects import INT_MAX
+from models.json import Json
+from specd.db import Db
 
 # Literal, because the partial indexes are found by the same text. Each has its opposite.
 _STARRED = (

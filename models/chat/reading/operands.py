@@ -9,9 +9,9 @@ from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.terms import Operand
-from specd._db.reader import Db
+from specd.db import Db
 
-MOST_PEOPLE = 1000
+MAX_PEOPLE = 1000
 """In one narrow: the maximum of a conversation."""
 
 _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
@@ -50,10 +50,10 @@ class NamedUsers:
     """The users that the operands name by id, by ids, or by emails with commas between."""
 
     def __init__(self, db: Db, actor: Actor, operands: Iterable[Operand]) -> None:
-        """Raise `BadNarrow` for more than `MOST_PEOPLE`."""
+        """Raise `BadNarrow` for more than `MAX_PEOPLE`."""
         named = {part for operand in operands for part in _parts_of(operand)}
-        if len(named) > MOST_PEOPLE:
-            raise BadNarrow(desc=f"more than {MOST_PEOPLE} users")
+        if len(named) > MAX_PEOPLE:
+            raise BadNarrow(desc=f"more than {MAX_PEOPLE} users")
         rows = find_named(db, actor, named, system_bots=True) if named else {}
         self._ids: dict[int | str, int] = {name: row.id for name, row in rows.items()}
 
@@ -76,5 +76,5 @@ def _parts_of(operand: Operand) -> list[int | str]:
     if isinstance(operand, int):
         return [operand]
     if isinstance(operand, str):
-        return [part.strip() for part in operand.split(",", MOST_PEOPLE)]
+        return [part.strip() for part in operand.split(",", MAX_PEOPLE)]
     return list(operand)

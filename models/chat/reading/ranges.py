@@ -24,14 +24,13 @@ from models.chat.reading.errors import AnchorMustBeAtEnd, InvalidAnchor, TooMany
 from models.chat.reading.narrow import UNREAD, Narrow
 from models.chat.reading.parts import LEADING, Part
 from models.chat.tables import Message, StarredMessage, UserMessage
+from models.dialects import ids_as_array, in_parameter
 from models.ranges import aside
-from specd._db.dialects import bound_in, gathered_ids
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 OLDEST = 0
 NEWEST = 10**16
-MOST_MESSAGES = 5000
+MAX_MESSAGES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +60,14 @@ def parse_anchor(anchor: str) -> int | None:
 
 def clamp_counts(num_before: int, num_after: int) -> tuple[int, int]:
     """Return the counts, reduced to what one request may change; each may have half of that."""
-    num_before = min(num_before, max(MOST_MESSAGES - num_after, MOST_MESSAGES // 2))
-    return num_before, min(num_after, MOST_MESSAGES - num_before)
+    num_before = min(num_before, max(MAX_MESSAGES - num_after, MAX_MESSAGES // 2))
+    return num_before, min(num_after, MAX_MESSAGES - num_before)
 
 
 def check_counts(num_before: int, num_after: int) -> None:
     """Raise `TooManyMessagesRequested`."""
-    if num_before + num_after > MOST_MESSAGES:
-        raise TooManyMessagesRequested(most=MOST_MESSAGES)
+    if num_before + num_after > MAX_MESSAGES:
+        raise TooManyMessagesRequested(most=MAX_MESSAGES)
 
 
 def find_range(
@@ -179,9 +178,9 @@ class Form:
             case "at":
                 query = wanted.where(column == anchor)
             case _:
-                query = wanted.where(bound_in(column, "among"))
+                query = wanted.where(in_parameter(column, "among"))
         ids = query.subquery()
-        return select(gathered_ids(ids.c[0]))
+        return select(ids_as_array(ids.c[0]))
 
 
 @lru_cache(maxsize=200)

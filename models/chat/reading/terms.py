@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from models.chat.messages.errors import BadNarrow
 from models.chat.reading.errors import InvalidNarrow
-from specd._db.json import Json
+from models.json import Json
 
 ALIASES = {
     "stream": "channel",

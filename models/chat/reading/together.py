@@ -14,8 +14,8 @@ from models.chat.messages.flags import MENTIONED
 from models.chat.messages.words import ParsedQuery
 from models.chat.reading.parts import Condition, Part
 from models.chat.tables import ConversationMember, Message, UserMessage
-from specd._db.dialects import bound_in
-from specd._db.reader import Db
+from models.dialects import in_parameter
+from specd.db import Db
 
 Value = Callable[[object], str]
 """A function that returns a name for a value."""
@@ -78,7 +78,7 @@ def _in_shared(people: str, count: str, least: str) -> Condition:
         ConversationMember.user_id == bindparam("reader_id")
     )
     theirs = select(ConversationMember.conversation_id).where(
-        bound_in(ConversationMember.user_id, people)
+        in_parameter(ConversationMember.user_id, people)
     )
     if count:
         together = func.count() == bindparam(count)
@@ -98,7 +98,7 @@ def _mentions(people: str) -> Condition:
     """Return whether the message mentions one of these people."""
     theirs = UserMessage.__table__.alias()
     return exists().where(
-        bound_in(theirs.c.user_id, people),
+        in_parameter(theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )
@@ -107,7 +107,7 @@ def _mentions(people: str) -> Condition:
 def _mentions_all(people: str, how_many: str) -> Condition:
     theirs = UserMessage.__table__.alias()
     count = select(func.count()).where(
-        bound_in(theirs.c.user_id, people),
+        in_parameter(theirs.c.user_id, people),
         theirs.c.message_id == Message.id,
         theirs.c.flags.op("&")(MENTIONED) != 0,
     )

@@ -10,14 +10,13 @@ from itertools import chain, zip_longest
 
 from sqlalchemy import ColumnElement, Select, func, select
 
-from models.chat.messages.edit_history import MOST_TEXT
+from models.chat.messages.edit_history import MAX_TEXT
 from models.chat.reading.ranges import Range
 from models.chat.tables import Message, MessageEdit, Reaction, Submessage
-from specd._db.dialects import bound_each, bound_in, byte_length, least
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from models.dialects import byte_length, each_of_parameter, in_parameter, least
+from specd.db import Db, Query
 
-MOST_BYTES = 10_000_000
+MAX_BYTES = 10_000_000
 """Of Markdown and HTML together, whichever of them is values for, of edits, reactions and
 submessages.
 """
@@ -35,10 +34,10 @@ AT_ONCE = 150
 
 def _total() -> Select[int]:
     """Return the query for the weight of all :ids, no less than the sum of `_weights`."""
-    texts = select(func.coalesce(func.sum(_TEXTS), 0)).where(bound_in(Message.id, "ids"))
-    reactions = _count_reactions(bound_in(Reaction.message_id, "ids"))
-    submessages = _weigh_submessages(bound_in(Submessage.message_id, "ids"))
-    edits = select(func.sum(_EDIT)).where(bound_in(MessageEdit.message_id, "ids"))
+    texts = select(func.coalesce(func.sum(_TEXTS), 0)).where(in_parameter(Message.id, "ids"))
+    reactions = _count_reactions(in_parameter(Reaction.message_id, "ids"))
+    submessages = _weigh_submessages(in_parameter(Submessage.message_id, "ids"))
+    edits = select(func.sum(_EDIT)).where(in_parameter(MessageEdit.message_id, "ids"))
     return select(
         texts.scalar_subquery()
         + reactions
@@ -51,10 +50,10 @@ def _weights() -> Select[int]:
     """Return the query for the weight of each of :ids, in their order; 0 for a deleted message. A
     database computes no more of them than are fetched.
     """
-    listed = bound_each("ids")
+    listed = each_of_parameter("ids")
     reactions = _count_reactions(Reaction.message_id == Message.id)
     submessages = _weigh_submessages(Submessage.message_id == Message.id)
-    edits = select(least(func.sum(_EDIT), MOST_TEXT + func.max(_EDIT))).where(
+    edits = select(least(func.sum(_EDIT), MAX_TEXT + func.max(_EDIT))).where(
         MessageEdit.message_id == Message.id
     )
     weight = select(
@@ -83,7 +82,7 @@ def cut_to_weight(db: Db, range_: Range, *, most: int | None = None) -> Range:
     """Return the range, or of one that is too large what is nearest to its anchor, with at least
     one message on each side; clients go on from there, because its ends are then not found.
     """
-    most = MOST_BYTES if most is None else most
+    most = MAX_BYTES if most is None else most
     if len(range_.ids) <= FEW or _are_light(db, range_.ids, most):
         return range_
     middle = bisect_left(range_.ids, range_.anchor)
@@ -103,9 +102,9 @@ def cut_to_weight(db: Db, range_: Range, *, most: int | None = None) -> Range:
 
 def count_within(db: Db, ids: Sequence[int]) -> int:
     """Return how many of the first of these messages fit into one answer."""
-    if len(ids) <= FEW or _are_light(db, ids, MOST_BYTES):
+    if len(ids) <= FEW or _are_light(db, ids, MAX_BYTES):
         return len(ids)
-    return _count_light(db, ids, MOST_BYTES)
+    return _count_light(db, ids, MAX_BYTES)
 
 
 def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:

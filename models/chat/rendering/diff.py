@@ -21,7 +21,7 @@ from models.chat.rendering.sanitising import plain_text, sanitise
 _TOKEN = re.compile(r"<[^>]*>|[^<\s]+|\s+|<")
 LONGEST_STRETCH = 60
 """Tokens on either side of what is compared word by word: that takes up to their third power."""
-MOST_COMPARED = 20_000
+MAX_COMPARED = 20_000
 """Pairs of tokens that one diff compares word by word."""
 
 _Stretch = tuple[int, int, int, int]
@@ -50,7 +50,7 @@ def coarse_html_diff(before: str, after: str) -> str:
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
     """Yield the stretches that differ, in order."""
-    left = MOST_COMPARED
+    left = MAX_COMPARED
     for stretch in _between_anchors(old, new, _trimmed(old, new, (0, len(old), 0, len(new)))):
         i, j, k, m = stretch = _trimmed(old, new, stretch)
         if i == j and k == m:

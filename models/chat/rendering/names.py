@@ -30,9 +30,9 @@ from models.chat.rendering.previews import Preview, find_previews, handles_in
 from models.chat.tables import Channel, RealmEmoji, User, UserGroup
 from models.chat.tables import Linkifier as LinkifierRow
 from models.rows import RowQuery
-from specd._db.reader import Db
+from specd.db import Db
 
-MOST_NAMES = 3_000
+MAX_NAMES = 3_000
 """Of one kind, in texts that are rendered together; one message cannot contain as many."""
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
@@ -119,7 +119,7 @@ def find_names(db: Db, author: Actor, text: str) -> Names:
 
 
 def _some(names: set[str]) -> list[str]:
-    return sorted(names)[:MOST_NAMES]
+    return sorted(names)[:MAX_NAMES]
 
 
 class _Lowered(TypeDecorator[str]):

@@ -8,13 +8,13 @@ from html import escape
 from sqlalchemy import select
 
 from models.chat.tables import Attachment
-from specd._db.reader import Db
+from specd.db import Db
 
 THUMBNAIL_SIZE = (840, 560)
 """Width and height that a thumbnail has at most, in pixels."""
 FORMAT = "840x560.webp"
 """The name of its format, which ends its address."""
-MOST_PREVIEWS = 24
+MAX_PREVIEWS = 24
 """Of one message."""
 
 _HANDLE = re.compile(r"user_uploads/[0-9]+/([0-9a-f]{32})-")

@@ -12,13 +12,13 @@ from models.chat.identity.actors import Actor
 from models.chat.rendering import Names, Rendered, find_linkifiers, find_names, render
 from models.chat.rendering.blocks import as_text
 from models.chat.rendering.links import Linkifiers
-from specd._db.reader import Db
+from specd.db import Db
 
 CONTENT_MAX = 10_000
 TRUNCATED = "\n[message truncated]"
 NO_TEXTS: Mapping[str, str] = MappingProxyType({"": ""})
 """The result of `render_texts` for an empty text."""
-MOST_RENDERED = 20_000
+MAX_RENDERED = 20_000
 """Characters of the texts of one request; further texts are shown as they are written."""
 
 
@@ -60,7 +60,7 @@ def render_texts(db: Db, author: Actor, texts: Iterable[str]) -> dict[str, str]:
     html = dict.fromkeys(texts, "")
     wanted = [text for text in html if text and "\0" not in text]
     names = find_names(db, author, "\n".join(wanted)) if wanted else Names()
-    left = MOST_RENDERED
+    left = MAX_RENDERED
     for text in wanted:
         left -= len(text)
         is_plain = left < 0

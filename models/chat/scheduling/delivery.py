@@ -35,8 +35,7 @@ from models.chat.sending.messages import send_message
 from models.chat.sending.notices import try_send_notice
 from models.chat.sending.recipients import ToUsers
 from models.rows import read_row, read_rows
-from specd._db.reader import Db
-from specd._db.work_queue import WorkQueue
+from specd.db import Db, WorkQueue
 
 TOO_LATE = "Message could not be sent at the scheduled time."
 UNEXPECTED = "Internal server error"

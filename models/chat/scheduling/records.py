@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.tables import ScheduledMessage
 from models.rows import read_rows
-from specd._db.base import table_of
+from specd.db import table_of
 
 CHANNEL, DIRECT = "channel", "direct"
 PENDING, SENT, FAILED = "pending", "sent", "failed"

@@ -32,7 +32,7 @@ from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.notices import CLIENT
 from models.chat.sending.recipients import ToUsers
 from models.rows import read_row, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 NOTE_MAX = 500
 _MINE = UNSENT.where(SCHEDULED.c.target_message_id.is_not(None))

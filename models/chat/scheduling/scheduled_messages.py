@@ -48,7 +48,7 @@ from models.chat.scheduling.records import (
 from models.chat.sending.drafts import Draft, check_message
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.rows import read_row, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 _OWN = select(*SCHEDULED.c).where(
     SCHEDULED.c.id == bindparam("wanted_id"),

@@ -10,10 +10,10 @@ from models.chat.identity.roles import BotType
 from models.chat.sending.drafts import Draft
 from models.chat.tables import OutgoingDelivery, User
 from specd import _tracing as tracing
-from specd._db.base import table_of
+from specd.db import table_of
 
 MENTION, DIRECT_MESSAGE = "mention", "direct_message"
-MOST_WAITING = 1_000
+MAX_WAITING = 1_000
 """Messages that wait for one bot, beyond which it gets no others."""
 
 _DELIVERY = table_of(OutgoingDelivery)
@@ -48,7 +48,7 @@ def call_bots(
             User.id.in_(called),
             User.bot_type == int(BotType.OUTGOING_WEBHOOK),
             User.is_active,
-            _WAITING < MOST_WAITING,
+            _WAITING < MAX_WAITING,
         )
         .order_by(User.id)
     ).scalars()

@@ -34,7 +34,7 @@ from models.chat.sending.recipients import (
 from models.chat.tables import Message, Subscription, UserGroup
 from models.chat.topics.names import normalise_topic
 from models.chat.topics.summary import has_topic
-from specd._db.reader import Db
+from specd.db import Db
 
 WILDCARD_THRESHOLD = 15
 """Up to so many readers, everybody may use wildcard mentions."""

@@ -28,9 +28,7 @@ from models.chat.sending.drafts import Draft
 from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics import automatic_policies, first_messages, summary
 from models.chat.uploads.showing import show_in
-from specd._db.base import table_of
-from specd._db.prepared import Query
-from specd._db.types import to_ms
+from specd.db import Query, table_of, to_ms
 
 _MESSAGE = table_of(Message)
 _COPY = table_of(UserMessage)

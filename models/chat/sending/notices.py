@@ -25,10 +25,8 @@ from models.chat.sending.drafts import Draft, check_message, check_stored
 from models.chat.sending.messages import columns_of, message_as_sent, send_message
 from models.chat.sending.recipients import Destination
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
-from specd._db.base import table_of
-from specd._db.database import savepoint
-from specd._db.dialects import bound_each, bound_in
-from specd._db.prepared import Change, Query
+from models.dialects import each_of_parameter, in_parameter
+from specd.db import Change, Query, savepoint, table_of
 
 CLIENT = "Internal"
 _MESSAGE = table_of(Message)
@@ -121,7 +119,7 @@ _INSERT_MESSAGES: Query[int, int] = Query(
     .from_select(
         ["conversation_id", *_ALIKE],
         select(
-            bound_each("conversation_ids").c.value,
+            each_of_parameter("conversation_ids").c.value,
             *(bindparam(name, type_=_MESSAGE.c[name].type) for name in _ALIKE),
         ),
     )
@@ -132,13 +130,13 @@ _INSERT_COPIES = Change(
         ["user_id", "message_id", "flags"],
         select(ConversationMember.user_id, Message.id, literal(flags.IS_PRIVATE, BigInteger))
         .join(Message, Message.conversation_id == ConversationMember.conversation_id)
-        .where(bound_in(Message.id, "message_ids")),
+        .where(in_parameter(Message.id, "message_ids")),
     )
 )
 _CONVERSATIONS: Query[str, int] = Query(
     select(Conversation.key, Conversation.id).where(
         Conversation.realm_id == bindparam("realm_id"),
-        bound_in(Conversation.key, "keys"),
+        in_parameter(Conversation.key, "keys"),
     )
 )
 

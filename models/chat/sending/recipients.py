@@ -29,9 +29,9 @@ from models.chat.sending.errors import (
     StreamNameDoesNotExist,
     TooManyRecipients,
 )
-from specd._db.reader import Db
+from specd.db import Db
 
-MOST_RECIPIENTS = 1000
+MAX_RECIPIENTS = 1000
 """In one conversation, besides the sender."""
 
 
@@ -95,8 +95,8 @@ def require_active(sender: Actor, others: Sequence[UserRow]) -> None:
 
 def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
     """Return the rows of the users, each once. A hidden user raises the error of an unknown one."""
-    if len({user for user in users if not is_self(sender, [user])}) > MOST_RECIPIENTS:
-        raise TooManyRecipients(most=MOST_RECIPIENTS)
+    if len({user for user in users if not is_self(sender, [user])}) > MAX_RECIPIENTS:
+        raise TooManyRecipients(most=MAX_RECIPIENTS)
     rows = find_named(db, sender, users, system_bots=True)
     for user in users:
         if user not in rows:

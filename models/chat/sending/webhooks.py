@@ -5,7 +5,7 @@ import orjson
 from models.chat.identity.actors import Actor
 from models.chat.rendering.texts import CONTENT_MAX
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
-from specd._db.json import Json
+from models.json import Json
 
 TOPIC = "JSON"
 """The topic of a request without one."""

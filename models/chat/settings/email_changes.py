@@ -22,7 +22,7 @@ from models.chat.rendering.quotes import one_line
 from models.chat.settings.errors import ConfirmationNotFound, EmailChangesDisabled, RealEmailWanted
 from models.chat.tables import EmailChange, User
 from models.rows import read_row
-from specd._db.reader import Db
+from specd.db import Db
 
 LIFETIME = timedelta(days=1)
 ASKED = """Hi {name},

@@ -15,7 +15,7 @@ from models.chat.identity.browser_sessions import end_sessions_of
 from models.chat.identity.passwords import hash_if_strong, is_password
 from models.chat.settings.errors import NewPasswordTooWeak, WrongPassword
 from models.chat.tables import EmailChange, User
-from specd._db.reader import Db
+from specd.db import Db
 
 
 def find_hash(db: Db, actor: Actor) -> str | None:

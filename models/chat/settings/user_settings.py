@@ -34,10 +34,9 @@ from models.chat.settings.errors import (
 from models.chat.settings.languages import LANGUAGES
 from models.chat.tables import AuditLog, User, UserGroup
 from models.chat.tables.setting_table import SETTINGS, Value
-from specd._db.base import table_of
-from specd._db.dialects import id_in
-from specd._db.json import Json
-from specd._db.reader import Db
+from models.dialects import id_in
+from models.json import Json
+from specd.db import Db, table_of
 
 AUDIT_KIND = "setting:"
 _USER = table_of(User)

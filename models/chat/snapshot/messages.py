@@ -29,7 +29,7 @@ from models.chat.tables import Message, Subscription, UserMessage
 from models.chat.tables.message import DIRECT, UNREAD
 from models.chat.tables.message import MENTIONED as MENTIONED_AT_ALL
 from models.chat.topics.visibility import VisibilityPolicy
-from specd._db.reader import INT_MAX
+from models.dialects import INT_MAX
 
 UNREAD_MAX = 50_000
 """Of the newest unread messages, in one snapshot."""

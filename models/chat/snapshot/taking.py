@@ -20,7 +20,7 @@ from models.chat.scheduling.reminders import find_reminders
 from models.chat.scheduling.scheduled_messages import find_scheduled_messages
 from models.chat.snapshot import channels, messages, people, realm, settings
 from models.chat.snapshot.viewing import Viewing
-from specd._db.reader import Db
+from specd.db import Db
 
 Find = Callable[[Viewing], dict[str, Any]]
 """A function that returns keys of a snapshot in a fixed number of statements."""

@@ -12,7 +12,7 @@ from models.chat.identity.actors import Actor
 from models.chat.settings.user_settings import find_settings
 from models.chat.topics.names import display_topic
 from models.chat.topics.visibility import PolicyRow, find_policies
-from specd._db.reader import Db
+from specd.db import Db
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
 from models.webhooks.addresses import URL_MAX
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs
 
 KEY_MAX = 250
 

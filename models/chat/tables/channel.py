@@ -15,7 +15,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
 from models.chat.tables.columns import GROUP, key_of
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs
 
 TOPIC = String(60)
 TOPIC_KEY = String(200)  # casefolding can lengthen a text threefold

@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, ForeignKey, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs
 
 
 class ChatImport(ChatBase):

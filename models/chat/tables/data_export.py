@@ -6,8 +6,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, T
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
-from specd._db.base import partial_index
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs, partial_index
 
 PENDING = text("state IN ('requested', 'started')")
 

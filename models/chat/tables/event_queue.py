@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
-from specd._db.types import UtcMs
+from specd.db import UtcMs
 
 
 class EventQueue(ChatBase):

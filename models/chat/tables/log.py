@@ -10,8 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
-from specd._db.base import partial_index
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs, partial_index
 
 EPHEMERAL = text("type IN ('presence', 'typing', 'typing_edit_message')")
 """Events that are of use for a moment only. Literal, or neither database uses the index."""

@@ -22,8 +22,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from models.chat.base import ChatBase
 from models.chat.tables.channel import TOPIC, TOPIC_KEY
 from models.chat.tables.columns import key_of
-from specd._db.base import partial_index
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs, partial_index
 
 UNREAD = text("flags & 1 = 0")
 ALERTED = text("flags & 512 <> 0")

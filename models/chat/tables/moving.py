@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
-from specd._db.types import RowNumber
+from specd.db import RowNumber
 
 
 class RowChange(ChatBase):

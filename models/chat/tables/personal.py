@@ -16,7 +16,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from models.chat.base import ChatBase
 from models.chat.tables.channel import TOPIC
 from models.chat.tables.columns import key_of
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs
 
 KEY = String(300)  # casefolding can lengthen a text threefold
 

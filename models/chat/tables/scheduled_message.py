@@ -7,8 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
 from models.chat.tables.channel import TOPIC
-from specd._db.base import partial_index
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs, partial_index
 
 PENDING = text("state = 'pending'")
 DELIVERED = text("state = 'sent'")

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs
 
 
 class AttemptCount(ChatBase):

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
 from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
 from models.chat.tables.setting_table import ALL, Setting
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs
 
 
 class User(ChatBase):

@@ -15,10 +15,8 @@ from models.chat.events import log
 from models.chat.identity.actors import Actor
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics.visibility import VisibilityPolicy, policy_event
-from specd._db.base import table_of
-from specd._db.dialects import id_in, upsert
-from specd._db.prepared import Query
-from specd._db.types import UtcMs
+from models.dialects import id_in
+from specd.db import Query, UtcMs, table_of, upsert
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 MOST = 2_500

@@ -10,7 +10,7 @@ from models.chat.access.channels import ChannelView
 from models.chat.events import log
 from models.chat.events.channels import StreamUpdateEvent
 from models.chat.tables import Channel, Message
-from specd._db.base import table_of
+from specd.db import table_of
 
 _CHANNEL = table_of(Channel)
 _FIRST = select(func.min(Message.id)).where(Message.channel_id == _CHANNEL.c.id).scalar_subquery()

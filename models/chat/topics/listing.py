@@ -11,8 +11,7 @@ from sqlalchemy.orm import aliased
 from models.chat.access.channels import access_channel
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Subscription, Topic, UserMessage
-from specd._db.prepared import Query
-from specd._db.reader import Db
+from specd.db import Db, Query
 
 _ALL = Query(
     select(Topic.name, Topic.max_id)

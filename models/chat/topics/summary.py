@@ -12,10 +12,7 @@ from models.chat.access.channels import ChannelView
 from models.chat.common.name_keys import key_of
 from models.chat.identity.actors import Actor
 from models.chat.tables import Message, Topic, UserMessage
-from specd._db.base import table_of
-from specd._db.dialects import upsert
-from specd._db.prepared import Change, Query
-from specd._db.reader import Db
+from specd.db import Change, Db, Query, table_of, upsert
 
 _MESSAGE = table_of(Message)
 _TOPIC = table_of(Topic)

@@ -24,7 +24,7 @@ from models.chat.tables import UserTopic
 from models.chat.topics.errors import IncompatibleParameters
 from models.chat.topics.names import normalise_topic
 from models.rows import columns_of, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 
 class VisibilityPolicy(IntEnum):

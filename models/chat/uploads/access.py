@@ -20,9 +20,9 @@ from models.chat.tables import Message
 from models.chat.uploads.attachments import ATTACHMENTS, FILES, LINKS, AttachmentRow
 from models.chat.uploads.errors import UploadDoesNotExist
 from models.chat.uploads.names import handle_of, path_id_of
+from models.dialects import in_parameter
 from models.rows import read_row
-from specd._db.dialects import bound_in
-from specd._db.reader import Db
+from specd.db import Db
 
 _BY_HANDLE = FILES.where(ATTACHMENTS.c.handle == bindparam("handle"))
 
@@ -40,7 +40,7 @@ def _find_shown(is_guest: bool) -> Select[Any]:
     return (
         select(LINKS.c.attachment_id)
         .join(Message, Message.id == LINKS.c.message_id)
-        .where(bound_in(LINKS.c.attachment_id, "attachment_ids"), readable_messages(is_guest))
+        .where(in_parameter(LINKS.c.attachment_id, "attachment_ids"), readable_messages(is_guest))
         .distinct()
     )
 

@@ -24,13 +24,11 @@ from models.chat.identity.actors import Actor
 from models.chat.tables import Attachment, AttachmentMessage, Message, UserMessage
 from models.chat.uploads.errors import AttachmentDoesNotExist, UploadQuotaExceeded
 from models.chat.uploads.names import path_id_of
+from models.dialects import in_parameter
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
-from specd._db.dialects import bound_in
-from specd._db.reader import Db
-from specd._db.types import to_ms
+from specd.db import Db, table_of, to_ms
 
-MOST_MESSAGES = 100
+MAX_MESSAGES = 100
 """Of the newest messages that show a file, in its attachment object."""
 
 ATTACHMENTS = table_of(Attachment)
@@ -183,14 +181,14 @@ def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, date
         .join(ATTACHMENTS, ATTACHMENTS.c.id == LINKS.c.attachment_id)
         .join(Message, Message.id == LINKS.c.message_id)
         .where(
-            bound_in(LINKS.c.attachment_id, "ids"),
+            in_parameter(LINKS.c.attachment_id, "ids"),
             or_(Message.sender_id == ATTACHMENTS.c.owner_id, has_copy),
         )
         .subquery()
     )
     wanted = (
         select(newest.c.attachment_id, newest.c.id, newest.c.sent_at)
-        .where(newest.c.place <= MOST_MESSAGES)
+        .where(newest.c.place <= MAX_MESSAGES)
         .order_by(newest.c.attachment_id, newest.c.id)
     )
     messages: dict[int, list[tuple[int, datetime]]] = defaultdict(list)

@@ -13,7 +13,7 @@ from models.chat.identity.actors import is_running
 from models.chat.tables import RealmEmoji, SavedSnippet, ScheduledMessage, StoredDraft, User
 from models.chat.uploads.attachments import ATTACHMENTS, LINKS, notify_removed
 from models.chat.uploads.names import key_of
-from specd._db.reader import Db
+from specd.db import Db
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from models.chat.uploads.attachments import (
     notify_shown,
     records_of,
 )
+from models.dialects import id_in
 from models.rows import columns_of, read_rows
-from specd._db.dialects import id_in
 
 
 def show_in(

@@ -8,7 +8,7 @@ from models.chat.access.group_settings import USER_GROUP_GROUPS, GroupSetting
 from models.chat.access.membership import belongs, require
 from models.chat.identity.actors import Actor
 from models.chat.tables import UserGroup
-from specd._db.reader import Db
+from specd.db import Db
 
 MANAGE = USER_GROUP_GROUPS["can_manage_group"]
 

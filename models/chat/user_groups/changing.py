@@ -24,8 +24,8 @@ from models.chat.organization.changes import lock_realm
 from models.chat.tables import Subgroup, UserGroup, UserGroupMember
 from models.chat.user_groups.administering import access_group_to_change
 from models.chat.user_groups.errors import NoNewGroupData
-from specd._db.dialects import id_in
-from specd._db.json import Json
+from models.dialects import id_in
+from models.json import Json
 
 
 @dataclass(frozen=True, slots=True)

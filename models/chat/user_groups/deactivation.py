@@ -20,7 +20,7 @@ from models.chat.organization.changes import append_change, lock_realm
 from models.chat.tables import Channel, Realm, Subgroup, UserGroup
 from models.chat.user_groups.administering import access_group_to_change
 from models.chat.user_groups.errors import GroupInUse
-from specd._db.dialects import id_in
+from models.dialects import id_in
 
 
 class Objection(TypedDict, total=False):

@@ -17,8 +17,8 @@ from models.chat.sending.notices import send_direct_notices
 from models.chat.tables import User, UserGroup, UserGroupMember
 from models.chat.user_groups.administering import access_group_to_change, require_group
 from models.chat.user_groups.errors import AlreadyGroupMember, NotGroupMember
-from specd._db.dialects import id_in
-from specd._db.reader import Db
+from models.dialects import id_in
+from specd.db import Db
 
 ADD, REMOVE, JOIN, LEAVE = (
     USER_GROUP_GROUPS[name]
@@ -30,7 +30,7 @@ ADD, REMOVE, JOIN, LEAVE = (
     )
 )
 
-MOST_NOTIFIED = 100
+MAX_NOTIFIED = 100
 """Nobody is notified of a change of more users at once."""
 
 
@@ -99,7 +99,7 @@ def _notify_members(
     now: datetime,
 ) -> None:
     """Send the people among the users a notice; `change`: "added you to" or "removed you from"."""
-    if len(user_ids) > MOST_NOTIFIED:
+    if len(user_ids) > MAX_NOTIFIED:
         return
     people = session.scalars(
         select(User.id)

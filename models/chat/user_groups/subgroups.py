@@ -22,8 +22,8 @@ from models.chat.user_groups.errors import (
     NotSubgroup,
     SubgroupCycle,
 )
-from specd._db.dialects import id_in
-from specd._db.reader import Db
+from models.dialects import id_in
+from specd.db import Db
 
 
 def add_subgroups(

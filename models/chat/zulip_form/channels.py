@@ -11,7 +11,7 @@ from models.chat.zulip_form.fitting import Changes, UniqueNames
 from models.chat.zulip_form.groups import Groups
 from models.chat.zulip_form.people import People
 from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
-from specd._db.json import Json
+from models.json import Json
 
 CHANNELS, SUBSCRIPTIONS = "zerver_stream", "zerver_subscription"
 EMPTY_NAME = "general chat"

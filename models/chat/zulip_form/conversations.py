@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from models.chat.zulip_form.channels import SUBSCRIPTIONS, Channels
 from models.chat.zulip_form.people import People
 from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
-from specd._db.json import Json
+from models.json import Json
 
 RECIPIENTS, GROUPS = "zerver_recipient", "zerver_huddle"
 PERSONAL, CHANNEL, GROUP = 1, 2, 3

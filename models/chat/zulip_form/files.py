@@ -12,7 +12,7 @@ from models.chat.uploads.names import HANDLE_LENGTH, check_media_type, check_nam
 from models.chat.zulip_form.fitting import Changes
 from models.chat.zulip_form.people import People
 from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
-from specd._db.json import Json
+from models.json import Json
 
 ATTACHMENTS, EMOJI = "zerver_attachment", "zerver_realmemoji"
 AVATARS = "avatars/records.json"

@@ -18,7 +18,7 @@ from models.chat.zulip_form.organization import Organization
 from models.chat.zulip_form.people import People
 from models.chat.zulip_form.personal import Personal
 from models.chat.zulip_form.rows import Source, rows_of
-from specd._db.json import Json
+from models.json import Json
 
 Rows = Iterator[Mapping[str, Json]]
 

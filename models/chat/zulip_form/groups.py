@@ -19,7 +19,7 @@ from models.chat.identity.roles import (
 from models.chat.zulip_form.fitting import Changes, UniqueNames
 from models.chat.zulip_form.people import People
 from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
-from specd._db.json import Json
+from models.json import Json
 
 GROUPS, NAMED = "zerver_usergroup", "zerver_namedusergroup"
 POLICY: Mapping[int, str] = {

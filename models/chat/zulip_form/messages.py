@@ -16,7 +16,7 @@ from models.chat.zulip_form.files import Uploads
 from models.chat.zulip_form.fitting import Changes
 from models.chat.zulip_form.people import People
 from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
-from specd._db.json import Json
+from models.json import Json
 
 MESSAGES, SCHEDULED = "zerver_message", "zerver_scheduledmessage"
 FLAGS = sum((*EDITABLE.values(), *FIXED.values())) | IS_PRIVATE

@@ -17,7 +17,7 @@ from models.chat.zulip_form.fitting import Changes
 from models.chat.zulip_form.groups import Groups
 from models.chat.zulip_form.rows import BrokenRow, Source, ZulipRow, rows_of
 from models.chat.zulip_form.settings import taken_settings
-from specd._db.json import Json
+from models.json import Json
 
 REALM = "zerver_realm"
 EDIT_HISTORY: Mapping[int, str] = {1: "all", 2: "moves", 3: "none"}

@@ -15,7 +15,7 @@ from models.chat.tables.setting_table import SETTINGS
 from models.chat.zulip_form.fitting import Changes, UniqueNames
 from models.chat.zulip_form.rows import Source, ZulipRow, rows_of
 from models.chat.zulip_form.settings import taken_settings
-from specd._db.json import Json
+from models.json import Json
 
 USERS, STUBS, CROSS_REALM = (
     "zerver_userprofile", "zerver_userprofile_mirrordummy", "zerver_userprofile_crossrealm",

@@ -9,8 +9,8 @@ from models.chat.tables.bots import KEY_MAX
 from models.chat.zulip_form.fitting import Changes
 from models.chat.zulip_form.people import People
 from models.chat.zulip_form.rows import Source, rows_of
+from models.json import Json
 from models.webhooks.addresses import URL_MAX
-from specd._db.json import Json
 
 ALERT_WORD_MAX = 100
 _INTERFACES = (1, 2)

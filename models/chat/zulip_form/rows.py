@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Protocol
 
-from specd._db.json import Json
+from models.json import Json
 
 Values = Mapping[str, Json]
 

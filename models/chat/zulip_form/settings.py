@@ -7,7 +7,7 @@ from models.chat.settings.user_settings import check_settings
 from models.chat.tables.setting_table import EMOJISETS, SETTINGS
 from models.chat.zulip_form.fitting import Changes
 from models.chat.zulip_form.rows import ZulipRow
-from specd._db.json import Json
+from models.json import Json
 
 AUTO_READ_POLICY = "resolved_topic_notice_auto_read_policy"
 AUTO_READ: Mapping[int, str] = {1: "always", 2: "except_followed", 3: "never"}

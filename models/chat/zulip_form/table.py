@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from specd._db.json import Json
+from models.json import Json
 
 RELEASES = (9, 10, 11, 12)
 """The releases of Zulip whose exports the table describes."""

@@ -22,7 +22,7 @@ from models.chat.zulip_form.conversations import CHANNEL, GROUP, PERSONAL
 from models.chat.zulip_form.organization import EDIT_HISTORY
 from models.chat.zulip_form.people import NOTIFICATION_EMAIL, UPLOADED
 from models.chat.zulip_form.settings import given_settings
-from specd._db.json import Json
+from models.json import Json
 
 Row = Mapping[str, Json]
 _ADDRESS = re.compile(

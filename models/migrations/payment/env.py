@@ -1,5 +1,5 @@
-"""Alembic's entry to the payment history: `specd._db.migrate` brings the connection and the lock, and
-builds indexes from the models.
+"""Alembic's entry to the payment history: `specd._db.migrate` brings the connection and the lock,
+and builds indexes from the models.
 """
 
 from alembic import context

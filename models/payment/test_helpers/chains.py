@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from models.payment.errors import PaymentMethodNotAllowed
 from models.payment.methods import MethodRow, list_methods
 from models.payment.test_helpers.errors import ChainDoesNotExist
-from specd._db.reader import Db
+from specd.db import Db
 
 
 def require_chain(db: Db, *, project_id: str, chain_id: int) -> None:

@@ -1,7 +1,7 @@
 """The errors of the test helpers."""
 
 from models.payment.errors import InvalidWebhookUrl
-from specd._db.errors import DomainError
+from specd.errors import DomainError
 
 
 class ChainDoesNotExist(DomainError):

@@ -10,8 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from models.payment.test_helpers.tables import SimulatedFault
-from specd._db.database import Database
-from specd._db.dialects import upsert
+from specd.db import Database, upsert
 
 SIMULATED = "simulated"
 """The failure of an attempt to post that was simulated."""

@@ -36,11 +36,10 @@ from models.payment.webhooks.outcomes import TAKEN, is_success
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.ranges import aside
 from models.rows import columns_of, read_row, read_rows
-from specd._db.reader import Db
-from specd._db.types import to_ms
+from specd.db import Db, to_ms
 
 QUEUED, RUNNING, DELIVERING, PASSED, FAILED = "queued", "running", "delivering", "passed", "failed"
-MOST_UNFINISHED = 50
+MAX_UNFINISHED = 50
 """The most unfinished runs of one project."""
 LONGEST_FAILURE = 500
 LONGEST_ANSWER = 200
@@ -132,8 +131,8 @@ def start(
     unfinished = select(func.count()).where(
         ScenarioRun.project_id == project_id, ScenarioRun.ended_at.is_(None)
     )
-    if session.execute(unfinished).scalar_one() >= MOST_UNFINISHED:
-        raise TooManyRuns(most=MOST_UNFINISHED)
+    if session.execute(unfinished).scalar_one() >= MAX_UNFINISHED:
+        raise TooManyRuns(most=MAX_UNFINISHED)
     run_id = str(uuid.uuid4())
     session.add(
         ScenarioRun(

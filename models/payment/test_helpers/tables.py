@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.payment.base import PaymentBase
 from models.payment.tables import UUID
-from specd._db.types import RowNumber, UtcMs
+from specd.db import RowNumber, UtcMs
 
 
 class SimulatedFault(PaymentBase):

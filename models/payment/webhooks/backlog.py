@@ -9,10 +9,9 @@ from models.payment.event_list import next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import ENABLED
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 
 _ENDPOINT = table_of(WebhookEndpoint)
 _DELIVERY = table_of(WebhookDelivery)
@@ -21,7 +20,7 @@ _is_served = and_(_ENDPOINT.c.status == ENABLED, _ENDPOINT.c.deleted_at.is_(None
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """`due`: messages whose time has come, `MOST_COUNTED` at most; `failing`: enabled endpoints
+    """`due`: messages whose time has come, `MAX_COUNTED` at most; `failing`: enabled endpoints
     that took nothing since their last failure. `oldest` is how long the oldest message has waited
     that an endpoint which does not fail could get.
     """
@@ -33,14 +32,14 @@ class Backlog:
 
 def find_backlog(db: Db, *, now: datetime) -> Backlog:
     """Return the present backlog. It costs two index look-ups for each enabled endpoint, and reads
-    no more than `MOST_COUNTED` messages.
+    no more than `MAX_COUNTED` messages.
     """
     is_unpaused = or_(_ENDPOINT.c.paused_until.is_(None), _ENDPOINT.c.paused_until <= now)
     due = (
         select(_DELIVERY.c.event_id)
         .join_from(_ENDPOINT, _DELIVERY, _DELIVERY.c.endpoint_id == _ENDPOINT.c.id)
         .where(_is_served, is_unpaused, _DELIVERY.c.next_try_at <= now)
-        .limit(MOST_COUNTED)
+        .limit(MAX_COUNTED)
     )
     failing = select(func.count()).where(_is_served, _ENDPOINT.c.failing_since.is_not(None))
     first_due = (

@@ -14,7 +14,7 @@ from models.payment.webhooks.endpoints import ENABLED, access_endpoint, access_r
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.ranges import LAST, IndexRange
 from models.rows import columns_of, read_rows
-from specd._db.reader import Db
+from specd.db import Db
 
 DUE = "due"
 _ID = re.compile(r"att_([0-9a-f]{16})")

@@ -17,7 +17,7 @@ from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
 from models.ranges import IndexRange, aside
 from models.rows import columns_of, row_of
-from specd._db.reader import Db
+from specd.db import Db
 
 ALL = "*"
 """Stands for every type of event, also for those that are added later."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from models.payment.events import MerchantEvent
 from models.payment.webhooks.endpoints import Endpoint
-from specd._db.types import to_ms
+from specd.db import to_ms
 
 PING = "ping"
 """The type of a message that tests an endpoint. It is no event: the log does not show it."""

@@ -16,8 +16,7 @@ from models.payment.tables import Event
 from models.payment.webhooks.endpoints import is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import for_each
-from specd._db.base import table_of
-from specd._db.dialects import upsert
+from specd.db import table_of, upsert
 
 EVENTS_AT_ONCE = 200
 """Events that an endpoint advances by in one unit of work."""

@@ -16,7 +16,7 @@ from models.payment.webhooks.events import WebhookEndpointDisabled
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from models.ranges import for_each
 from models.rows import columns_of, read_rows
-from specd._db.base import table_of
+from specd.db import table_of
 
 TAKEN, GIVEN_UP, UNWANTED = "taken", "given_up", "unwanted"
 """The last: the endpoint no longer subscribes to events of that type."""

@@ -17,8 +17,7 @@ from models.payment.webhooks import fan_out, outcomes, signing_secrets
 from models.payment.webhooks.endpoints import ENABLED, is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import IndexRange, aside
-from specd._db.base import table_of
-from specd._db.types import to_ms
+from specd.db import table_of, to_ms
 
 _ENDPOINT = table_of(WebhookEndpoint)
 _DELIVERY = table_of(WebhookDelivery)

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 from models.payment.webhooks.tables import WebhookSecret
 from models.payment.webhooks.vault import WebhookVault, purpose_of
 from models.webhooks import signing
-from specd._db.base import table_of
-from specd._db.reader import Db
+from specd.db import Db, table_of
 
 SECRETS_MAX = 5
 """The most secrets that sign at once. One more rotation ends the oldest."""

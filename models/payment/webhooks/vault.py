@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from models import secret_files
-from specd._db.sealing import SealedTexts
+from specd.db import SealedTexts
 
 
 class WebhookVault(SealedTexts):

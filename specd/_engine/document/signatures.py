@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from specd._engine.document.operation import Operation
-from specd._engine.errors import Spot
+from specd._engine.errors import SourceLocation
 
 
 def wanted(operation: Operation, name: str) -> str:
@@ -38,7 +38,7 @@ def _or_none(kind: str) -> str:
     return kind if kind.endswith("None") or kind == "object" else f"{kind} | None"
 
 
-def spot_of(function: Callable[..., Any]) -> Spot | None:
+def spot_of(function: Callable[..., Any]) -> SourceLocation | None:
     """Return where a function is defined; None if Python does not know."""
     try:
         file = inspect.getsourcefile(function)
@@ -49,5 +49,5 @@ def spot_of(function: Callable[..., Any]) -> Spot | None:
         return None
     for number, line in enumerate(lines):
         if line.lstrip().startswith(("def ", "async def ")):
-            return Spot(Path(file), first + number, len(line) - len(line.lstrip()) + 1)
-    return Spot(Path(file), first, 1)
+            return SourceLocation(Path(file), first + number, len(line) - len(line.lstrip()) + 1)
+    return SourceLocation(Path(file), first, 1)

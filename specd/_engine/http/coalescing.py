@@ -16,7 +16,7 @@ CLOSE_S = 0.0001
 """How closely a write has to follow the one before to wait."""
 WAIT_S = 0.0003
 """How long writes wait at most, and one request more."""
-MOST_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
 """What waits on one connection at most: beyond it, the transport has to know how much there is."""
 
 PIECE = 256 * 1024
@@ -96,7 +96,7 @@ class CoalescingTransport(asyncio.Transport):
             coalescer.hold(self, now)
         self._held.append(bytes(data))
         self._size += len(data)
-        if self._size > MOST_BYTES or now - coalescer.since > WAIT_S:
+        if self._size > MAX_BYTES or now - coalescer.since > WAIT_S:
             coalescer.flush()
 
     def flush(self) -> None:

@@ -15,7 +15,7 @@ from specd._engine.errors import Violation, invalid
 from specd._engine.http.guard import decode_text, pointer_step, unquote
 
 MAX_QUERY_FIELDS = 1000
-MOST_NAMED = 20
+MAX_NAMED = 20
 """How many names of a query an error lists."""
 LONGEST_COMPARED = 64
 """The longest name, in characters, that is compared with those of the document."""
@@ -65,7 +65,7 @@ def find_violations(
 ) -> list[Violation]:
     """Return violations for the first names of a query that are unknown or wrongly repeated."""
     found = chain(_of_unknown(unknown, known), _of_repeated(query, single))
-    return list(islice(found, MOST_NAMED))
+    return list(islice(found, MAX_NAMED))
 
 
 def _of_unknown(unknown: AbstractSet[str], known: AbstractSet[str]) -> Iterator[Violation]:

@@ -23,9 +23,9 @@ LEAST_BYTES = 16 * 1024
 """What a client takes of an answer within the deadline, or all that is left of it."""
 DEADLINES = 6
 """Within so many deadlines it takes the whole of an answer that is larger than that."""
-MOST_UNREAD = 32 * 1024 * 1024
+MAX_UNREAD = 32 * 1024 * 1024
 """Bytes that all clients of the process together may leave unread."""
-MOST_OF_ONE = MOST_UNREAD // 4
+MAX_OF_ONE = MAX_UNREAD // 4
 """Bytes that all connections of one user may leave unread, so that nobody fills the process."""
 READER = "specd.reader"
 """Key of the ASGI scope: a function that takes the reader of the answer."""
@@ -78,8 +78,8 @@ class SlowReaders:
         """Note that the connection's buffer is full, because its client reads too slowly."""
         self._full[connection] = None
         its = [each for each in self._full if each.reader == connection.reader]
-        self._end_oldest(its, MOST_OF_ONE)
-        self._end_oldest(list(self._full), MOST_UNREAD)
+        self._end_oldest(its, MAX_OF_ONE)
+        self._end_oldest(list(self._full), MAX_UNREAD)
 
     def _end_oldest(self, waiting: list[Connection], most: int) -> None:
         """Until the others have no more unread than that; the last one has just become full."""

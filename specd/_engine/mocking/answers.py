@@ -52,7 +52,7 @@ _CONCRETE = {"text": "text/plain", "image": "image/png"}
 _BODILESS = (204, 205, 304)
 Resolve = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """From an object of the document to what it refers to."""
-MOST_IN_HEADER = 2000
+MAX_IN_HEADER = 2000
 _OF_THE_SERVER = frozenset(
     ("connection", "content-encoding", "content-length", "content-type", "date",
      "keep-alive", "proxy-connection", "trailer", "transfer-encoding", "upgrade")
@@ -120,7 +120,7 @@ class Answers:
         headers = list(response.headers)
         if isinstance(error, InvalidRequest):
             found = [{"path": each.path, "message": each.message} for each in error.violations]
-            headers.append(("Sl-Violations", json.dumps(found)[:MOST_IN_HEADER]))
+            headers.append(("Sl-Violations", json.dumps(found)[:MAX_IN_HEADER]))
         if isinstance(error, Unauthenticated):
             headers += [("WWW-Authenticate", challenge) for challenge in error.challenges]
         return replace(response, headers=tuple(headers))

@@ -30,7 +30,7 @@ from specd._engine.serving.app import build_app
 from specd._engine.serving.health import PATHS
 
 PROBLEM = "application/problem+json"
-_MOST_ADDRESSES = 100
+_MAX_ADDRESSES = 100
 _FUNCTIONS = ("x-apikeyInfoFunc", "x-bearerInfoFunc", "x-openIdConnectInfoFunc", "x-tokenInfoFunc")
 
 
@@ -104,7 +104,7 @@ def base_paths_of(document: Mapping[str, Any]) -> list[str]:
             list(dict.fromkeys(map(str, (each.get("default", ""), *(each.get("enum") or ())))))
             for each in variables.values()
         ]
-        for chosen in islice(product(*values), _MOST_ADDRESSES):
+        for chosen in islice(product(*values), _MAX_ADDRESSES):
             url = str(server.get("url", ""))
             for name, value in zip(variables, chosen, strict=True):
                 url = url.replace("{" + name + "}", value)

@@ -26,11 +26,11 @@ DEEP = 4
 """How deep optional parts are made."""
 DEEPEST = 100
 """How deep parts are made that a schema demands."""
-MOST_FAILURES = 200
+MAX_FAILURES = 200
 """Parts of one value that cannot be made before it is given up: their number may double with each
 level.
 """
-MOST_PARTS = 200
+MAX_PARTS = 200
 """How many parts are made below the second level before optional ones are left out."""
 TRIES = 24
 LONGEST_LIST = 1_000
@@ -166,7 +166,7 @@ class _Maker:
         self._rng = rng
         self._is_full = is_full
         self._is_random = is_random
-        self._left = MOST_PARTS
+        self._left = MAX_PARTS
         self._failures = 0
         self._inside: list[str] = []
         """The references that the parts being made are inside of."""
@@ -175,7 +175,7 @@ class _Maker:
         """Return a value. Raise `Impossible`."""
         reference = str(schema.get("$ref", "")) if isinstance(schema, Mapping) else ""
         is_too_deep = depth > DEEPEST or (reference and self._inside.count(reference) > 1)
-        if is_too_deep or self._failures > MOST_FAILURES:
+        if is_too_deep or self._failures > MAX_FAILURES:
             self._failures += 1
             raise Impossible
         if depth > 1:

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import yaml
 
-from specd._engine.errors import DocumentError, Spot
+from specd._engine.errors import DocumentError, SourceLocation
 from specd._engine.openapi.structure import SECTIONS, Steps, children, steps_of, walk
 from specd._engine.openapi.wording import NOTHING, did_you_mean, points_nowhere, reach
 
@@ -506,7 +506,7 @@ def _lines_of(quoted: re.Match[bytes]) -> bytes:
 
 def _too_deep(path: Path, line: int = 1) -> DocumentError:
     reason = f"objects and lists are nested deeper than {MAX_DEPTH} levels"
-    return DocumentError(f"{path}:{line}:1: {reason}", spot=Spot(path, line, 1))
+    return DocumentError(f"{path}:{line}:1: {reason}", spot=SourceLocation(path, line, 1))
 
 
 def _check_size(path: Path, content: Any) -> None:
@@ -564,7 +564,7 @@ def _is_whole(text: str) -> bool:
 
 def _error_of(path: Path, at: Steps, problem: str) -> DocumentError:
     place = "/".join(ascii(str(step))[1:-1][:60] for step in at[:20])
-    return DocumentError(f"{path}: #/{place}: {problem}", spot=Spot(path, 1, 1))
+    return DocumentError(f"{path}: #/{place}: {problem}", spot=SourceLocation(path, 1, 1))
 
 
 def _parse_json(text: bytes) -> Any:
@@ -620,7 +620,9 @@ _REMEDIES = {
 
 
 def _error_at(path: Path, mark: Any, problem: str) -> DocumentError:
-    spot = Spot(path, mark.line + 1, mark.column + 1) if mark else Spot(path, 1, 1)
+    spot = (
+        SourceLocation(path, mark.line + 1, mark.column + 1) if mark else SourceLocation(path, 1, 1)
+    )
     return DocumentError(f"{path}:{spot.line}:{spot.column}: {problem}", spot=spot)
 
 

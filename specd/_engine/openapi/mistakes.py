@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from specd._engine.errors import DocumentError, Spot
+from specd._engine.errors import DocumentError, SourceLocation
 from specd._engine.openapi.loading import Bundle, compose, flatten
 from specd._engine.openapi.structure import Steps
 from specd._engine.printable import printable
@@ -23,7 +23,7 @@ MOST = 50
 """The mistakes that a report writes out."""
 PLACES = 5
 """The places of one mistake that a report writes out."""
-MOST_CHARACTERS = 4000
+MAX_CHARACTERS = 4000
 """Of one mistake in a report."""
 
 
@@ -55,8 +55,8 @@ class Mistakes(DocumentError):
 
 
 def shortened(text: str) -> str:
-    """Return a text of at most `MOST_CHARACTERS`."""
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
+    """Return a text of at most `MAX_CHARACTERS`."""
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}..."
 
 
 def in_order(found: Iterable[Mistake]) -> tuple[Mistake, ...]:
@@ -108,7 +108,7 @@ def shown(file: Path) -> str:
     return str(file) if name.startswith("..") else name
 
 
-def of_spot(spot: Spot, message: str, place: str = "") -> Mistake:
+def of_spot(spot: SourceLocation, message: str, place: str = "") -> Mistake:
     """Return the mistake at a spot of a file, whose name the message need not repeat."""
     for start in (f"{spot.file}:{spot.line}:{spot.column}: ", f"{spot.file}: "):
         message = message.removeprefix(start)
@@ -132,7 +132,7 @@ class Locator:
         spot = error.spot or self.spot(error.at)
         return of_spot(spot, str(error), place)
 
-    def spot(self, steps: Steps) -> Spot:
+    def spot(self, steps: Steps) -> SourceLocation:
         """Return where a part is: its key, or the item of its list. For a part that is not there,
         the nearest around it.
         """
@@ -140,7 +140,7 @@ class Locator:
         for file, own in self._candidates(steps):
             mark, left = _mark_of(self._root(file), own, self._known)
             if best is None or not left:
-                best = Spot(file, mark.line + 1, mark.column + 1)
+                best = SourceLocation(file, mark.line + 1, mark.column + 1)
             if not left:
                 break
         assert best is not None  # the document's own file is always a candidate

@@ -22,12 +22,12 @@ from specd._engine.errors import DocumentError
 from specd._engine.http.proxies import TrustedProxies
 from specd._engine.openapi.mistakes import Mistake, Mistakes, place_of
 from specd._engine.openapi.rules import Checked, unserved_servers
-from specd._engine.service import Chore, Service
+from specd._engine.service import PeriodicTask, Service
 from specd._engine.serving.engine import Engine
 from specd._engine.serving.health import Probes
 from specd._engine.serving.stalls import StallMeter
 from specd._engine.serving.usage import UsageMeter
-from specd._library_internals import require_seams
+from specd._library_internals import check_library_internals
 
 log = structlog.get_logger("specd.app")
 
@@ -52,7 +52,7 @@ def build_app(
     Documents are checked and compiled here and now. Raise `Mistakes` with all that is wrong in them
     and their handlers.
     """
-    require_seams("connexion", "uvicorn")
+    check_library_internals("connexion", "uvicorn")
     services = tuple(services)
     inner: ASGIApp = _no_page
     if pages is not None:
@@ -148,14 +148,14 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
                 service.database.dispose()
 
 
-async def _repeat(service: Service, chore: Chore) -> None:
+async def _repeat(service: Service, chore: PeriodicTask) -> None:
     is_done = True
     while True:
         await asyncio.sleep(chore.every_s)
         is_done = await _run(service, chore, logs_failure=is_done)
 
 
-async def _run(service: Service, chore: Chore, *, logs_failure: bool = True) -> bool:
+async def _run(service: Service, chore: PeriodicTask, *, logs_failure: bool = True) -> bool:
     """Return whether the chore succeeded; a failure is logged unless the last run failed too."""
     try:
         await asyncio.to_thread(chore.run, service.database, service.clock.now())

@@ -37,7 +37,7 @@ from specd._engine.serving.refusals import refused
 
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
-MOST_WAITING = 16
+MAX_WAITING = 16
 """How many requests of one connection may wait for their turn before no more is parsed."""
 PIECE = 1024
 """How much is parsed at a time of what may hold more requests than that."""
@@ -151,9 +151,9 @@ class Protocol(HttpToolsProtocol):
         if self._unparsed:
             data, self._unparsed = self._unparsed + data, b""
         # Every head ends with an empty line, of whatever protocol the parser takes it for.
-        step = PIECE if data.count(b"\r\n\r\n") > MOST_WAITING else len(data) or 1
+        step = PIECE if data.count(b"\r\n\r\n") > MAX_WAITING else len(data) or 1
         for start in range(0, len(data), step):
-            if self.flow.read_paused or len(self.pipeline) >= MOST_WAITING:
+            if self.flow.read_paused or len(self.pipeline) >= MAX_WAITING:
                 self._unparsed = data[start:]
                 self.flow.pause_reading()
                 return
@@ -176,7 +176,7 @@ class Protocol(HttpToolsProtocol):
     def _parse_on(self) -> None:
         if not self._unparsed or self.transport.is_closing():
             return
-        if len(self.pipeline) >= MOST_WAITING:  # the rest is not scanned again for each answer
+        if len(self.pipeline) >= MAX_WAITING:  # the rest is not scanned again for each answer
             self.flow.pause_reading()
         else:
             self.data_received(b"")

@@ -69,7 +69,7 @@ def test_one_that_is_used_is_not_closed_under_its_user(monkeypatch: pytest.Monke
 
 def test_the_oldest_of_too_many_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
-        monkeypatch.setattr(pools, "MOST_KEPT", 1)
+        monkeypatch.setattr(pools, "MAX_KEPT", 1)
         kept = Pools(lambda scheme: Pool())
         first, second = await used(kept, A), await used(kept, B)
         third = await used(kept, C)

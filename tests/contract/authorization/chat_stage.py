@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import DataExport, RealmEmoji, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.authorization.policy import Case, filled
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel

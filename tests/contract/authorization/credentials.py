@@ -26,8 +26,8 @@ from models.chat.moves import stopping
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
 from pages import chat as chat_pages
-from specd._db.database import Database
 from specd._pages.app import build_pages
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.calls import (
     NOTICE,

@@ -21,8 +21,7 @@ from models.chat.identity.actors import find_realm
 from models.chat.identity.roles import EmailVisibility, Role
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, ChannelFolder, ProfileValue, RealmEmoji
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 from tests.contract.authorization.chat_stage import HOST, ChatStage, members
 from tests.support.chat.app import ChatClient, SentFile
 from tests.support.chat.channels import make_channel, subscribe

@@ -11,8 +11,8 @@ import httpx
 from models.payment import keys
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from pages import checkout
-from specd._db.database import Database
 from specd._pages.app import build_pages
+from specd.db import Database
 from tests.contract.authorization.credentials import GOOD, Use
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock

@@ -12,8 +12,7 @@ from models.payment import event_list, keys
 from models.payment.settlement import apply_settlement
 from models.payment.test_helpers import runs
 from models.payment.test_helpers.scenarios import CATALOGUE
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 from tests.contract.authorization.policy import Case, filled
 from tests.support.contract import ContractClient
 from tests.support.payment.app import PaymentApp

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from demo.local_server import LocalServer
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.authorization import credentials as of
 from tests.contract.authorization import payment_credentials as payment
 from tests.contract.authorization.credentials import GOOD, Scene, Use

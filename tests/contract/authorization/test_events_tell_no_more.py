@@ -17,7 +17,7 @@ import pytest
 
 import specs
 from handlers.chat import events as operations
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.continuity.history import FOLLOWERS, Follower, History
 from tests.contract.continuity.operations.table import OPERATIONS
 from tests.support.chat.app import ChatClient

@@ -26,7 +26,7 @@ from models.payment.webhooks.tables import (
     WebhookEndpoint,
     WebhookSecret,
 )
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.authorization.contents import counting
 from tests.contract.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.support.contract import ContractClient, operations_of

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import specs
-from handlers.chat.wire.envelope import MOST_IGNORED
+from handlers.chat.wire.envelope import MAX_IGNORED
 from models.chat.base import ChatBase
 from models.payment.base import PaymentBase
 from tests.contract.authorization.chat_stage import ChatStage
@@ -97,7 +97,7 @@ def test_chat_ignores_what_is_not_a_parameter(
     plain = chat_stage.answer(case, "owner", "plain").json()
     laden = replace(case, request={**case.request, **dict.fromkeys(foreign, 1)})
     answer = chat_stage.answer(laden, "owner", "laden").json()
-    assert answer.pop("ignored_parameters_unsupported") == foreign[:MOST_IGNORED]
+    assert answer.pop("ignored_parameters_unsupported") == foreign[:MAX_IGNORED]
     for name in MADE_BY_CHANCE.get(case.operation, ()):
         assert answer.pop(name) != plain.pop(name), "another one every time"
     assert answer == plain

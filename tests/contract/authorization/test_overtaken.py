@@ -22,7 +22,7 @@ from models.chat.identity.roles import Role
 from models.chat.tables import Realm, User
 from models.payment import keys
 from models.payment.base import PaymentBase
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.authorization import payment_stage
 from tests.contract.authorization.chat_stage import HOST, call_of, furnish, members
 from tests.contract.authorization.conftest import NOW

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import specs
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.authorization.chat_stage import HOST, ChatStage, members
 from tests.contract.authorization.policy import ALLOWED, PERMISSIONS, Case, load
 from tests.support.chat.app import ChatClient

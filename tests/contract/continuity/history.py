@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.continuity.comparing import count_heard, differences
 from tests.contract.continuity.operations.own import authorize_calls, mute_some
 from tests.contract.continuity.operations.table import OPERATIONS

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import specs
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.continuity.history import History
 from tests.contract.continuity.operations.table import LEFT_OUT, OPERATIONS
 from tests.contract.continuity.store import APPLIERS

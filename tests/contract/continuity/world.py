@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.people import Cast, Member
 from tests.support.frozen_clock import FrozenClock
 

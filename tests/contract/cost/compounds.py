@@ -16,7 +16,7 @@ WORDS_OF = {
     "in": ("home", "all"),
     "channels": ("public", "web-public", "archived"),
 }
-MOST_LISTED = 5000
+MAX_LISTED = 5000
 
 
 def compounds(stage: ChatStage) -> Iterator[tuple[Base, str, Parameters]]:
@@ -113,7 +113,7 @@ def _lists(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base, 
                 f"all messages ({name}, {markdown})",
                 lambda part, t=(terms), m=markdown: {
                     "anchor": "newest",
-                    "num_before": int(MOST_LISTED * part),
+                    "num_before": int(MAX_LISTED * part),
                     "num_after": 0,
                     "narrow": t,
                     "apply_markdown": m,
@@ -124,7 +124,7 @@ def _lists(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base, 
             f"all messages ({name})",
             lambda part, t=(terms): {
                 "anchor": "newest",
-                "num_before": int(MOST_LISTED * part),
+                "num_before": int(MAX_LISTED * part),
                 "num_after": 0,
                 "narrow": t,
                 "op": "add",
@@ -136,7 +136,7 @@ def _lists(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base, 
             bases["update_message_flags"],
             f"all messages ({flag})",
             lambda part, f=flag: {
-                "messages": stage.pools.numbers["messages"][: int(MOST_LISTED * part)],
+                "messages": stage.pools.numbers["messages"][: int(MAX_LISTED * part)],
                 "op": "add",
                 "flag": f,
             },

@@ -313,7 +313,7 @@ class Crowd:
         own = select(ScheduledMessage.id).where(ScheduledMessage.sender_id == othello)
         own = own.order_by(ScheduledMessage.id)
         words = ("word " * (LONG // 5))[:LONG]
-        kept = words[: (quotas.MOST_BYTES - 1_000_000) // (2 * Scale.mine)]
+        kept = words[: (quotas.MAX_BYTES - 1_000_000) // (2 * Scale.mine)]
         self._copy(
             ScheduledMessage,
             self.session.execute(own).scalars().first(),

@@ -11,7 +11,7 @@ import orjson
 
 from tests.contract.cost.places import Document, Place
 
-MOST_BYTES = 900_000
+MAX_BYTES = 900_000
 """What one value may weigh as JSON, so that the request with it is below the limit of bodies."""
 
 LONGEST_STORED = 10_000
@@ -204,10 +204,10 @@ def _part_of(make: Callable[[int], str], size: int, part: float) -> str:
 
 def fitting(make: Callable[[int], str], size: int) -> str:
     """A text of at most that many characters, and no more bytes than a request may have."""
-    text = make(min(size, MOST_BYTES))[:size]
+    text = make(min(size, MAX_BYTES))[:size]
     weight = len(orjson.dumps(text))
-    if weight > MOST_BYTES:
-        text = text[: len(text) * MOST_BYTES // weight]
+    if weight > MAX_BYTES:
+        text = text[: len(text) * MAX_BYTES // weight]
     return text
 
 
@@ -224,7 +224,7 @@ def _arrays(document: Document, place: Place, pools: Pools) -> Iterator[tuple[st
                 kinds["unknown"] = lambda n: 1_000_000_000 + n
                 kinds["the same"] = lambda n: 1
             case "string":
-                longest = min(alternative.get("maxLength", 1000), MOST_BYTES // most)
+                longest = min(alternative.get("maxLength", 1000), MAX_BYTES // most)
                 for name, texts in pools.texts.items():
                     kinds[name] = lambda n, pool=texts: pool[n % len(pool)]
                 kinds["fresh"] = lambda n: f"fresh {n}"
@@ -234,7 +234,7 @@ def _arrays(document: Document, place: Place, pools: Pools) -> Iterator[tuple[st
             case "array":
                 kinds["pairs"] = lambda n, one=alternative: document.typical(one, n)
             case _:
-                kinds.update(_items(document, alternative, pools, MOST_BYTES // most))
+                kinds.update(_items(document, alternative, pools, MAX_BYTES // most))
         for name, kind in kinds.items():
             label = f"{name} items" + (f" (alternative {number})" if number else "")
             yield label, lambda part, kind=kind: [kind(n) for n in range(int(most * part))]
@@ -305,6 +305,6 @@ def _objects() -> Iterator[tuple[str, Filling]]:
         },
     )
     yield "a long text", lambda part: {
-        "0": {"text": "a" * int(MOST_BYTES * part), "order": "1"}, "subtype": "a"
+        "0": {"text": "a" * int(MAX_BYTES * part), "order": "1"}, "subtype": "a"
     }  # fmt: skip
     yield "deep", deep

@@ -27,14 +27,14 @@ LINEAR = 1.3
 KEPT_S = 0.05
 FEW = 4
 """So many statements more are for the kinds of things a request names, not for each of them."""
-MOST_ANSWERED = 24 * 1024 * 1024
+MAX_ANSWERED = 24 * 1024 * 1024
 """Bytes of an answer: 10 MB of Markdown and HTML, as JSON and with what a search marks."""
 WRITTEN_FOR_SENT = 8
 """Bytes of rows for each byte of a request: texts are kept as Markdown and HTML, and told."""
 WRITTEN_ANYWAY = 16 * 1024
 WRITTEN_FOR_PERSON = 112
 """What a request may write besides, and for each person that it can tell or name."""
-MOST_LOGGED = 2 * 1024
+MAX_LOGGED = 2 * 1024
 
 Make = Callable[[float], httpx.Request]
 """A request that is filled to a part of what the document allows."""
@@ -133,9 +133,9 @@ class Judge:
 
     def _heavy(self, operation: str, cost: Cost) -> list[str]:
         faults = []
-        if cost.answered > MOST_ANSWERED:
+        if cost.answered > MAX_ANSWERED:
             faults.append("too large an answer")
-        if cost.logged > MOST_LOGGED:
+        if cost.logged > MAX_LOGGED:
             faults.append("too much in the log")
         most = WRITTEN_ANYWAY + WRITTEN_FOR_PERSON * self.stage.people
         if operation in self._writes_more:

@@ -22,8 +22,8 @@ from sqlalchemy import Engine, event
 import specd._engine.serving.engine
 from models.chat.rendering.links import Linkifiers
 from specd import _logs as logs
-from specd._db.database import Database
 from specd._engine.serving.request_log import RequestLog
+from specd.db import Database
 from tests.contract.cost.weighing import take_bytes
 
 NOTICE_MAX = 3000

@@ -28,7 +28,7 @@ SILENT_S = 120.0
 """By the clock, for a process that neither answers nor works."""
 KEPT = 16
 """Inputs of a target that are changed and crossed; the dearest."""
-MOST_SEGMENTS = 12
+MAX_SEGMENTS = 12
 REPEATED, NESTED, RISING = "repeated", "nested", "rising"
 SHAPES = (REPEATED, REPEATED, REPEATED, NESTED, RISING)
 NUMBER = "{n}"
@@ -312,7 +312,7 @@ class Search:
         crossed = []
         for mine, theirs in zip(one, other, strict=True):
             cut, end = self.random.randint(0, len(mine)), self.random.randint(0, len(theirs))
-            crossed.append((mine[:cut] + theirs[end:])[:MOST_SEGMENTS] or mine)
+            crossed.append((mine[:cut] + theirs[end:])[:MAX_SEGMENTS] or mine)
         return tuple(crossed)
 
     def _changed(self, track: Track, grammar: Grammar) -> Track:
@@ -320,7 +320,7 @@ class Search:
         at = random.randrange(len(segments))
         segment = segments[at]
         match random.randrange(8):
-            case 0 if len(segments) < MOST_SEGMENTS:
+            case 0 if len(segments) < MAX_SEGMENTS:
                 segments.insert(random.randint(0, len(segments)), self._segment(grammar))
             case 1 if len(segments) > 1:
                 del segments[at]

@@ -15,7 +15,7 @@ import orjson
 from sqlalchemy.orm import Session
 
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.authorization import chat_stage, payment_stage
 from tests.contract.authorization.policy import ALLOWED, Case, filled, load
 from tests.contract.cost.crowd import Crowd, Scale
@@ -33,9 +33,9 @@ from tests.support.payment.factories import make_payment
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ACTORS = ("member", "guest", "administrator", "owner", "project", "nobody")
 """Who asks: the first of these who may."""
-MOST_IN_TARGET = 24_000
+MAX_IN_TARGET = 24_000
 """Bytes of a query that a server takes; a longer one goes as a form with `method=GET`."""
-MOST_BODY = 1024 * 1024
+MAX_BODY = 1024 * 1024
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -134,14 +134,14 @@ class ChatStage(Stage):
         pairs = [(name, _text(item)) for name, item in parameters.items() if item is not None]
         form = urlencode(pairs).encode()
         if method == "GET":
-            if len(form) <= MOST_IN_TARGET:
+            if len(form) <= MAX_IN_TARGET:
                 return client.build("GET", f"{path}?{form.decode()}" if form else path)
             form = b"method=GET&" + form
         headers["Content-Type"] = FORM
-        if len(form) > MOST_BODY - 100 and method != "GET":
+        if len(form) > MAX_BODY - 100 and method != "GET":
             form = orjson.dumps(parameters)
             headers["Content-Type"] = "application/json"
-        form = form[:MOST_BODY]
+        form = form[:MAX_BODY]
         verb = "POST" if method == "GET" else method
         return client.build(verb, path, content=form, headers=headers)
 

@@ -24,10 +24,10 @@ from adapters.images.shrinking import CPU_S
 from cli.chat_mail import LARGEST_MAIL, read_at_once
 from models.chat.alert_words import standing_alone
 from models.chat.common.url_templates import is_url_template
-from models.chat.editing.history import MOST_BYTES, MOST_DIFFED, MOST_EDITS
+from models.chat.editing.history import MAX_BYTES, MAX_DIFFED, MAX_EDITS
 from models.chat.errors import ChatError
 from models.chat.identity.passwords import LENGTH_MAX, is_strong
-from models.chat.incoming_mail import MOST_READ, AutomaticMail, UnreadableMail
+from models.chat.incoming_mail import MAX_READ, AutomaticMail, UnreadableMail
 from models.chat.messages.search import vector_of
 from models.chat.messages.widgets import describe_widget
 from models.chat.messages.words import parse_query, stem_of
@@ -45,18 +45,19 @@ from models.chat.rendering import (
     topic_links,
 )
 from models.chat.rendering.code import HIGHLIGHT_MAX, LANGUAGES
-from models.chat.rendering.links import MOST_LINKIFIERS, Linkifier, Linkifiers
+from models.chat.rendering.links import MAX_LINKIFIERS, Linkifier, Linkifiers
 from models.chat.rendering.previews import Preview
 from models.chat.rendering.quotes import inert_line, snippet
 from models.chat.rendering.texts import CONTENT_MAX, shorten
 from specd import _logs as logs
+from specd import parse_pairs
 from specd._engine.http.guard import check_text as check_json_text
 from specd._engine.http.guard import load_json
 from specd._engine.http.multipart import parse_parts
-from specd._engine.http.queries import MAX_QUERY_FIELDS, parse_pairs
+from specd._engine.http.queries import MAX_QUERY_FIELDS
 from tests.contract.cost.crowd import Scale
 from tests.contract.cost.searching import BOUND_S, NUMBER, Grammar, Target, Work, calls
-from tests.contract.cost.stage import MOST_BODY, Stage, chat_on, payment_on
+from tests.contract.cost.stage import MAX_BODY, Stage, chat_on, payment_on
 
 TOPIC_MAX = 60
 LONGEST_PATTERN = 1000
@@ -265,7 +266,7 @@ class OwnLinkifiers(Work):
             if check_linkifier(LinkifierFacts(each, template)).failure is None
         ]
         links._compile.cache_clear()
-        return (allowed * MOST_LINKIFIERS)[:MOST_LINKIFIERS], texts[1]
+        return (allowed * MAX_LINKIFIERS)[:MAX_LINKIFIERS], texts[1]
 
     def run(self, prepared: tuple[list[Linkifier], str]) -> None:
         linkifiers, text = prepared
@@ -294,8 +295,8 @@ class Diffs(Work):
     def run(self, prepared: list[str]) -> None:
         before, after = prepared
         size = len(before) + len(after) + 1
-        fine = max(min(MOST_DIFFED // size, MOST_EDITS), 0)
-        for number in range(min(MOST_EDITS, max(MOST_BYTES // size * 2, 1))):
+        fine = max(min(MAX_DIFFED // size, MAX_EDITS), 0)
+        for number in range(min(MAX_EDITS, max(MAX_BYTES // size * 2, 1))):
             compare = content_html_diff if number < fine else coarse_html_diff
             compare(*(prepared if number % 2 else prepared[::-1]))
 
@@ -561,7 +562,7 @@ def read_form(text: str) -> None:
 def read_parts(text: str) -> None:
     raw = b"--q\r\n" + text.encode() + b"\r\n--q--\r\n"
     with suppress(ProblemException):
-        parse_parts(raw[:MOST_BODY], "multipart/form-data; boundary=q", limit=MAX_QUERY_FIELDS)
+        parse_parts(raw[:MAX_BODY], "multipart/form-data; boundary=q", limit=MAX_QUERY_FIELDS)
 
 
 class Requests(Work):
@@ -582,7 +583,7 @@ class Requests(Work):
         base, place = self._places[int(number) % len(self._places)]
         request = self._stage.build(base, place, self._value(place, texts[1], int(size)))
         room = 1.0
-        while len(request.content) >= MOST_BODY and room > 0.1:
+        while len(request.content) >= MAX_BODY and room > 0.1:
             room /= 2  # whole, rather than cut in the middle of its encoding
             text = texts[1][: int(len(texts[1]) * room)]
             request = self._stage.build(base, place, self._value(place, text, int(size)))
@@ -833,7 +834,7 @@ def pictures() -> Iterator[Work]:
 
 _MESSAGE = markdown(CONTENT_MAX)
 _PATTERNS = Grammar(20 * LONGEST_PATTERN, PATTERN_PIECES, pattern, ("", "\n", ""))
-_ARRAY = Grammar(MOST_BODY, JSON, json_value, ("[", ",", "]"))
+_ARRAY = Grammar(MAX_BODY, JSON, json_value, ("[", ",", "]"))
 _PLACE = Grammar(20, make=a_place, is_choice=True)
 _NARROW = Grammar(400_000, (), term, ("[", ",", "]"))
 
@@ -869,13 +870,13 @@ _ALL = (
     _target(
         "mail",
         mail,
-        Grammar(MOST_READ, MAIL_HEADERS, mail_junk),
-        Grammar(MOST_READ, MAIL_BODY, mail_junk),
+        Grammar(MAX_READ, MAIL_HEADERS, mail_junk),
+        Grammar(MAX_READ, MAIL_BODY, mail_junk),
     ),
     _target("json", calls(read_json), _ARRAY),
-    _target("loose-json", calls(read_json), Grammar(MOST_BODY, LOOSE_JSON, json_value)),
-    _target("forms", calls(read_form), Grammar(MOST_BODY, FORM, any_text)),
-    _target("parts", calls(read_parts), Grammar(MOST_BODY, PARTS, any_text)),
+    _target("loose-json", calls(read_json), Grammar(MAX_BODY, LOOSE_JSON, json_value)),
+    _target("forms", calls(read_form), Grammar(MAX_BODY, FORM, any_text)),
+    _target("parts", calls(read_parts), Grammar(MAX_BODY, PARTS, any_text)),
     _target(
         "narrows",
         lambda: on_chat(Narrows),

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import inspect
 from sqlalchemy.orm import Session
 
-from specd._db.database import Database
+from specd.db import Database
 
 TABLE = "bytes_written"
 _SUM = f"SELECT of_table, sum(bytes) FROM {TABLE} GROUP BY of_table"

@@ -12,9 +12,9 @@ from urllib.parse import unquote, unquote_plus
 from openapi_core import Config, OpenAPI
 from openapi_core.testing import MockRequest
 
+from specd import Response
 from specd._engine.document.execution import WithDatabase
 from specd._engine.document.operation import Operation
-from specd._engine.response import Response
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._engine.serving.engine import Engine

@@ -13,8 +13,8 @@ import specs
 from models.chat.events.log import ClientEvent
 from models.chat.people.emoji import clients_kind
 from models.chat.tables import Event
-from specd._db.database import Database
 from specd._engine.document.schemas import Schemas
+from specd.db import Database
 from tests.support.chat.event_kinds import list_kinds
 
 DOCUMENT = specs.load("chat")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
-from specd._engine.error_docs import Failure
+from specd import Failure
 
 PAGE = Path(__file__).parents[3] / "docs/errors.md"
 SERVICES = {"payment": payment.list_failures, "chat": chat.list_failures}

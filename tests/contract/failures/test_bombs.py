@@ -1,7 +1,8 @@
 """Files, mails, pictures and payloads made to cost much: each is refused, or read, within bounds of
 processor time and memory, and what is wrong in it is named.
 
-Documents: tests/specd/engine/test_document_bombs.py. Bodies of requests: tests/specd/engine/test_cost.py.
+Documents: tests/specd/engine/test_document_bombs.py. Bodies of requests:
+tests/specd/engine/test_cost.py.
 """
 
 import gzip
@@ -27,9 +28,9 @@ from cli.chat_mail import read_at_once
 from models.chat.incoming_mail import TEXT_MAX, UnreadableMail
 from models.chat.integrations.catalogue import INTEGRATIONS, find_posts
 from models.chat.integrations.errors import MalformedPayload
-from models.chat.integrations.payloads import MOST_POSTS, Asked
-from specd._engine.errors import InvalidRequest
+from models.chat.integrations.payloads import MAX_POSTS, Asked
 from specd._engine.http.multipart import parse_parts
+from specd.errors import InvalidRequest
 from tests.support.cpu import cost_of
 from tests.support.pictures import (
     PIXEL,
@@ -253,7 +254,7 @@ def read_payload(name: str, payload: Any) -> str:
         posts = find_posts(INTEGRATIONS[name], payload, Asked(), only=None, exclude=None)
     except MalformedPayload as refused:
         return str(refused)
-    assert len(posts) <= MOST_POSTS
+    assert len(posts) <= MAX_POSTS
     return ""
 
 

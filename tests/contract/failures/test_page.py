@@ -7,7 +7,7 @@ import re
 import pytest
 
 import specs
-from specd._engine.error_docs import Failure
+from specd import Failure
 from specd._pages.app import build_pages
 from tests.contract.failures.page import PAGE, SERVICES, rendered
 from tests.support.served import documents_of

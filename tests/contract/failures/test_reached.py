@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.failures.page import SERVICES
 from tests.support.app import ServiceApp
 from tests.support.chat.app import ChatApp, ChatClient

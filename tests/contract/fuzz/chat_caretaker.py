@@ -17,7 +17,7 @@ from sqlalchemy import Table, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.tables import DataExport, EmailChange, Realm, User, VendorToken
-from specd._db.database import Database
+from specd.db import Database
 
 CARE_EVERY_S = 0.2
 SETTINGS_EVERY = 10

@@ -22,8 +22,8 @@ from models.payment.money import parse_amount
 METHOD = os.environ.get("SPECD_FUZZ_METHOD", "tusd-local")
 KEY = "Idempotency-Key"
 LONGEST_WAIT_S = 1
-MOST_WAIT_S = 30
-MOST_BODY_WAIT_S = 15
+MAX_WAIT_S = 30
+MAX_BODY_WAIT_S = 15
 HELD = ("/payments", "/expire")
 """The ends of the paths whose answers wait by their bodies."""
 UUID = "7ab0c098-d90a-4239-ac34-e62ee75eb63b"
@@ -62,11 +62,11 @@ def _hasten(case: Case) -> None:
     not at all.
     """
     if case.operation.path.endswith(HELD) and isinstance(case.body, dict):
-        wait = case.body.get("wait_s", MOST_BODY_WAIT_S)
-        if type(wait) is int and 0 <= wait <= MOST_BODY_WAIT_S:
+        wait = case.body.get("wait_s", MAX_BODY_WAIT_S)
+        if type(wait) is int and 0 <= wait <= MAX_BODY_WAIT_S:
             case.body = {**case.body, "wait_s": 0}
     wait = (case.query or {}).get("wait_s")
-    if str(wait).isdecimal() and LONGEST_WAIT_S < int(str(wait)) <= MOST_WAIT_S:
+    if str(wait).isdecimal() and LONGEST_WAIT_S < int(str(wait)) <= MAX_WAIT_S:
         case.query["wait_s"] = LONGEST_WAIT_S
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from demo.chain.anvil import find_anvil
 from demo.seed import XPUB
 from models.payment import keys, methods, projects
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.fuzz.payment_hooks import METHOD
 from tests.contract.fuzz.users import write_users
 from tests.live.chain_fixture import running_anvil, running_pyevm

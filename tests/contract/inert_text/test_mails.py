@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from adapters.mail.mailer import Mail, compose
 from models.chat.tables import Realm, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.mail import mails, token_of
 from tests.support.chat.people import Cast

@@ -20,7 +20,7 @@ from models.chat.outgoing_webhooks.requests import find_request
 from models.chat.rendering.syntax import channel_slug
 from models.chat.rendering.texts import prepare_text
 from models.chat.tables import Channel, Message, User, UserGroup, UserMessage
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.inert_text.payloads import EVIL, LINES, PAYLOADS
 from tests.contract.inert_text.reading import Reading
 from tests.support.chat.answers import DONE

@@ -15,7 +15,7 @@ import orjson
 from sqlalchemy import BigInteger
 
 from models.chat.exports.tables import PARTS
-from specd._db.base import table_of
+from specd.db import table_of
 from tests.support.archives import reading_archive, verify_archive
 from workers.moves import ROOM
 

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from models.chat.tables import Realm, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Comparison
 from tests.support.chat.app import ChatApp, ChatClient

@@ -14,9 +14,7 @@ import pytest
 from adapters.zulip_tarball import ZulipTarball
 from models.chat.exports.tables import PARTS
 from models.chat.zulip_form.table import without_field, zulip_tables
-from specd._db.base import table_of
-from specd._db.database import Database
-from specd._db.types import UtcMs
+from specd.db import Database, UtcMs, table_of
 from tests.contract.continuity.history import History
 from tests.contract.round_trips.comparing import Rows, read
 from tests.support.chat.app import ChatApp, ChatClient

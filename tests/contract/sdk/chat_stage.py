@@ -29,8 +29,7 @@ from demo.video_vendor import LocalVendor
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import EmailChange, Invitation, Realm, User
 from specd._db import migrate
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.contract.sdk.stage import Stage, write_facts
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, VAULT, Cast, Member, make_cast

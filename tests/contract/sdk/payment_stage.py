@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from demo.chain.anvil import find_anvil
 from models.payment.settlement import apply_settlement
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.sdk.stage import Stage, write_facts
 from tests.live.chain_fixture import running_anvil, running_pyevm
 from tests.live.running_server import RunningServer

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.authorization.chat_stage import HOST, ChatStage, prepare
 from tests.contract.authorization.conftest import NOW
 from tests.contract.specs.chat_player import Player

@@ -196,7 +196,7 @@ def test_small_reads_are_known_for_small() -> None:
         *("get_channel_id", "get_own_user", "get_server_settings", "get_user"),
         *("get_user_by_email", "get_user_status", "get_vendor_token_state", "list_own_devices"),
     }
-    assert SCHEMAS["IgnoredParameters"]["maxItems"] == envelope.MOST_IGNORED
+    assert SCHEMAS["IgnoredParameters"]["maxItems"] == envelope.MAX_IGNORED
 
 
 class TestSeed:

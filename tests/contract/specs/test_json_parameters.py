@@ -13,8 +13,8 @@ from specd._engine.document.forms import Form
 from specd._engine.document.kinds import item_kinds_of, kinds_of
 from specd._engine.document.parameters import Parameters
 from specd._engine.document.schemas import Schemas
-from specd._engine.errors import InvalidRequest
 from specd._engine.openapi.structure import CONTENT_SCHEMA
+from specd.errors import InvalidRequest
 
 DOCUMENT = specs.load("chat")
 SCHEMAS = Schemas(DOCUMENT, drop="readOnly")

@@ -15,7 +15,7 @@ from openapi_spec_validator import validate
 import specs
 from models.payment.errors import InvalidAmount
 from models.payment.lifecycle import EXCEPTIONS, PAYMENT_STATUSES, STATUSES
-from models.payment.methods import LARGEST_CHAIN_ID, MOST_CONFIRMATIONS
+from models.payment.methods import LARGEST_CHAIN_ID, MAX_CONFIRMATIONS
 from models.payment.money import parse_amount
 from specd._engine.document.compiler import is_handler
 from tests.support.contract import operations_of
@@ -221,7 +221,7 @@ class TestShapes:
         assert SCHEMAS["InvoiceException"]["enum"] == list(EXCEPTIONS)
         assert SCHEMAS["PaymentStatus"]["enum"] == list(PAYMENT_STATUSES)
         assert SCHEMAS["ChainId"]["maximum"] == LARGEST_CHAIN_ID
-        assert SCHEMAS["ConfirmationsRequired"]["maximum"] == MOST_CONFIRMATIONS
+        assert SCHEMAS["ConfirmationsRequired"]["maximum"] == MAX_CONFIRMATIONS
 
 
 class TestAnswers:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 import specs
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.specs.examples import written_examples
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock

@@ -9,8 +9,8 @@ import yaml
 from openapi_spec_validator import validate
 
 import specs
+from specd import Response
 from specd._engine.openapi.loading import load
-from specd._engine.response import Response
 from specd._engine.service import Service
 from specd._engine.serving.documents import published as published_by
 from tests.support.served import documents_of

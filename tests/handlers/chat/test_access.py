@@ -18,7 +18,7 @@ from models.chat.messages.errors import InvalidMessage
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, UserGroup
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -9,7 +9,7 @@ from handlers.chat import sign_in
 from models.chat.identity import attempts
 from models.chat.identity.attempts import PER_NAME, PER_NETWORK, PER_PLACE, PERIOD, SignInAttempt
 from models.chat.tables import AttemptCount, KnownPlace
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import KEYS, PASSWORD, Cast
 from tests.support.frozen_clock import FrozenClock

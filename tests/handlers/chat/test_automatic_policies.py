@@ -7,7 +7,7 @@ from models.chat.common.quotas import TOPIC_POLICIES
 from models.chat.tables import Subscription, User, UserTopic
 from models.chat.topics import automatic_policies
 from settings import Settings
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast, Member

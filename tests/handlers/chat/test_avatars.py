@@ -14,8 +14,8 @@ from PIL import Image
 from adapters.file_store.store import StoreUnavailable
 from models.chat.common import audit
 from pages import avatars as avatar_pages
-from specd._db.database import Database
 from specd._pages.app import build_pages
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import Cast, gravatar

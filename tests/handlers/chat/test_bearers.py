@@ -14,7 +14,7 @@ import pytest
 
 from adapters.video_vendor.vendor import HttpVideoVendor
 from models.chat.identity.jwt_sign_in import change_configuration
-from specd._db.database import Database
+from specd.db import Database
 from tests.handlers.chat.test_every_operation import operations
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.bots import make

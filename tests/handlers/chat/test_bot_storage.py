@@ -6,7 +6,7 @@ from unittest.mock import patch
 from sqlalchemy import func, select
 
 from models.chat.tables import BotStorage
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast

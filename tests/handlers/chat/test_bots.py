@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 import specs
 from models.chat.tables import AuditLog, BotStorage, Realm, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.bots import PATH, make

@@ -7,8 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from models.chat.tables import AuditLog, BrowserSession
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast

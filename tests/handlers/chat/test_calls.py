@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from demo.local_server import LocalServer, Reply
 from handlers.chat.calls import CONTINUE
 from models.chat.tables import ClientDevice, Event, User, VendorToken
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.calls import (

@@ -16,7 +16,7 @@ from cli import chat_mail
 from models.chat.incoming_mail import UnreadableMail, read_mail
 from models.chat.organization.realms import find_notification_bot_id
 from models.chat.tables import User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.channels import make_channel

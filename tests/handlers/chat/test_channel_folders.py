@@ -12,7 +12,7 @@ from models.chat.channels.errors import FolderExists
 from models.chat.channels.folders import create_folder
 from models.chat.identity.actors import find_actor
 from models.chat.tables import AuditLog, Channel, ChannelFolder, Event
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -12,8 +12,8 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AlertWord, Channel, Message, Topic, User, UserTopic
-from specd._db.database import Database
 from specd._db.revisions import history_of
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import open_channel, write
 from tests.support.chat.people import Cast

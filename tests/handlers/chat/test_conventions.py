@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from models.chat.tables import Realm, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient, Repeated
 from tests.support.chat.people import Cast

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from models.chat.identity.passwords import is_password
 from models.chat.tables import DefaultChannel, RealmDomain, Subscription, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from models.chat.tables import Realm, RealmEmoji
 from pages import emoji as emoji_pages
-from specd._db.database import Database
 from specd._pages.app import build_pages
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import Cast

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from handlers.chat.wire import steps
 from models.chat.deletion import removals
 from models.chat.tables import Message, MessageArchive, MessageRemoval, Topic, UserMessage
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from models.chat.tables import StoredDraft
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event, insert, update
 
-from models.chat.messages.edit_history import MOST_EDITS, MOST_TEXT
+from models.chat.messages.edit_history import MAX_EDITS, MAX_TEXT
 from models.chat.tables import Message, MessageEdit, Realm
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat import flutter
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
@@ -180,10 +180,10 @@ def test_of_direct_messages(chat: ChatClient, cast: Cast) -> None:
 @pytest.mark.parametrize(
     ("sizes", "shown"),
     [
-        ([1] * (MOST_EDITS + 5), MOST_EDITS),
-        ([MOST_TEXT // 2, MOST_TEXT // 2, 1], 2),
-        ([MOST_TEXT // 2, MOST_TEXT // 2 + 1, 1], 1),
-        ([MOST_TEXT + 1, 1], 1),
+        ([1] * (MAX_EDITS + 5), MAX_EDITS),
+        ([MAX_TEXT // 2, MAX_TEXT // 2, 1], 2),
+        ([MAX_TEXT // 2, MAX_TEXT // 2 + 1, 1], 1),
+        ([MAX_TEXT + 1, 1], 1),
     ],
 )
 def test_no_more_than_fits(

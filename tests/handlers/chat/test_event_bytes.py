@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from models.chat.events.log import ClientEvent, append, append_all
 from models.chat.events.messages import DeleteMessageEvent, DraftsAddEvent
 from models.chat.queues.delivery import Viewer
-from models.chat.queues.entries import MOST_BYTES, MOST_ENTRIES
+from models.chat.queues.entries import MAX_BYTES, MAX_ENTRIES
 from models.chat.queues.polls import Polls, Waiter
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
@@ -62,13 +62,13 @@ def test_an_answer_ends_and_the_next_goes_on(chat: ChatClient, queues: Queues, t
         tell(large(number))
     answers = read_to_the_end(place)
     assert len(answers) == 5
-    assert all(len(orjson.dumps(answer)) < MOST_BYTES + LARGEST for answer in answers)
+    assert all(len(orjson.dumps(answer)) < MAX_BYTES + LARGEST for answer in answers)
     assert [number_of(event) for answer in answers for event in answer] == list(range(30))
 
 
 def test_one_event_that_is_too_large_is_told(chat: ChatClient, queues: Queues, tell: Tell) -> None:
     place = queues.open(chat)
-    tell(large(0, 2 * MOST_BYTES), large(1))
+    tell(large(0, 2 * MAX_BYTES), large(1))
     assert [len(answer) for answer in read_to_the_end(place)] == [1, 1]
 
 
@@ -92,7 +92,7 @@ def test_a_waiting_poll_is_told_as_much(
         (answer,) = chat.at_once(chat.build("GET", "/events", place.query()))
         events = answer.json()["events"]
         assert events
-        assert len(answer.content) < 2 * MOST_BYTES
+        assert len(answer.content) < 2 * MAX_BYTES
         seen += map(number_of, events)
         place.seen = events[-1]["id"]
     started[0].join()
@@ -105,7 +105,7 @@ def test_ids_ascend_and_no_deletion_is_lost(
 ) -> None:
     capabilities = frozenset({"bulk_message_deletion"} if is_capable else ())
     place = queues.open(chat, capabilities=capabilities)
-    numbers = list(range(1, 2 * MOST_ENTRIES + 10))
+    numbers = list(range(1, 2 * MAX_ENTRIES + 10))
     half = len(numbers) // 2
     tell(
         large(1),
@@ -115,7 +115,7 @@ def test_ids_ascend_and_no_deletion_is_lost(
     )
     tell(large(3))
     answers = read_to_the_end(place)
-    assert all(len(answer) <= MOST_ENTRIES for answer in answers)
+    assert all(len(answer) <= MAX_ENTRIES for answer in answers)
     events = [event for answer in answers for event in answer]
     ids = [event["id"] for event in events]
     assert ids == sorted(set(ids))

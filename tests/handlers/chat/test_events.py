@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 from handlers.chat import events as operations
 from models.chat.events.log import append
 from models.chat.events.organization import RealmDomainsRemoveEvent
-from models.chat.queues.entries import MOST_ENTRIES
+from models.chat.queues.entries import MAX_ENTRIES
 from models.chat.queues.polls import Polls, Waiter
 from models.chat.queues.queues import Poll
 from models.chat.reading.terms import parse_terms
 from models.chat.tables import EventQueue
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast
@@ -184,7 +184,7 @@ class TestGetEvents:
         now = clock.now()
 
         def change(session: Session) -> None:
-            for _ in range(MOST_ENTRIES):
+            for _ in range(MAX_ENTRIES):
                 append(session, cast.realm_id, for_administrators, now=now, to_administrators=True)
 
         chat_database.run(change)

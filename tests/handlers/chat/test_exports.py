@@ -15,7 +15,7 @@ from adapters.file_store.directory import DirectoryStore
 from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.links import LIFETIME, Link, try_spend
 from models.chat.tables import AuditLog, DataExport, Event, Message, Realm, SpentLink, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.archives import verify_archive
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient

@@ -6,7 +6,7 @@ import httpx
 
 from models.chat.common import outbox
 from models.chat.tables import StaleSearch
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from models.chat.rendering.texts import CONTENT_MAX
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.bots import make, post_webhook

@@ -17,10 +17,10 @@ import yaml
 import specs
 from models.chat.integrations.catalogue import INTEGRATIONS, find_posts
 from models.chat.integrations.errors import MalformedPayload, MissingEventHeader
-from models.chat.integrations.payloads import MOST_POSTS, NAMES, Asked
+from models.chat.integrations.payloads import MAX_POSTS, NAMES, Asked
 from models.chat.rendering import render
 from models.chat.rendering.texts import CONTENT_MAX
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.inert_text.payloads import EVIL, LINES, PAYLOADS
 from tests.contract.inert_text.reading import Reading
 from tests.support.chat.answers import DONE, bad
@@ -212,7 +212,7 @@ class TestReceiveWebhook:
         ]
         query = {"api_key": key, "stream": denmark}
         assert post(as_nobody, "alertmanager", {"alerts": alerts}, **query) == DONE
-        assert len(messages(as_othello, denmark)) == MOST_POSTS
+        assert len(messages(as_othello, denmark)) == MAX_POSTS
         for text in ("*x " * 300_000, "<" * 900_000, "`" * 900_000, "_a" * 400_000, "\n" * 400_000):
             assert post(as_nobody, "slack_incoming", {"text": f"{text}x"}, **query) == DONE
             assert len(messages(as_othello, denmark)[-1]["content"]) <= CONTENT_MAX

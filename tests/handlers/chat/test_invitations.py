@@ -10,7 +10,7 @@ from sqlalchemy import event, select, update
 from models.chat.identity.passwords import is_password
 from models.chat.invitations.sending import PER_USER
 from models.chat.tables import AuditLog, Invitation, Message, Realm, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.events.kinds import DOCUMENT
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import DONE, bad

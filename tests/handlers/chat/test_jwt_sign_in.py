@@ -11,7 +11,7 @@ from sqlalchemy import inspect, text, update
 from models.chat.identity.errors import InvalidJwtConfiguration
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import User
-from specd._db.database import Database
+from specd.db import Database
 from tests.conftest import NOW
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from models.chat.accounts.key_renewal import renew_named_key, revoke_some_keys
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, EmailChange
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import KEYS, PASSWORD, Cast, Member

@@ -12,7 +12,7 @@ from models.chat.rendering.texts import prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import SentMessage, send_message
 from models.chat.sending.recipients import ToChannel
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.channels import open_channel
 from tests.support.chat.messages import say

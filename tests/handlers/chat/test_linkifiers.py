@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from models.chat.organization.linkifiers import list_linkifiers
 from models.chat.tables import Event, Linkifier
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -11,7 +11,7 @@ from models.chat.messages.stars import all_flags
 from models.chat.reading import marking
 from models.chat.reading.ranges import clamp_counts
 from models.chat.tables import Event, UserMessage
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe

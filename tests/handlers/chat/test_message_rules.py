@@ -11,7 +11,7 @@ from models.chat.identity.actors import find_actor, find_realm
 from models.chat.identity.roles import Role
 from models.chat.people.users import create_user
 from models.chat.tables import Channel, Message, Realm, Subscription
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 from sqlalchemy import insert, select, update
 
-from models.chat.editing.history import MOST_EDITS
+from models.chat.editing.history import MAX_EDITS
 from models.chat.rendering.texts import CONTENT_MAX, TRUNCATED
 from models.chat.tables import (
     Message,
@@ -16,7 +16,7 @@ from models.chat.tables import (
     Topic,
     UserMessage,
 )
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
@@ -548,10 +548,10 @@ class TestListMessageHistory:
             history = chat.get(f"/messages/{message}/history")["message_history"]
             return [(h["timestamp"] - int(sent_at.timestamp()), h["content"]) for h in history]
 
-        edit(1, MOST_EDITS)
-        assert shown() == [(n, f"a{n}") for n in range(MOST_EDITS + 1)]
-        edit(MOST_EDITS + 1, MOST_EDITS + 50)
-        assert shown() == [(n, f"a{n}") for n in range(50, MOST_EDITS + 51)]
+        edit(1, MAX_EDITS)
+        assert shown() == [(n, f"a{n}") for n in range(MAX_EDITS + 1)]
+        edit(MAX_EDITS + 1, MAX_EDITS + 50)
+        assert shown() == [(n, f"a{n}") for n in range(50, MAX_EDITS + 51)]
 
     def test_can_be_turned_off(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast

@@ -13,7 +13,7 @@ from demo.local_server import LocalServer
 from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from models.chat.tables import ClientDevice, Event
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast

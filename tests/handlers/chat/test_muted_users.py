@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from handlers.chat.wire import steps
 from models.chat.reading import marking
 from models.chat.tables import MutedUser
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from models.chat.tables import Message
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel

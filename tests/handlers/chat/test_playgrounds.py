@@ -8,7 +8,7 @@ from sqlalchemy import select
 from models.chat.common.url_templates import is_url_template
 from models.chat.organization.playgrounds import find_playgrounds
 from models.chat.tables import Event, Playground
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from models.chat.presence import reports
 from models.chat.presence.view import OFFLINE_AFTER
 from models.chat.tables import Event, Presence, Realm, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat import flutter, zulip_term
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
@@ -218,9 +218,9 @@ class TestUpdateOwnPresence:
         self, chat: ChatClient, cast: Cast, chat_database: Database,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        assert reports.MOST_NOTIFIED == 100
+        assert reports.MAX_NOTIFIED == 100
         people = 6  # without bots and Ophelia, who has left
-        monkeypatch.setattr(reports, "MOST_NOTIFIED", people - 1)
+        monkeypatch.setattr(reports, "MAX_NOTIFIED", people - 1)
         chat.post("/users/me/presence", status="active")
         assert count_events(chat_database) == 0
         chat.patch("/settings", presence_enabled=False)

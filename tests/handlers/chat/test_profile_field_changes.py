@@ -10,7 +10,7 @@ from models.chat.identity.actors import find_actor
 from models.chat.profiles.errors import SummaryIsFull
 from models.chat.profiles.fields import FieldChanges, find_profile_fields, update_profile_field
 from models.chat.tables import Event, ProfileValue
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast

@@ -25,7 +25,7 @@ from models.chat.common.quotas import Quota
 from models.chat.identity.roles import Role
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import Realm, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import KEYS, Cast, Member

@@ -11,7 +11,7 @@ import settings
 import specs
 from models.chat.common import quotas
 from models.chat.tables import Event
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.channels import make_channel

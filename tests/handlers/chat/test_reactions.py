@@ -20,7 +20,7 @@ from models.chat.tables import (
     User,
     UserTopic,
 )
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat import flutter, zulip_term
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from models.chat.access.group_settings import CHANNEL_GROUPS, REALM_GROUPS
 from models.chat.organization.settings import SETTINGS
 from models.chat.tables import AuditLog, Channel, Event, Realm
-from specd._db.database import Database
+from specd.db import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient

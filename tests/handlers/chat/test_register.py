@@ -11,7 +11,7 @@ from models.chat.queues.queues import QueueOptions
 from models.chat.rendering.emoji import DATA_PATH
 from models.chat.snapshot.taking import PARTS
 from models.chat.tables import Channel, Realm, RealmEmoji, UserGroup
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat import flutter, zulip_term
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient

@@ -12,7 +12,7 @@ from models.chat.queues import queues
 from models.chat.rendering.emoji import DATA_PATH
 from models.chat.snapshot import messages
 from models.chat.tables import Realm, RealmEmoji, setting_table
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe
 from tests.support.chat.people import Cast

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from cli.chat import chat as chat_commands
 from models.chat.tables import Channel, Message, RealmEmoji, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.messages import say

@@ -15,7 +15,7 @@ from models.chat.identity import jwt_sign_in
 from models.chat.identity.key_digests import digest_of
 from models.chat.organization import realms
 from models.chat.tables import AuditLog, DataExport
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.mail import mails
 from tests.support.chat.people import KEYS, PASSWORD, VAULT, Cast, Member

@@ -14,8 +14,8 @@ from models.chat.common import outbox
 from models.chat.identity.passwords import is_password
 from models.chat.tables import AuditLog, EmailChange, Event, Realm, User
 from models.chat.tables.setting_table import ALL, EMOJISETS, SETTINGS, Setting
-from specd._db.database import Database
 from specd._engine.openapi.structure import lookup
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.mail import mails, token_of

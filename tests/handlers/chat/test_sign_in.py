@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from models.chat.identity import django_hashes
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.django_hashes import DJANGO_HASHES, DJANGO_PASSWORD

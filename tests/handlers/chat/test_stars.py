@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from models.chat.tables import StarredMessage
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

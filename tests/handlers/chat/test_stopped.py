@@ -15,8 +15,8 @@ from models.chat.organization.errors import RealmStopped
 from models.chat.tables import Realm
 from models.chat.uploads import removal
 from pages import chat as chat_pages
-from specd._db.database import Database
 from specd._pages.app import build_pages
+from specd.db import Database
 from tests.handlers.chat.test_every_operation import call, operations
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from models.chat.common import quotas
-from models.chat.editing.history import MOST_BYTES as MOST_HISTORY
-from models.chat.reading.weights import MOST_BYTES
-from models.chat.submessages import MOST_BYTES as MOST_OF_A_WIDGET
+from models.chat.editing.history import MAX_BYTES as MAX_HISTORY
+from models.chat.reading.weights import MAX_BYTES
+from models.chat.submessages import MAX_BYTES as MAX_OF_A_WIDGET
 from models.chat.tables import (
     Event,
     Message,
@@ -22,7 +22,7 @@ from models.chat.tables import (
     Submessage,
     UserTopic,
 )
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
@@ -129,7 +129,7 @@ class TestHistory:
 
         chat_database.run(fill)
         history = chat.get(f"/messages/{message_id}/history")["message_history"]
-        assert len(orjson.dumps(history)) < 5 * MOST_HISTORY
+        assert len(orjson.dumps(history)) < 5 * MAX_HISTORY
         assert 5 < len(history) < 20
         assert history[-1]["prev_topic"] == "topic 99", "the newest are told"
 
@@ -145,7 +145,7 @@ class TestMatches:
             )
         )
         answer = chat.get("/messages/matches_narrow", msg_ids=ids, narrow=[])
-        assert len(orjson.dumps(answer)) < 1.2 * MOST_BYTES
+        assert len(orjson.dumps(answer)) < 1.2 * MAX_BYTES
         shown = [answer["messages"][str(message_id)]["match_content"] for message_id in ids]
         whole = shown.index(f"<p>{'é' * 500}<br>\n[message truncated]</p>")
         assert 40 < whole < 60
@@ -203,7 +203,7 @@ def test_own_texts_fit_into_one_answer(
     soon = int(clock.now().timestamp()) + 60
     for content in ("large", "small"):
         assert store(chat, cast.hamlet.id, soon, content)["result"] == "success"
-    large = "é" * (quotas.MOST_BYTES // 2 - 5_000)
+    large = "é" * (quotas.MAX_BYTES // 2 - 5_000)
 
     def fill(session: Any) -> int:
         session.execute(update(table).where(table.content == "large").values(content=large))
@@ -212,7 +212,7 @@ def test_own_texts_fit_into_one_answer(
 
     path = f"/{what}/{chat_database.run(fill)}"
     kind = what.replace("_", " ")
-    refusal = bad(f"Too many bytes in {kind} (limit: {quotas.MOST_BYTES}).")
+    refusal = bad(f"Too many bytes in {kind} (limit: {quotas.MAX_BYTES}).")
     assert store(chat, cast.hamlet.id, soon, "é" * 9_000) == refusal
     assert chat.patch(path, **change({"content": "é" * 9_000})) == refusal
     assert chat.patch(path, **change({"content": "é" * 900}))["result"] == "success"
@@ -226,7 +226,7 @@ class TestWidgets:
         poll = say(chat, "/poll To be?\nYes")
         rows = [
             {"message_id": poll, "sender_id": cast.hamlet.id, "content": "é" * 5_000}
-            for _ in range(MOST_OF_A_WIDGET // 10_000 - 1)
+            for _ in range(MAX_OF_A_WIDGET // 10_000 - 1)
         ]
         chat_database.run(lambda session: session.execute(insert(Submessage), rows))
 
@@ -251,7 +251,7 @@ class TestWidgets:
         chat_database.run(lambda session: session.execute(insert(Submessage), rows))
         wish = {"anchor": "newest", "num_before": 30, "num_after": 0}
         answer = chat.get("/messages", **wish)
-        assert len(orjson.dumps(answer)) < 1.2 * MOST_BYTES
+        assert len(orjson.dumps(answer)) < 1.2 * MAX_BYTES
         assert 20 < len(answer["messages"]) < 30
         assert not answer["found_oldest"]
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from models.chat.messages.widgets import describe_widget
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, unsubscribe

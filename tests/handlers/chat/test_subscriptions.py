@@ -9,7 +9,7 @@ from sqlalchemy import delete, event, func, select
 from models.chat.channels import subscribing
 from models.chat.messages.flags import IS_PRIVATE, READ
 from models.chat.tables import Channel, Event, Message, UserGroup, UserMessage
-from specd._db.database import Database
+from specd.db import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient, Repeated
@@ -371,7 +371,7 @@ class TestSubscribe:
     def test_makes_five_thousand_subscriptions_at_most(
         self, chat: ChatClient, cast: Cast, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(subscribing, "MOST_SUBSCRIPTIONS", 4)
+        monkeypatch.setattr(subscribing, "MAX_SUBSCRIPTIONS", 4)
         refused = bad("Too many subscriptions at once (maximum 4).")
         subscribe(chat, "a", "b", "c")
         people = [cast.othello.id, cast.iago.id]

@@ -9,7 +9,7 @@ from models.chat import typing_status
 from models.chat.queues.retention import LASTS
 from models.chat.tables import Channel, Event, Realm, User, UserGroup
 from models.chat.tables.log import EPHEMERAL
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat import flutter, zulip_term
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
@@ -187,13 +187,13 @@ class TestSetTypingStatus:
         self, chat: ChatClient, square: int, chat_database: Database,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        assert typing_status.MOST_SUBSCRIBERS == 100
+        assert typing_status.MAX_SUBSCRIBERS == 100
         channel = {"op": "start", "type": "channel", "stream_id": square, "topic": "t"}
         before = count_events(chat_database)
-        monkeypatch.setattr(typing_status, "MOST_SUBSCRIBERS", 3)
+        monkeypatch.setattr(typing_status, "MAX_SUBSCRIBERS", 3)
         assert chat.post("/typing", **channel) == DONE
         assert count_events(chat_database) == before + 1
-        monkeypatch.setattr(typing_status, "MOST_SUBSCRIBERS", 2)
+        monkeypatch.setattr(typing_status, "MAX_SUBSCRIBERS", 2)
         assert chat.post("/typing", **channel) == DONE
         assert count_events(chat_database) == before + 1
 

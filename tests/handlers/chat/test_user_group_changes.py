@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from models.chat.tables import AuditLog, Channel, Message, UserGroup
-from specd._db.database import Database
+from specd.db import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient

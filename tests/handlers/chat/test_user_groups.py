@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select, update
 
 from models.chat.tables import AuditLog, Event, Realm, User, UserGroup
-from specd._db.database import Database
+from specd.db import Database
 from tests.handlers.chat.groups import ids_of
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient, Repeated

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 
 from models.chat.tables import Event, Realm, RealmEmoji, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast

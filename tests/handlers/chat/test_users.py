@@ -13,7 +13,7 @@ from models.chat.tables import (
     Realm,
     User,
 )
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast, Member, gravatar

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, event
 
 from models.payment import expiry
 from models.payment.tables import Invoice
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, pay, set_head

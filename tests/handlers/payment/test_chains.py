@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from models.payment.test_helpers.faults import Fault, Kind, chain_target, try_take
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import CHAIN_ID

@@ -10,8 +10,8 @@ from flask import Flask
 from models.payment.checkout_sessions import find_checkout
 from models.payment.tables import CheckoutSession
 from pages import checkout as page
-from specd._db.database import Database
 from specd._pages.app import build_pages
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 from tests.support.payment.invoices import checkout, count

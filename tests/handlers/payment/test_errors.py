@@ -12,8 +12,7 @@ import models.payment
 import specs
 from handlers.payment.wire import errors
 from models.payment import errors as domain
-from specd._db.errors import DatabaseUnavailable, DomainError
-from specd._engine.errors import RateLimited, RequestTimeout
+from specd.errors import DatabaseUnavailable, DomainError, RateLimited, RequestTimeout
 from tests.support.served import documents_of, served
 
 # Raised by the operator's commands only; an HTTP caller can never meet them.

@@ -12,8 +12,7 @@ import pytest
 
 from models.payment import keys
 from models.payment.retention import POLICY
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 
@@ -132,8 +131,8 @@ class TestListEvents:
             found += body["data"]
             query["after"] = body["next_cursor"]
         assert found == whole
-        at_the_end = page(api, **query)
-        assert at_the_end == {"data": [], "has_more": False, "next_cursor": whole[-1]["id"]}
+        before_commit = page(api, **query)
+        assert before_commit == {"data": [], "has_more": False, "next_cursor": whole[-1]["id"]}
 
     def test_filters(self, api: ContractClient, made: list[str]) -> None:
         assert types(api, type="invoice.paid") == ["invoice.paid"]

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from models.payment import leases
 from models.payment.tables import ChainHead
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import HOST, ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway

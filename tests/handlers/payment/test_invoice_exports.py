@@ -13,7 +13,7 @@ import specs
 from handlers.payment import invoices
 from models.payment import bookkeeping, keys
 from models.payment.bookkeeping import COLUMNS
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 
@@ -131,9 +131,9 @@ def test_unknown_filters_and_pages_are_refused(api: ContractClient) -> None:
 def test_too_many_are_refused_before_the_first(
     api: ContractClient, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invoices, "MOST_EXPORTED", len(made))
+    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(made))
     assert len(export(api)) == len(made)
-    monkeypatch.setattr(invoices, "MOST_EXPORTED", len(made) - 1)
+    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(made) - 1)
     answer = api.get(PATH)
     assert answer.status_code == 422
     assert answer.json() == {
@@ -151,17 +151,17 @@ def test_too_many_bytes_cut_it_off(
 ) -> None:
     monkeypatch.setattr(bookkeeping, "AT_ONCE", 1)
     whole = len(api.get(PATH).content)
-    monkeypatch.setattr(invoices, "MOST_EXPORTED_BYTES", whole)
+    monkeypatch.setattr(invoices, "MAX_EXPORTED_BYTES", whole)
     assert len(export(api)) == len(made)
-    monkeypatch.setattr(invoices, "MOST_EXPORTED_BYTES", whole - 1)
+    monkeypatch.setattr(invoices, "MAX_EXPORTED_BYTES", whole - 1)
     check_cut_off(api)
 
 
 def test_the_document_names_both_bounds() -> None:
     operation = specs.load("payment-events")["paths"][PATH]["get"]
-    assert f"More than {invoices.MOST_EXPORTED:,} invoices" in operation["description"]
+    assert f"More than {invoices.MAX_EXPORTED:,} invoices" in operation["description"]
     schema = operation["responses"]["200"]["content"]["text/csv"]["schema"]
-    assert schema["maxLength"] == invoices.MOST_EXPORTED_BYTES
+    assert schema["maxLength"] == invoices.MAX_EXPORTED_BYTES
 
 
 def test_a_revoked_key_ends_it(

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 
 from models.payment import invoice_list
 from models.payment.settlement import cancel_invoice
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, make_method, pay
@@ -138,11 +137,11 @@ class TestPages:
         made = make(3)
         for block_number, invoice_id in enumerate([*made, *made], start=100):
             pay(database, invoice_id, at=now, amount=1, block_number=block_number)
-        monkeypatch.setattr(invoice_list, "MOST_PAYMENTS", 4)
+        monkeypatch.setattr(invoice_list, "MAX_PAYMENTS", 4)
         body = page(api)
         assert [invoice["id"] for invoice in body["data"]] == [made[2], made[1]]
         assert ids(api, cursor=body["next_cursor"]) == [made[0]]
-        monkeypatch.setattr(invoice_list, "MOST_PAYMENTS", 1)
+        monkeypatch.setattr(invoice_list, "MAX_PAYMENTS", 1)
         assert [invoice["id"] for invoice in page(api)["data"]] == [made[2]]
 
     def test_another_projects_are_not_there(

@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from models.payment.checkpoints import find_checkpoint, move
 from models.payment.invoices import FRESH, NewestBlock
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway

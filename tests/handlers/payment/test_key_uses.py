@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from models.payment import keys
 from models.payment.tables import ApiKey
-from specd._db.database import Database
+from specd.db import Database
 from tests.handlers.payment.test_auth import METHODS, key_id
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock

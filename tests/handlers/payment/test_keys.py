@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from models.payment import keys
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_key
 

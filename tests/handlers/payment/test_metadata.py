@@ -10,8 +10,7 @@ import pytest
 import specs
 from models.payment import invoice_list, metadata
 from models.payment.invoice_view import InvoiceView
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_invoice, pay
@@ -85,7 +84,7 @@ def test_the_bounds_are_those_of_the_document(api: ContractClient, invoice: Invo
     assert put(api, invoice, largest)["metadata"] == largest
     schema = specs.load("payment-events")["components"]["schemas"]["MetadataChange"]
     its = schema["properties"]["metadata"]
-    assert its["maxProperties"] == metadata.MOST_KEYS
+    assert its["maxProperties"] == metadata.MAX_KEYS
     assert its["additionalProperties"]["maxLength"] == metadata.LONGEST_VALUE
 
 
@@ -130,7 +129,7 @@ def test_large_metadata_shorten_a_page(
     for _ in range(3):
         made = database.run(lambda session: make_invoice(session, ada, now=now))
         put(api, made, {"k": "v" * 500})
-    monkeypatch.setattr(invoice_list, "MOST_PAYMENTS", 2)
+    monkeypatch.setattr(invoice_list, "MAX_PAYMENTS", 2)
     found, cursor = [], ""
     for size in (2, 1):
         page = api.get(f"/v1/invoices?{cursor}").json()

@@ -17,8 +17,7 @@ from models.payment.bookkeeping import PAYMENT_COLUMNS
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Payment
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import (
     LIFETIME,
@@ -157,9 +156,9 @@ def test_is_a_file_for_spreadsheets(api: ContractClient, partial: InvoiceView) -
 def test_too_many_are_refused_before_the_first(
     api: ContractClient, partial: InvoiceView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invoices, "MOST_EXPORTED", len(PARTS))
+    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(PARTS))
     assert len(export(api)) == len(PARTS)
-    monkeypatch.setattr(invoices, "MOST_EXPORTED", len(PARTS) - 1)
+    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(PARTS) - 1)
     answer = api.get(PATH)
     assert (answer.status_code, answer.json()["code"]) == (422, "too_many_payments")
     assert "received_from" in answer.json()["message"]
@@ -167,8 +166,8 @@ def test_too_many_are_refused_before_the_first(
 
 def test_the_document_names_both_bounds_and_all_columns() -> None:
     operation = specs.load("payment-events")["paths"][PATH]["get"]
-    assert f"More than {invoices.MOST_EXPORTED:,} payments" in operation["description"]
+    assert f"More than {invoices.MAX_EXPORTED:,} payments" in operation["description"]
     media = operation["responses"]["200"]["content"]["text/csv"]
-    assert media["schema"]["maxLength"] == invoices.MOST_EXPORTED_BYTES
+    assert media["schema"]["maxLength"] == invoices.MAX_EXPORTED_BYTES
     first = media["examples"]["one"]["value"].partition("\r\n")[0]
     assert first.split(",") == [*PAYMENT_COLUMNS]

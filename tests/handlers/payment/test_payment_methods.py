@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import httpx
 
 from models.payment import methods
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import TOKEN, Merchant, make_invoice, make_method, pay

@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 from models.payment.settlement import cancel_invoice
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp

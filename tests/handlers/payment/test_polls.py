@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from models.payment.polls import Polls
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import Merchant, make_invoice
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway, PaymentApp

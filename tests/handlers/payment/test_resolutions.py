@@ -16,8 +16,7 @@ from models.payment import settlement
 from models.payment.lifecycle import ORPHANED
 from models.payment.resolutions import REASONS
 from models.payment.tables import InvoiceEvent, Payment
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay

@@ -9,7 +9,7 @@ from standardwebhooks.webhooks import Webhook
 
 import specs
 from models.payment.test_helpers.samples import TYPES
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.app import PaymentApp
 from tests.support.payment.factories import Merchant, make_endpoint

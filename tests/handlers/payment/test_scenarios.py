@@ -12,8 +12,7 @@ from models.payment.events import KINDS
 from models.payment.tables import PaymentMethod
 from models.payment.test_helpers import runs
 from models.payment.test_helpers.scenarios import CATALOGUE, MAY_COME
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant
@@ -106,7 +105,7 @@ class TestRunScenario:
     def test_refuses_more_than_can_wait(
         self, api: ContractClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(runs, "MOST_UNFINISHED", 2)
+        monkeypatch.setattr(runs, "MAX_UNFINISHED", 2)
         assert [start(api).status_code for _ in range(3)] == [201, 201, 409]
         assert error(start(api)) == (409, "too_many_runs", [])
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from models.payment import keys
 from models.payment.base import PaymentBase
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.factories import Merchant, make_invoice, make_key
 from tests.support.served import served

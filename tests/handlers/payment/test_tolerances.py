@@ -9,7 +9,7 @@ import pytest
 from models.payment import projects
 from models.payment.errors import InvalidTolerance
 from models.payment.projects import MAX_TOLERANCE_PPM, check_tolerance, write_tolerance
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 

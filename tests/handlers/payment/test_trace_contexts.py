@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from models.payment.tables import Event
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.invoices import ORDER, PATH, create
 

@@ -20,8 +20,7 @@ from models.payment.webhooks.tables import (
     WebhookSecret,
 )
 from models.webhooks.addresses import AddressRefused
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from specd._db.database import Database
+from specd.db import Database
 from tests.live.chain_fixture import LocalChain, running_anvil
 from tests.live.cluster.campaign import Campaign
 from tests.live.cluster.load import Load, timings

@@ -25,8 +25,7 @@ from models.chat.tables import Message
 from models.payment.event_list import written_id
 from models.payment.lifecycle import PAID
 from models.payment.tables import Event, Invoice
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.live.chain_fixture import LocalChain
 from tests.live.cluster.topology import MACHINES, Cluster, until
 from tests.live.event_storm import ONLY, Reader

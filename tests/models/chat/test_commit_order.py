@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from models.chat.events import log
 from models.chat.events.account import HasVendorTokenEvent
 from models.chat.queues.entries import find_entries
-from specd._db.clock import SystemClock
-from specd._db.database import Database
+from specd.db import Database, SystemClock
 from tests.support.chat.people import Cast
 
 WRITERS, EACH = 6, 12

@@ -19,7 +19,7 @@ from models.chat.events.channels import DefaultStreamsEvent, StreamDeleteEvent
 from models.chat.events.log import ABSENT, ClientEvent, or_absent
 from models.chat.events.messages import DeleteMessageEvent
 from models.chat.tables import Event
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.event_kinds import list_kinds
 from tests.support.chat.people import CAST_MADE_AT, Cast
 

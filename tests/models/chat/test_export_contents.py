@@ -15,7 +15,7 @@ from adapters.file_store.directory import DirectoryStore
 from models.chat.base import ChatBase
 from models.chat.exports.tables import PARTS
 from models.chat.tables import Subscription, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.archives import DamagedArchive, reading_archive, verify_archive
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel, subscribe, unsubscribe

@@ -17,7 +17,7 @@ from models.chat.access.membership import (
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.identity.roles import SYSTEM_GROUPS, Role
 from models.chat.tables import User, UserGroup
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.people import CAST_MADE_AT, Cast
 
 SENDERS = CHANNEL_GROUPS["can_send_message_group"]

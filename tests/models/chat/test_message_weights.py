@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from models.chat.messages.edit_history import MOST_TEXT
+from models.chat.messages.edit_history import MAX_TEXT
 from models.chat.reading import weights as message_weights
 from models.chat.reading.ranges import Range
 from models.chat.reading.weights import cut_to_weight
 from models.chat.tables import Message, MessageEdit, Reaction
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -74,7 +74,7 @@ def test_reactions_and_edits_weigh_too(chat_database: Database, cast: Cast, ids:
         {**edited, "message_id": ids[-2], "prev_content": "ä" * 200, "prev_rendered_content": ""},
         {**edited, "message_id": ids[-2], "prev_content": None, "prev_rendered_content": None},
     ]
-    long = "x" * MOST_TEXT
+    long = "x" * MAX_TEXT
     edits += [
         {**edited, "message_id": ids[-3], "prev_content": long, "prev_rendered_content": "y" * n}
         for n in (0, 1, 0, 0, 0)
@@ -88,7 +88,7 @@ def test_reactions_and_edits_weigh_too(chat_database: Database, cast: Cast, ids:
     last = 100 + 2 * message_weights.REACTION_BYTES
     with chat_database.reading() as reader:
         second = 100 + 400
-        third = 100 + 2 * MOST_TEXT + 1
+        third = 100 + 2 * MAX_TEXT + 1
         for most, left in (
             (last, 1), (last + second - 1, 1), (last + second, 2),
             (last + second + third - 1, 2), (last + second + third, 3),
@@ -144,7 +144,7 @@ def test_cut_to_weight(chat_database: Database, ids: list[int]) -> None:
 def test_an_answer_is_cut(
     chat: ChatClient, ids: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_weights, "MOST_BYTES", 1000)
+    monkeypatch.setattr(message_weights, "MAX_BYTES", 1000)
     answer = chat.get("/messages", anchor="newest", num_before=MANY, num_after=0)
     assert [message["id"] for message in answer.pop("messages")] == ids[-10:]
     assert answer == {

@@ -24,7 +24,7 @@ from models.chat.channels.subscribing import can_add_subscribers, can_subscribe
 from models.chat.channels.unsubscribing import can_remove_subscribers
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import Channel, Realm, Subscription, UserGroup
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.people import CAST_MADE_AT, Cast
 
 PEOPLE = ("cordelia", "iago", "prospero", "hamlet", "othello", "polonius")

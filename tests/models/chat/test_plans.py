@@ -11,8 +11,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from models.chat.tables import Message
-from specd._db.base import table_of
-from specd._db.database import Database
+from specd.db import Database, table_of
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast

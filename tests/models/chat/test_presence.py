@@ -16,7 +16,7 @@ from models.chat.identity.actors import find_actor
 from models.chat.presence import reports
 from models.chat.presence.presences import NO_UPDATE, find_presences
 from models.chat.tables import Presence
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import CAST_MADE_AT, Cast, Member
 from tests.support.frozen_clock import FrozenClock

@@ -9,7 +9,7 @@ from models.chat.common.vault import Vault
 from models.chat.devices import purpose_of
 from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import ClientDevice, Outbox, User
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.people import KEYS, SECRET, VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 

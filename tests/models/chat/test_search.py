@@ -11,11 +11,10 @@ import pytest
 from sqlalchemy import ColumnClause, column, select, table
 
 from models.chat.messages import search
-from models.chat.messages.words import MOST_INDEXED, Part, index_words, parse_query, stem_of
+from models.chat.messages.words import MAX_INDEXED, Part, index_words, parse_query, stem_of
 from models.chat.reading.marks import mark_matches
-from specd._db.database import Database
-from specd._db.prepared import Query
-from specd._db.reader import Db, dialect_of
+from models.dialects import dialect_of
+from specd.db import Database, Db, Query
 
 ROOT = Path(__file__).parents[3]
 WORDS = (
@@ -112,7 +111,7 @@ ASCII = "".join(map(chr, range(128)))
     ],
 )
 def test_ascii_has_the_words_that_it_has_in_other_texts(text: str) -> None:
-    assert [*index_words(text), "ж"][:MOST_INDEXED] == index_words(f"{text} ж")
+    assert [*index_words(text), "ж"][:MAX_INDEXED] == index_words(f"{text} ж")
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import pytest
 
 from models.chat.messages import search
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 
 PAGE = 4096
 BEFORE = 12_000
 SENT = 700
-MOST_PAGES = 150
+MAX_PAGES = 150
 """That one message adds to the log; merging by itself, FTS5 adds more than 400 at once."""
 
 
@@ -64,7 +64,7 @@ def test_no_message_pays_for_many(url: str, tmp_path: Path) -> None:
             database.run(lambda session, batch=batch: search.index_messages(session, batch))
         log = tmp_path / "chat.db-wal"
         pages = pages_of_each(database, log, BEFORE + 1, [words(rough) for _ in range(SENT)])
-    assert max(pages) <= MOST_PAGES, sorted(pages)[-20:]
+    assert max(pages) <= MAX_PAGES, sorted(pages)[-20:]
     assert segments(tmp_path / "chat.db") <= 24
 
 

@@ -11,7 +11,7 @@ from models.chat.integrations.catalogue import INTEGRATIONS, find_posts
 from models.chat.integrations.errors import MalformedPayload
 from models.chat.integrations.mrkdwn import to_markdown
 from models.chat.integrations.payloads import Asked, Payload
-from specd._db.json import Json
+from models.json import Json
 
 CORPUS: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parent / "payloads" / "slack.yaml").read_text(encoding="utf-8")

@@ -11,8 +11,7 @@ from models.chat.common import outbox
 from models.chat.exports import runs
 from models.chat.outgoing_webhooks import queue
 from models.chat.scheduling import delivery
-from specd._db.database import Database
-from specd._db.work_queue import WorkQueue
+from specd.db import Database, WorkQueue
 from tests.support.chat.people import VAULT, Cast
 from tests.support.frozen_clock import FrozenClock
 from tests.support.plans import watching

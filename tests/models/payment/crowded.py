@@ -10,8 +10,7 @@ from sqlalchemy import Connection, insert
 from models.payment import tables
 from models.payment.lifecycle import EXPIRED, LATE, NONE, PAID, UNPAID
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from specd._db.base import table_of
-from specd._db.database import Database
+from specd.db import Database, table_of
 from tests.support.payment.factories import ADA_XPUB, CHAIN_ID, PAYER, TOKEN, make_hash
 
 INVOICES = 6_000

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import Event, Invoice, Payment
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import Merchant, make_invoice, make_payment
 from tests.support.payment.states import STATES
 from tests.support.payment.stories import EXPIRY, START, STEPS, State, Story, find_stories

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from models.payment.checkout_sessions import CheckoutView, create_checkout_session, find_checkout
 from models.payment.errors import InvoiceDoesNotExist, InvoiceNotPayable
 from models.payment.invoice_view import InvoiceView
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import (
     ADA_DEPOSITS,
     LIFETIME,

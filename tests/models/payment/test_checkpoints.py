@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from models.payment import checkpoints
 from models.payment.checkpoints import REMEMBERED_BLOCKS, BlockMark, Checkpoint, CheckpointMoved
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import CHAIN_ID, make_hash
 
 

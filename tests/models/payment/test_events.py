@@ -17,8 +17,7 @@ from models.payment.events import KINDS, InvoiceCreated, MerchantEvent, kinds_of
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import Event, Payment
 from models.payment.webhooks.events import WebhookEndpointDisabled
-from specd._db.base import table_of
-from specd._db.database import Database
+from specd.db import Database, table_of
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay, set_head
 from tests.support.payment.states import STATES, TRANSITIONS
 from tests.support.served import served
@@ -330,11 +329,11 @@ def test_large_events_make_a_shorter_page(
         )
         database.run(note)
     size = len(b'{"text":"a"}')
-    monkeypatch.setattr(event_list, "MOST_BYTES", 2 * size)
+    monkeypatch.setattr(event_list, "MAX_BYTES", 2 * size)
     texts, has_more, last = look(0)
     assert (texts, has_more) == (["a", "b"], True)
     assert look(last)[:2] == (["c"], False)
-    monkeypatch.setattr(event_list, "MOST_BYTES", 1)
+    monkeypatch.setattr(event_list, "MAX_BYTES", 1)
     assert look(0)[:2] == (["a"], True)
 
 

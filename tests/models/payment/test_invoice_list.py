@@ -10,7 +10,7 @@ from sqlalchemy import Connection, event
 
 from models.payment.event_list import EventFilter, list_events
 from models.payment.invoice_list import InvoiceFilter, list_invoices
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import Merchant, make_invoice
 
 

@@ -15,8 +15,7 @@ from models.payment.errors import InvalidCursor
 from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.tables import Invoice
-from specd._db.database import Database
-from specd._db.types import to_ms
+from specd.db import Database, to_ms
 from tests.support.marks import in_all
 from tests.support.payment.factories import Merchant, make_invoice, make_method
 

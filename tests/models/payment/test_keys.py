@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from models.payment import keys
 from models.payment.errors import InsufficientScope, KeyDoesNotExist, ProjectDoesNotExist
 from models.payment.keys import Actor
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import ADA_XPUB, Merchant
 
 

@@ -15,7 +15,7 @@ from models.payment.errors import (
     ProjectDoesNotExist,
 )
 from models.payment.methods import MAIN_NETS
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import ADA_XPUB, TOKEN, Merchant, make_method
 
 

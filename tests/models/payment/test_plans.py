@@ -28,9 +28,7 @@ from models.payment.receipts import ReceiptFilter
 from models.payment.retention import POLICY
 from models.payment.webhooks import backlog, deliveries, endpoints, fan_out, outcomes, queue
 from models.payment.webhooks.outcomes import Attempt, Reply
-from specd._db.database import Database
-from specd._db.retention import Rule
-from specd._db.types import to_ms
+from specd.db import Database, Rule, to_ms
 from tests.models.payment.crowded import (
     ENDPOINT,
     INVOICE,

@@ -12,7 +12,7 @@ from models.payment.errors import InvoiceDoesNotExist, InvoiceNotCancelable
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.settlement import apply_settlement, cancel_invoice
 from models.payment.tables import InvoiceEvent, Payment
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import Merchant, make_invoice, pay
 
 

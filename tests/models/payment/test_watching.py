@@ -16,7 +16,7 @@ from models.payment.receivers import Receiver
 from models.payment.rendering import render_with_notes
 from models.payment.tables import Invoice, Payment
 from models.payment.watching import Observation
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.payment.factories import CHAIN_ID, Merchant, make_hash, make_invoice
 
 
@@ -203,7 +203,7 @@ class TestDust:
 
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(watching, "MOST_PAYMENTS", 3)
+        monkeypatch.setattr(watching, "MAX_PAYMENTS", 3)
 
     def atoms(self, invoice: InvoiceView, n: int, amount: int = 1) -> Observation:
         return replace(transfer(invoice, log_index=n), amount=amount)

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from specd._engine.context import Context
-from specd._engine.files import File, FileIntake
+from specd import Context, File, FileIntake
 from tests.specd.engine.client import Client
 from tests.specd.engine.services import post
 

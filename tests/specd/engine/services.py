@@ -8,12 +8,11 @@ from typing import Any
 
 import yaml
 
-from specd._engine.context import Context
-from specd._engine.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
+from specd import Context, Response, encode
 from specd._engine.openapi.union import Document
-from specd._engine.response import Response, encode
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
+from specd.errors import InvalidRequest, MethodNotAllowed, Unauthenticated
 from tests.specd.engine.client import Client
 
 SHOP_TEXT = (Path(__file__).parent / "shop" / "shop.yaml").read_bytes()

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from specd._engine.release import RELEASE
-from specd._engine.service import Chore, Gauge
+from specd import RELEASE, Gauge, PeriodicTask
 from specd._engine.serving.app import build_app
 from specd._engine.serving.health import is_inside
 from tests.specd.engine.client import Client
@@ -56,7 +55,9 @@ class TestLifespan:
                 shop_service(
                     database=books,
                     chores=(
-                        Chore("count", 0.001, lambda database, now: runs.append((database, now))),
+                        PeriodicTask(
+                            "count", 0.001, lambda database, now: runs.append((database, now))
+                        ),
                     ),
                 )
             ]
@@ -85,7 +86,7 @@ class TestLifespan:
             runs += 1
             raise LookupError("chore")
 
-        app = build_app([shop_service(chores=(Chore("fail", 0.001, fail),))])
+        app = build_app([shop_service(chores=(PeriodicTask("fail", 0.001, fail),))])
 
         async def play() -> None:
             while runs < 3:

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
-from specd._engine.errors import RateLimited
-from specd._engine.files import File, FileIntake
-from specd._engine.response import Response
+from specd import Context, File, FileIntake, Response
+from specd.errors import RateLimited
 from tests.specd.engine.arrivals import (
     LIMIT,
     MEDIA,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context
 from specd._engine.serving.app import build_app
 from specd._engine.serving.exchange import Exchange
 from tests.specd.engine.arrivals import a_file, make_thing, taking

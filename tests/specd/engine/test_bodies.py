@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context
 from specd._engine.document.bodies import Disconnected, read_body
-from specd._engine.errors import BodyTooLarge, DocumentError, InvalidRequest, RequestTimeout
+from specd._engine.errors import DocumentError
+from specd.errors import BodyTooLarge, InvalidRequest, RequestTimeout
 from tests.specd.engine.client import Client
 from tests.specd.engine.services import ADA, KEY, post
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from specd._engine.errors import ForeignOrigin
+from specd import Response
 from specd._engine.http.browsers import Origins, is_browser, origin_of, without_browser_challenge
-from specd._engine.response import Response
+from specd.errors import ForeignOrigin
 from tests.specd.engine.client import Client
 from tests.specd.engine.services import ADA, KEY, shop
 

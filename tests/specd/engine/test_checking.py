@@ -563,9 +563,9 @@ paths:
       responses: {200: {description: a}}
 """
 HANDLERS = """
-from specd._engine.phases import changes_nothing
+from specd._engine.phases import read_only
 
-@changes_nothing
+@read_only
 def list_planes(ctx):
     return {}
 

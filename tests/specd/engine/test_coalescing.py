@@ -10,7 +10,7 @@ import pytest
 from specd._engine.http import coalescing
 from specd._engine.http.coalescing import (
     CLOSE_S,
-    MOST_BYTES,
+    MAX_BYTES,
     PIECE,
     WAIT_S,
     Coalescer,
@@ -110,10 +110,10 @@ def test_nothing_waits_long(clock: Clock) -> None:
 def test_what_is_held_back_is_bounded(clock: Clock) -> None:
     with a_loop() as connect:
         wire, transport = connect()
-        transport.write(b"a" * MOST_BYTES)
+        transport.write(b"a" * MAX_BYTES)
         assert wire.writes == []
         transport.write(b"b")
-        assert wire.writes == [b"a" * MOST_BYTES + b"b"]
+        assert wire.writes == [b"a" * MAX_BYTES + b"b"]
 
 
 def test_bytes_that_change_later_are_held_as_they_were(clock: Clock) -> None:

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context, Response
 from specd._engine.errors import DocumentError
 from specd._engine.openapi.mistakes import Mistakes
 from specd._engine.openapi.union import Document
-from specd._engine.response import Response
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from tests.specd.engine.client import Client

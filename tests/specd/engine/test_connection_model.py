@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from specd._engine.serving.app import build_app
-from specd._engine.serving.protocol import MOST_WAITING
+from specd._engine.serving.protocol import MAX_WAITING
 from tests.specd.engine.services import shop_service
 from tests.specd.engine.wire import (
     ADA,
@@ -289,7 +289,7 @@ class Talk(RuleBasedStateMachine):
         if packet and not self.connection.wire.closed:
             self.connection.feed(packet)
             self.seen["packets"] += 1
-        assert len(self.connection.protocol.pipeline) <= 2 * MOST_WAITING
+        assert len(self.connection.protocol.pipeline) <= 2 * MAX_WAITING
 
     def _is_open(self) -> bool:
         return not (self.sent and KINDS[self.sent[-1]].ends)

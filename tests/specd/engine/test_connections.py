@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from specd._engine.serving import protocol
 from specd._engine.serving.app import build_app
-from specd._engine.serving.protocol import MOST_WAITING, PIECE
+from specd._engine.serving.protocol import MAX_WAITING, PIECE
 from tests.specd.engine.services import shop_service
 from tests.specd.engine.wire import FORM, OFFERS, STOLEN, Connection, in_chunks, request
 
@@ -177,7 +177,7 @@ def test_requests_that_wait_are_few_whatever_one_packet_brings(
         while connection.state.tasks or connection.protocol._unparsed:
             most = max(most, len(connection.protocol.pipeline))
             await asyncio.sleep(0)
-        assert 0 < most <= 2 * MOST_WAITING + PIECE // len(one)
+        assert 0 < most <= 2 * MAX_WAITING + PIECE // len(one)
         written, closed = await connection.settle()
         assert (written.count(b"HTTP/1.1 "), closed) == (count, False)
 

@@ -8,7 +8,7 @@ import pytest
 
 from specd import _engine as server
 from specd._engine.document import connexion_seams
-from specd._library_internals import SEAMS
+from specd._library_internals import LIBRARY_INTERNALS
 
 SOURCE = Path(server.__file__).parent
 MODULE = Path(connexion_seams.__file__)
@@ -28,7 +28,7 @@ def test_the_list_has_each_private_method_that_the_module_uses() -> None:
     tree = ast.parse(MODULE.read_text())
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     used |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    listed = {seam.rpartition(".")[2] for seam in SEAMS if seam.startswith("connexion")}
+    listed = {seam.rpartition(".")[2] for seam in LIBRARY_INTERNALS if seam.startswith("connexion")}
     assert listed == {name for name in used if is_private(name)}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from specd._engine.response import Response, encode
+from specd import Response, encode
 from specd._engine.serving.development import with_mistake
 
 SAID = {"path": "", "message": "An older version answers: a.py:1: no"}

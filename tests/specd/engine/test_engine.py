@@ -286,7 +286,7 @@ class TestBugs:
         assert "ZeroDivisionError" in logs()[0]["exception"]
 
     def test_a_table_that_says_503_needs_no_traceback(self, logs: Logs) -> None:
-        from specd._engine.response import Response
+        from specd import Response
 
         client = serve(
             {"/a": {"get": operation("read_a")}},

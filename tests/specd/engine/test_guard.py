@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specd._engine.errors import HeadersTooLarge, InvalidRequest, TargetTooLong
 from specd._engine.http.guard import (
     MAX_HEADER_COUNT,
     MAX_HEADERS,
@@ -24,6 +23,7 @@ from specd._engine.http.guard import (
     pointer_step,
     unquote,
 )
+from specd.errors import HeadersTooLarge, InvalidRequest, TargetTooLong
 
 HOSTILE = {
     "empty": (b"", "JSON"),

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context, File, FileIntake
 from specd._engine.document.bodies import Body
 from specd._engine.document.media import find_key, is_json, is_text
 from specd._engine.document.parameters import ArgumentNames
 from specd._engine.document.schemas import Schemas
-from specd._engine.errors import DocumentError, InvalidRequest
-from specd._engine.files import File, FileIntake
+from specd._engine.errors import DocumentError
+from specd.errors import InvalidRequest
 from tests.specd.engine.client import Answer, Client
 from tests.specd.engine.services import operation, post, serve
 

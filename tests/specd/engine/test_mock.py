@@ -7,12 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from specd import Response
 from specd._engine.errors import DocumentError
 from specd._engine.mocking.answers import preferences_of
 from specd._engine.mocking.service import base_path_of, build_mock, mocked
 from specd._engine.openapi.loading import load
 from specd._engine.openapi.union import Document
-from specd._engine.response import JSON, Response
+from specd._engine.response import JSON
 from specd._engine.serving.app import build_app, engine_of
 from tests.specd.engine.client import Answer, Client
 from tests.specd.engine.services import document

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from specd._engine.errors import InvalidRequest
 from specd._engine.http.multipart import Head, PartStream, parse_parts
+from specd.errors import InvalidRequest
 
 TYPE = "multipart/form-data; boundary=x"
 

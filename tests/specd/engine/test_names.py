@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context
 from specd._engine.errors import DocumentErrors
 from specd._engine.mocking.service import build_mock
 from specd._engine.openapi import rules

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context, before_transaction, read_only
 from specd._engine.document.execution import SMALL
-from specd._engine.phases import changes_nothing, prepared_by
 from specd._engine.threads import LONG_READS
 from tests.specd.engine.client import Client
 from tests.specd.engine.database import Books, LostRace
@@ -76,7 +75,7 @@ class TestTwoPhases:
             seen.append((threading.current_thread().name, ctx.session, books.kept, body))
             return f"prepared {body['value']}"
 
-        @prepared_by(prepare)
+        @before_transaction(prepare)
         def do(ctx: Context, prepared: str) -> Any:
             ctx.session.append(prepared)
             return {"prepared": prepared, "open": books.open}
@@ -94,7 +93,7 @@ class TestTwoPhases:
         def prepare(ctx: Context) -> None:
             raise LookupError
 
-        @prepared_by(prepare)
+        @before_transaction(prepare)
         def do(ctx: Context, prepared: None, *, body: dict[str, Any]) -> Any:
             return write(ctx, body=body)
 
@@ -103,7 +102,7 @@ class TestTwoPhases:
         assert books.run_threads == set()
 
     def test_a_handler_that_changes_nothing_opens_no_write_unit(self, books: Books) -> None:
-        @changes_nothing
+        @read_only
         def do(ctx: Context, *, body: dict[str, Any]) -> Any:
             return {"session": ctx.session, "at": threading.current_thread().name}
 
@@ -113,7 +112,7 @@ class TestTwoPhases:
         assert books.run_threads == set()
 
     def test_it_leaves_the_event_loop_for_a_get_too(self, books: Books) -> None:
-        @changes_nothing
+        @read_only
         def do(ctx: Context) -> Any:
             return {"at": threading.current_thread().name}
 

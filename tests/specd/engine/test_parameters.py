@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context, parse_pairs
 from specd._engine.document.parameters import argument_name
-from specd._engine.errors import DocumentError, InvalidRequest
-from specd._engine.http.queries import MAX_QUERY_FIELDS, parse_pairs
+from specd._engine.errors import DocumentError
+from specd._engine.http.queries import MAX_QUERY_FIELDS
+from specd.errors import InvalidRequest
 from tests.specd.engine.services import echo, operation, serve
 
 INTEGER = {"type": "integer", "minimum": -5, "maximum": 5}

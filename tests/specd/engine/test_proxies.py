@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from specd._engine.http.proxies import MAX_HOPS, TrustedProxies, network_of, place_of
+from specd import Response, network_of, place_of
+from specd._engine.http.proxies import MAX_HOPS, TrustedProxies
 from specd._engine.openapi.union import Document
-from specd._engine.response import Response
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from tests.specd.engine.services import document, module, operation, respond

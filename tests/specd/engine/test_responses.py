@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from specd import Response, encode
 from specd._engine.document.responses import Responses, holds_list
 from specd._engine.document.schemas import Schemas
 from specd._engine.errors import NonConformingResponse
-from specd._engine.response import Response, as_response, encode
+from specd._engine.response import as_response
 from tests.specd.engine.services import operation, serve
 
 JSON = "application/json"

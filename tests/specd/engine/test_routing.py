@@ -3,7 +3,8 @@
 import pytest
 
 from specd._engine.document.routing import Router
-from specd._engine.errors import DocumentError, InvalidRequest
+from specd._engine.errors import DocumentError
+from specd.errors import InvalidRequest
 
 PATHS = {
     "/a": frozenset(),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context
 from specd._engine.document.security import compile_security
 from specd._engine.errors import DocumentError
 from tests.specd.engine.client import Client

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context
 from specd._engine.openapi.union import Document
 from specd._engine.service import Service
 from specd._engine.serving import development

@@ -11,8 +11,8 @@ from specd._engine.http.slow_readers import (
     DEADLINES,
     LEAST_BYTES,
     LOOKS,
-    MOST_OF_ONE,
-    MOST_UNREAD,
+    MAX_OF_ONE,
+    MAX_UNREAD,
     SlowReaders,
 )
 
@@ -108,7 +108,7 @@ def test_a_large_answer_wants_a_larger_rate() -> None:
 def test_all_clients_together_leave_no_more_unread_than_that() -> None:
     """Who has waited longest goes first; who has just been answered stays."""
     loop: Any = Loop()
-    readers = [Reader(unread=MOST_UNREAD // 4) for _ in range(6)]
+    readers = [Reader(unread=MAX_UNREAD // 4) for _ in range(6)]
     watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
     for reader in readers[:4]:
         watch.note_full(reader)
@@ -117,15 +117,15 @@ def test_all_clients_together_leave_no_more_unread_than_that() -> None:
     assert all(reader.is_open for reader in readers)
     watch.note_full(readers[5])
     assert [reader.is_open for reader in readers] == [True, False, True, True, True, True]
-    watch.note_full(Reader(unread=2 * MOST_UNREAD))
+    watch.note_full(Reader(unread=2 * MAX_UNREAD))
     assert [reader.is_open for reader in readers] == [True] + 5 * [False]
 
 
 def test_the_connections_of_one_user_leave_no_more_unread_than_a_part_of_it() -> None:
     """They are ended, the oldest first, and those of nobody else."""
     loop: Any = Loop()
-    other = Reader(unread=MOST_OF_ONE, reader="other")
-    readers = [Reader(unread=MOST_OF_ONE // 2, reader="one") for _ in range(40)]
+    other = Reader(unread=MAX_OF_ONE, reader="other")
+    readers = [Reader(unread=MAX_OF_ONE // 2, reader="one") for _ in range(40)]
     watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
     watch.note_full(other)
     for reader in readers:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from specd import Response
 from specd._engine.document.media import frame_event
 from specd._engine.document.responses import Responses
 from specd._engine.document.schemas import Schemas
 from specd._engine.errors import NonConformingResponse
-from specd._engine.response import Response, Stream
+from specd._engine.response import Stream
 from specd._engine.serving.app import stop_waiting
 from tests.specd.engine.client import Answer
 from tests.specd.engine.database import Books

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
-from specd._engine.http.queries import MOST_NAMED
+from specd import Context
+from specd._engine.http.queries import MAX_NAMED
 from tests.specd.engine.client import Client
 from tests.specd.engine.services import operation, serve
 
@@ -96,7 +96,7 @@ def test_all_that_is_wrong_is_told_at_once(strict: Client) -> None:
 
 def test_a_thousand_names_are_not_told_back(strict: Client) -> None:
     query = "&".join(f"{'n' * 4}{number}=" for number in range(900))
-    assert len(refused(strict, query)) == MOST_NAMED
+    assert len(refused(strict, query)) == MAX_NAMED
 
 
 def test_other_services_tell_their_handlers() -> None:

@@ -8,12 +8,14 @@ from openapi_core import OpenAPI
 from openapi_core.datatypes import RequestParameters
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
+from specd import parse_pairs
 from specd._engine.document.kinds import kinds_of, shape_of
 from specd._engine.document.parameters import Parameters
 from specd._engine.document.schemas import Schemas
 from specd._engine.document.styles import cookie_pairs
-from specd._engine.errors import DocumentError, InvalidRequest
-from specd._engine.http.queries import parse_pairs, parse_raw_pairs
+from specd._engine.errors import DocumentError
+from specd._engine.http.queries import parse_raw_pairs
+from specd.errors import InvalidRequest
 from tests.specd.engine.rfc6570 import serialize
 from tests.specd.engine.services import document, echo, operation, serve
 

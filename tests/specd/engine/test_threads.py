@@ -11,7 +11,7 @@ from tests.specd.engine.database import Books, TooLate
 
 
 def test_what_no_thread_takes_up_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_QUEUED_S", 0.05)
+    monkeypatch.setattr(module, "MAX_QUEUED_S", 0.05)
     free, began = threading.Event(), []
 
     async def play() -> None:

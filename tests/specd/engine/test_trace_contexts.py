@@ -26,7 +26,7 @@ MALFORMED = (
     f"{SAMPLED} ",
     f"{SAMPLED}-more",  # version 00 has no more
     f"cc-{TRACE}-{SPAN}-01.more",
-    f"cc-{TRACE}-{SPAN}-01-{'x' * tracing.MOST_BYTES}",
+    f"cc-{TRACE}-{SPAN}-01-{'x' * tracing.MAX_BYTES}",
     f"ff-{TRACE}-{SPAN}-01",
     f"00-{'0' * 32}-{SPAN}-01",
     f"00-{TRACE}-{'0' * 16}-01",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specd._engine.context import Context
+from specd import Context
 from specd._engine.errors import DocumentError
 from specd._engine.openapi.union import Document, unite
 from specd._engine.serving.app import build_app

@@ -56,7 +56,7 @@ def test_refused_and_abandoned_work_is_counted_no_longer(monkeypatch: pytest.Mon
         await first
         threads.close()
 
-    monkeypatch.setattr(module, "MOST_QUEUED_S", 0.05)
+    monkeypatch.setattr(module, "MAX_QUEUED_S", 0.05)
     asyncio.run(play())
 
 

@@ -23,9 +23,8 @@ from openapi_schema_validator import OAS30ReadValidator
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service, make_rate_limit
 from settings import Settings
-from specd._db.clock import Clock
-from specd._db.database import Database
 from specd._engine.serving.override import overriding_method
+from specd.db import Clock, Database
 from tests.support.app import ServiceApp, Swap
 from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.contract import OutsideTheDocument, judge_of

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from specd._db import migrate
-from specd._db.database import Database
+from specd.db import Database
 from tests.contract.events.kinds import objections
 from tests.support.chat.app import ChatApp, ChatClient, shared_app
 from tests.support.chat.hashing import cheap_password_hashes

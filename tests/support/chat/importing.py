@@ -19,8 +19,8 @@ from adapters.file_store.wiring import build_file_store
 from models.chat.imports.rows import TABLES
 from models.chat.moves.capture import FOLLOWED
 from models.chat.tables import Realm, User
-from specd._db.database import Database
-from specd._db.row_numbers import reserve
+from models.row_numbers import reserve
+from specd.db import Database
 from tests.support.chat.app import ChatApp
 from tests.support.chat.people import KEYS, VAULT, Member
 from tests.support.databases import Lent

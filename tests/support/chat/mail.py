@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from models.chat.common import outbox
 from models.chat.tables import Outbox
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.people import VAULT
 
 

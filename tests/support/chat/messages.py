@@ -6,7 +6,7 @@ import orjson
 from sqlalchemy import select, update
 
 from models.chat.tables import Event, Realm
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Cast

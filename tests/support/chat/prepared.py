@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.file_store.directory import DirectoryStore
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatApp
 from tests.support.chat.importing import store_of
 from tests.support.chat.people import Cast

@@ -12,7 +12,7 @@ from models.chat.access.people import find_visible_user_ids
 from models.chat.identity.actors import find_actor
 from models.chat.queues.queues import QueueOptions, find_head, open_queue
 from models.chat.tables import EventQueue
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.people import Member
 from tests.support.frozen_clock import FrozenClock

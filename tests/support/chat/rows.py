@@ -7,7 +7,7 @@ import orjson
 from sqlalchemy import select, update
 
 from models.chat.tables import AuditLog, Event, ProfileField, User, UserGroup, UserGroupMember
-from specd._db.database import Database
+from specd.db import Database
 
 
 def change_user(database: Database, user_id: int, **values: Any) -> None:

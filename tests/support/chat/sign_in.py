@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import update
 
 from models.chat.tables import Realm
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.chat.answers import bad
 from tests.support.chat.app import ChatClient
 

@@ -30,7 +30,7 @@ from tests.support.yaml_files import read_yaml
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 BATCHES = (4, 12)
 """How many of the nearest modules run first, and how many then. The others follow together."""
-MOST_MODULES = 50
+MAX_MODULES = 50
 DETECTED = ("killed", "hung")
 
 
@@ -122,7 +122,7 @@ def face_nearest(
 ) -> Result:
     """Run the tests near a mutant until one fails or the time is over."""
     tree.change([mutant])
-    tests = nearest_tests(mutant, tree.path, graph, calls)[:MOST_MODULES]
+    tests = nearest_tests(mutant, tree.path, graph, calls)[:MAX_MODULES]
     result = Result(number=number, mutant=mutant, outcome="survived")
     first, second = BATCHES
     for batch in (tests[:first], tests[first : first + second], tests[first + second :]):

@@ -17,7 +17,7 @@ LEFT_OUT = (
 )  # fmt: skip
 """Tests that read the source without running it, and tests of a minute each."""
 
-MOST_CALLS = 6
+MAX_CALLS = 6
 FAR = 8
 """The distance of a test that imports the file, but whose calls do not lead to the function."""
 
@@ -94,7 +94,7 @@ def _distances_by_calls(mutant: Mutant, calls: Calls) -> dict[str, int]:
         if place[0].startswith("handlers/"):  # operations are called by their paths
             head, _, tail = place[0].rpartition("/")
             files.setdefault(f"tests/{head}/test_{tail}", distance + 1)
-        if distance < MOST_CALLS:
+        if distance < MAX_CALLS:
             for caller in calls.callers(place):
                 if caller not in distances:
                     distances[caller] = distance + 1

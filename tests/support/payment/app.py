@@ -10,8 +10,7 @@ from handlers.payment.wire.webhooks import Webhooks
 from handlers.payment.wiring import build_service
 from models.payment.invoices import NewestBlock
 from settings import Settings
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 from tests.support.app import ServiceApp, Swap
 from tests.support.payment.factories import CHAIN_ID, make_hash
 from tests.support.receivers import ScriptedReceivers

@@ -20,7 +20,7 @@ from models.payment.tables import ChainHead, Invoice, Payment, PaymentMethod, Pr
 from models.payment.webhooks import endpoints
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.vault import WebhookVault
-from specd._db.database import Database
+from specd.db import Database
 
 # Accounts 0 and 1 of the public test mnemonic "legal winner thank year wave sausage worth useful
 # legal winner thank yellow"; deposits are their children 0/0, 0/1, ...

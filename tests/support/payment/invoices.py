@@ -6,7 +6,7 @@ import httpx
 from sqlalchemy import func, select
 
 from models.payment.tables import Wallet
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import ADA_XPUB
 

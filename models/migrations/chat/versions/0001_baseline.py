@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0001"
 down_revision = None

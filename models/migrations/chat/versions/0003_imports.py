@@ -1,6 +1,6 @@
 """Imports of organizations."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0003"
 down_revision = "0002"

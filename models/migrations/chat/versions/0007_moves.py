@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0007"
 down_revision = "0006"

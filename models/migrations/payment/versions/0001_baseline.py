@@ -1,6 +1,6 @@
 """The schema of the first release. It stays as it is: later migrations change what it makes."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0001"
 down_revision = None

@@ -1,4 +1,6 @@
-"""Lists of invoices by exception and by deposit address, whose indexes `specd._db.indexes` builds."""
+"""Lists of invoices by exception and by deposit address, whose indexes `specd._db.indexes`
+builds.
+"""
 
 revision = "0003"
 down_revision = "0002"

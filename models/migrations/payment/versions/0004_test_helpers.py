@@ -1,6 +1,6 @@
 """Faults and runs of the test helpers."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0004"
 down_revision = "0003"

@@ -1,6 +1,6 @@
 """Keys that may only read. To a server of an older release each key is one that may write."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0006"
 down_revision = "0005"

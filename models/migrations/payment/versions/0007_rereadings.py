@@ -1,6 +1,6 @@
 """Invoices that are read again stay joined: their next block has a column of its own."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0007"
 down_revision = "0006"

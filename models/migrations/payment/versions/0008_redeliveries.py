@@ -1,6 +1,6 @@
 """Deliveries and attempts that were sent by request, out of order."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0008"
 down_revision = "0007"

@@ -1,6 +1,6 @@
 """Runs of scenarios on invoices of the shop, which is asked what it has made of them."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0009"
 down_revision = "0008"

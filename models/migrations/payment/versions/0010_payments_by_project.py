@@ -1,6 +1,6 @@
 """Lists of the payments of a project by their time of receipt."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0010"
 down_revision = "0009"

@@ -1,6 +1,6 @@
 """Metadata of invoices."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0011"
 down_revision = "0010"

@@ -1,6 +1,6 @@
 """Resolutions of invoices."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0012"
 down_revision = "0011"

@@ -1,6 +1,6 @@
 """When each worker last ran."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0013"
 down_revision = "0012"

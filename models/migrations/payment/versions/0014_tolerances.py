@@ -1,6 +1,6 @@
 """The part of an amount that may be missing from a paid invoice."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0014"
 down_revision = "0013"

@@ -1,6 +1,6 @@
 """The last event of each project that is kept no more."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0015"
 down_revision = "0014"

@@ -1,6 +1,6 @@
 """Whether transfers to an invoice were left out because there were too many small ones."""
 
-from specd._db.statements import execute_all
+from models.migrations.statements import execute_all
 
 revision = "0016"
 down_revision = "0015"

@@ -11,7 +11,7 @@ from models.payment.webhooks.backlog import Backlog, find_backlog
 from models.payment.webhooks.outcomes import Attempt, Reply
 from models.payment.webhooks.tables import WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
-from specd._db.database import Database
+from specd.db import Database
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice
 
@@ -106,5 +106,5 @@ def test_no_more_than_a_bound_is_counted(shop: Shop, monkeypatch: pytest.MonkeyP
     for _ in range(3):
         shop.sell()
     shop.claim()
-    monkeypatch.setattr(backlog, "MOST_COUNTED", 2)
+    monkeypatch.setattr(backlog, "MAX_COUNTED", 2)
     assert shop.backlog().due == 2

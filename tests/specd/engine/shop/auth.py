@@ -1,6 +1,6 @@
 """Security functions, in connexion's calling convention."""
 
-from specd._engine.context import Context
+from specd import Context
 
 
 def bearer(token: str, *, request: Context) -> str | None:

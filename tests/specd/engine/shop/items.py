@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from specd._engine.context import Context
-from specd._engine.response import Reply
+from specd import Context, Reply
 
 
 def list_items(

@@ -3,8 +3,7 @@
 import asyncio
 from typing import Any
 
-from specd._engine.context import Context
-from specd._engine.response import Reply
+from specd import Context, Reply
 
 
 def create_note(

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Table, select
 
-from specd._db.reader import Db
+from specd.db import Db
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from sqlalchemy import table as named_table
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import column
 
-from specd._db.reader import dialect_of
+from models.dialects import dialect_of
 
 _SQLITE_NUMBERS = named_table("sqlite_sequence", column("name"), column("seq"))
 

@@ -34,17 +34,24 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.orm import Session
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.sql.operators import OperatorType
 from sqlalchemy.types import TypeEngine
 
-from specd._db.json import Json
-from specd._db.prepared import Change
-from specd._db.reader import dialect_of
+from models.json import Json
+from specd.db import Change, Db
 
 T = TypeVar("T")
+INT_MAX = 2_147_483_647
+"""The largest value of an integer column; ids are such columns."""
+
+
+def dialect_of(db: Db) -> str:
+    """`sqlite` or `postgresql`."""
+    bind = db.get_bind() if isinstance(db, Session) else db
+    return bind.dialect.name
 
 
 class ByDialect(FunctionElement[T]):
@@ -122,7 +129,7 @@ def _unnest(element: _Each, compiler: SQLCompiler, **options: Any) -> str:
     return f"unnest({compiler.process(element.clauses, **options)})"
 
 
-def bound_each(name: str) -> FromClause:
+def each_of_parameter(name: str) -> FromClause:
     """Return what to select from, so that each id of the list `name` is a row, in their order: its
     column is `value`.
     """
@@ -140,7 +147,7 @@ def id_in(ids_column: SQLColumnExpression[Any], ids: Iterable[int | str]) -> Col
     return _is_listed(ids_column, listed)
 
 
-def bound_in(its: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
+def in_parameter(its: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
     """The same for a statement that is built once: the parameter `name` is the list of ids."""
     return _is_listed(its, bindparam(name, type_=_list_type(its)))
 
@@ -164,7 +171,7 @@ class _Gathered(TypeDecorator[list[int]]):
         return sorted(orjson.loads(value) if isinstance(value, str) else value or ())
 
 
-def gathered_ids(ids_column: IdColumn) -> ColumnElement[list[int]]:
+def ids_as_array(ids_column: IdColumn) -> ColumnElement[list[int]]:
     """Return the ids of all rows of a subquery as one value, ascending: many rows that hold one
     number each take longer to fetch than to find.
     """
@@ -205,13 +212,6 @@ def _array_keys(columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | st
 
 
 # --- tables -------------------------------------------------------------------------------------
-
-
-def upsert(table: Table | type[DeclarativeBase]) -> postgresql.Insert:
-    """Return an INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`, which both
-    databases write in the same words.
-    """
-    return postgresql.insert(table)
 
 
 @cache

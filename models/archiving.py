@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import text
 
-from specd._db.reader import Db
+from specd.db import Db
 
 _ASK = text(
     "SELECT coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false),"

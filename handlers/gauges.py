@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from specd._db.archiving import Archiving
-from specd._db.event_span import EventSpan
+from models.archiving import Archiving
+from models.event_span import EventSpan
+from specd import Gauge
 from specd._db.worker_heartbeats import Heartbeat
-from specd._engine.service import Gauge
 
 
 def log_gauges(service: str, span: EventSpan) -> list[Gauge]:

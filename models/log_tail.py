@@ -1,7 +1,7 @@
 """The end of the event log, which a process follows once for all of its long polls.
 
-A poll that waits holds no thread, no connection and no statement: the thread of `specd._db.notifier`
-reads the log for all of them, and wakes them on the event loop.
+A poll that waits holds no thread, no connection and no statement: the thread of
+`specd._db.notifier` reads the log for all of them, and wakes them on the event loop.
 """
 
 import asyncio
@@ -11,9 +11,8 @@ from typing import Generic, TypeVar
 import structlog
 from sqlalchemy import Connection
 
-from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
-from specd._db.notifier import Logs
+from specd.db import Database, Logs
+from specd.errors import DatabaseUnavailable
 
 Watched = TypeVar("Watched")
 _log = structlog.get_logger("polls")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from settings import Settings
-from specd._db.clock import Clock
-from specd._db.database import Database
+from specd.db import Clock, Database
 
 
 class Served(Protocol):

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from specd._db.prepared import Query
-from specd._db.reader import dialect_of
+from models.dialects import dialect_of
+from specd.db import Query
 
 KEYS = 2**31
 _LOCK = Query(select(func.pg_advisory_xact_lock(bindparam("family"), bindparam("log"))))
@@ -26,8 +26,8 @@ _LOCK = Query(select(func.pg_advisory_xact_lock(bindparam("family"), bindparam("
 def lock_logs(session: Session, family: int, logs: Iterable[int]) -> None:
     """Wait until nobody else adds to these logs, and keep others from it until this unit ends.
 
-    Call it from what `specd._db.database.at_the_end` calls, right before the INSERT. `family` tells
-    the kinds of logs in one database apart.
+    Call it from what `specd._db.database.before_commit` calls, right before the INSERT. `family`
+    tells the kinds of logs in one database apart.
     """
     if dialect_of(session) == "sqlite":
         return
