@@ -136,8 +136,8 @@ class Site:
         plain = {k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
         done = warm.run(
             [sys.executable, "-m", "specd._cli.main", "chat", "move", "--host", self._host,
-             "--from-env", str(settings), "--switch-command", self._router.switch_command(self._host, "two"),
-             "--json"],
+             "--from-env", str(settings), "--switch-command",
+             self._router.switch_command(self._host, "two"), "--json"],
             cwd=ROOT, env={**plain, "PYTHONPATH": str(ROOT), **target.environment},
             capture_output=True, text=True,
         )  # fmt: skip
