@@ -25,8 +25,13 @@ from specd._project import current
 from specd._settings import SettingsError
 
 COMMANDS = {
-    **{name: f"cli.{name}" for name in ("migrate", "serve", "worker", "new", "routes", "mock")},
-    **{name: f"cli.{name}" for name in ("check", "config", "doctor")},
+    **{
+        name: f"specd._cli.{name}"
+        for name in (
+            *("migrate", "serve", "worker", "new", "routes", "mock"),
+            *("check", "config", "doctor"),
+        )
+    },
     **{service.name: service.commands for service in current().services if service.commands},
     **current().commands,
 }

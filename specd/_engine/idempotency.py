@@ -26,7 +26,7 @@ class StoredAnswer(Protocol):
 
 
 class Keys(Protocol):
-    """Where a service stores its keys; `specd._db.idempotency.IdempotencyKeys` is the one we use."""
+    """Where a service stores its keys, such as `specd.db.IdempotencyKeys`."""
 
     def claim(
         self,
