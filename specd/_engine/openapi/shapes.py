@@ -130,9 +130,7 @@ def _version_faults(content: Node) -> Iterator[DocumentError]:
 
 @cache
 def _openapi(version: str) -> Any:
-    return json.loads(
-        _resource("openapi_spec_validator", f"resources/schemas/v{version}/schema.json")
-    )
+    return json.loads((_SCHEMAS / f"openapi-{version}.json").read_bytes())
 
 
 @cache
@@ -141,18 +139,18 @@ def vocabulary(dialect: str = LATEST) -> dict[str, Any]:
     its parts.
     """
     if dialect not in _VOCABULARIES:
-        whole = json.loads(_resource(_SPECIFICATIONS, f"schemas/draft{dialect}/metaschema.json"))
+        whole = json.loads(_specification(f"draft{dialect}/metaschema.json"))
         return {key: value for key, value in whole.items() if key not in (*_IDENTITY, "id")}
     parts = []
     for name in _VOCABULARIES[dialect]:
-        place = f"schemas/draft{dialect.replace('-', '')}/vocabularies/{name}"
-        part = json.loads(_resource(_SPECIFICATIONS, place))
+        part = json.loads(_specification(f"draft{dialect.replace('-', '')}/vocabularies/{name}"))
         parts.append({key: value for key, value in part.items() if key not in _IDENTITY})
     definitions = {name: rule for part in parts for name, rule in part.pop("$defs", {}).items()}
     return {"allOf": parts, "$defs": definitions}
 
 
-_SPECIFICATIONS = "jsonschema_specifications"
+_SCHEMAS = Path(__file__).parent / "schemas"
+"""The JSON Schemas of the OpenAPI Specification; NOTICE has their origin."""
 _VOCABULARIES = {
     LATEST: ("core", "applicator", "unevaluated", "validation", "meta-data", "content"),
     "2019-09": ("core", "applicator", "validation", "meta-data", "content"),
@@ -160,12 +158,12 @@ _VOCABULARIES = {
 _IDENTITY = ("$id", "$schema", "$vocabulary", "$dynamicAnchor")
 
 
-def _resource(package: str, name: str) -> bytes:
-    """Return a file of an installed package, without the import of it."""
-    spec = find_spec(package)
+def _specification(name: str) -> bytes:
+    """Return a file of `jsonschema_specifications`, without the import of it."""
+    spec = find_spec("jsonschema_specifications")
     assert spec is not None
     assert spec.origin is not None
-    return (Path(spec.origin).parent / name).read_bytes()
+    return (Path(spec.origin).parent / "schemas" / name).read_bytes()
 
 
 def _replaced(node: Any, replacement: Any) -> Any:
