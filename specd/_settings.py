@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 from urllib.parse import urlsplit
 
+from specd._engine.release import install_extra
 from specd._project import current, find_object
 from specd._values import (
     one_of,
@@ -45,6 +46,13 @@ T = TypeVar("T")
 
 class SettingsError(Exception):
     """A variable is unknown or has a bad value; the message is one sentence, without secrets."""
+
+
+class MissingExtra(SettingsError):
+    """Something needs an extra of specd that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} requires the extra `{extra}`: {install_extra(extra)}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def build_file_store(settings: Settings) -> FileStore:
         from adapters.file_store.s3 import S3Store
     except ImportError:
         raise SettingsError(
-            "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd[s3]'."
+            "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd-server[s3]'."
         ) from None
 
     return S3Store(

@@ -42,7 +42,7 @@ def answer_table(
         return
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*map(escape, row))  # `specd[s3]` is text, not markup
+        table.add_row(*map(escape, row))  # `specd-server[s3]` is text, not markup
     console = Console()
     if not console.is_terminal:
         console.width = PIPE_WIDTH

@@ -29,7 +29,7 @@ from specd._db.notifier import Notifier
 from specd._db.outages import is_conflict, is_out_of_step, is_read_only, raise_outage
 from specd._db.usage import ConnectionUse, DatabaseState
 from specd._library_internals import check_library_internals
-from specd._settings import Settings
+from specd._settings import MissingExtra, Settings
 
 T = TypeVar("T")
 
@@ -119,6 +119,8 @@ class Database:
             raise ValueError("a database URL starts with sqlite:/// or postgresql+psycopg://")
         if self.dialect == "sqlite" and self._url.database in (None, "", ":memory:"):
             raise ValueError("an SQLite database needs a file: several connections share it")
+        if self.dialect == "postgresql":
+            _require_driver()
         self.reads_inline = self.dialect == "sqlite"
         self.write_threads = 1 if self.dialect == "sqlite" else pool_size
         self._lock_timeout_s = lock_timeout_s
@@ -488,6 +490,14 @@ def _follow_outages(engine: Engine, known: sockets.Sockets, availability: Availa
 def _require_answers(availability: Availability) -> None:
     if availability.is_silent:
         raise PoolTimeout("the database does not answer")
+
+
+def _require_driver() -> None:
+    """Raise `MissingExtra` without psycopg. It is imported before a server forks its workers."""
+    try:
+        import psycopg  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("A PostgreSQL database", "postgresql") from error
 
 
 def _driver(url: URL) -> URL:

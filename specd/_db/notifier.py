@@ -54,8 +54,6 @@ class Notifier:
         self._sockets = sockets or Sockets()
         self._is_sqlite = url.get_backend_name() == "sqlite"
         self._listens = listens
-        if not self._is_sqlite:
-            import psycopg  # noqa: F401 (now: a server imports it once, before its workers are forked)
         self._guard = threading.Lock()
         self._stopping = threading.Event()
         self._grown = threading.Event()

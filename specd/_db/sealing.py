@@ -6,15 +6,19 @@ that was moved to another row, or is used for something else, does not open. doc
 the reasons.
 """
 
+from __future__ import annotations
+
 import base64
 import binascii
 import secrets
+from typing import TYPE_CHECKING
 
 import structlog
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from specd._settings import MissingExtra
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 NONCE_BYTES = 12
 PREFIX = "v1."
@@ -24,6 +28,7 @@ class SealedTexts:
     """Seals short texts under the present secret; opens what that or the previous one sealed."""
 
     def __init__(self, secret: bytes, previous: bytes | None = None, *, label: bytes) -> None:
+        """Raise `MissingExtra` without the extra `sealing`."""
         self._cipher = _cipher(secret, label)
         self._ciphers = (
             (self._cipher,) if previous is None else (self._cipher, _cipher(previous, label))
@@ -56,11 +61,19 @@ class SealedTexts:
 
 
 def _cipher(secret: bytes, label: bytes) -> AESGCM:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+    except ImportError as error:
+        raise MissingExtra("Sealing secrets", "sealing") from error
     derive = HKDF(algorithm=SHA256(), length=32, salt=None, info=label)
     return AESGCM(derive.derive(secret))
 
 
 def _open(cipher: AESGCM, sealed: str, purpose: str) -> str | None:
+    from cryptography.exceptions import InvalidTag
+
     try:
         text = sealed.removeprefix(PREFIX)
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

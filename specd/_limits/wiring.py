@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from specd._settings import Settings, SettingsError, variable
+from specd._settings import MissingExtra, Settings, variable
 
 if TYPE_CHECKING:
     from specd._limits.redis_store import RedisLimitStore
-
-EXTRA = "limits"
 
 
 def open_limit_store(
@@ -22,7 +20,7 @@ def open_limit_store(
 ) -> RedisLimitStore | None:
     """Return the store of a service's counts, None where each machine counts by itself. It connects
     when it is used. `timeout_s` is the longest wait for an answer, if another than for requests.
-    Raise `SettingsError` without the extra `limits`.
+    Raise `MissingExtra` without the extra `limits`.
 
     Clients are known by a hash under the secret that `find_secret` returns. All machines of the
     service must have the same.
@@ -32,9 +30,7 @@ def open_limit_store(
     try:
         from specd._limits.redis_store import RedisLimitStore  # an optional extra
     except ImportError as error:
-        raise SettingsError(
-            f"{variable('limits_url')} requires the extra `{EXTRA}`: pip install 'specd[{EXTRA}]'."
-        ) from error
+        raise MissingExtra(variable("limits_url"), "limits") from error
     secret = find_secret()
     if timeout_s is None:
         return RedisLimitStore(settings.limits_url, service=service, secret=secret)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Protocol
 
+from specd._engine.release import install_extra
 from specd._security_events import current_caller
 
 HEADER = b"traceparent"
@@ -71,7 +72,7 @@ def start(environment: Mapping[str, str], process: str) -> None:
     except ModuleNotFoundError as error:
         raise CannotTrace(
             "OTEL_* variables ask for traces, which need the extra `otel`"
-            f" (pip install 'specd[otel]'): {error}."
+            f" ({install_extra('otel')}): {error}."
         ) from None
     tracer = otel.OtelTracer(environment, process)
 

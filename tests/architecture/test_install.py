@@ -54,7 +54,7 @@ def only_with(clone: Path, **pythons: str) -> Path:
 
 def test_pip_is_not_heard_while_it_succeeds(clone: Path) -> None:
     done = install(clone, pip_ends_with=0)
-    said = "Installing specd into .venv (a minute or two) ...\n"
+    said = "Installing specd [services] into .venv (a minute or two) ...\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, "", said)
     again = install(clone, pip_ends_with=1)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")

@@ -129,7 +129,7 @@ def test_an_extra_that_is_not_installed(ready: Specd, monkeypatch: pytest.Monkey
     monkeypatch.setitem(__import__("sys").modules, "boto3", None)
     monkeypatch.delitem(__import__("sys").modules, "adapters.file_store.s3", raising=False)
     assert "extra s3" in broken(ready)["uploads"]
-    told = "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd[s3]'."
+    told = "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd-server[s3]'."
     assert told in ready("doctor")[1], "brackets are text"
     assert ready.refusal("worker") == told
     with pytest.raises(SystemExit, match="extra s3"):

@@ -52,7 +52,7 @@ def test_without_the_extra_the_message_says_what_to_do(
     monkeypatch.delitem(sys.modules, "specd._tracing.otel", raising=False)
     monkeypatch.delattr(tracing, "otel", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
-    with pytest.raises(tracing.CannotTrace, match=r"pip install 'specd\[otel\]'"):
+    with pytest.raises(tracing.CannotTrace, match=r"pip install 'specd-server\[otel\]'"):
         tracing.start(environment, "specd-test")
 
 
