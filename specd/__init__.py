@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from specd._engine.context import Context
     from specd._engine.error_docs import Failure, describe, help_link
     from specd._engine.files import File, FileIntake
+    from specd._engine.http.cors import Cors
     from specd._engine.http.proxies import network_of, place_of
     from specd._engine.http.queries import parse_pairs
     from specd._engine.idempotency import IdempotentAnswers
@@ -36,6 +37,7 @@ _MODULES = {
     "Allowance": "specd._engine.rate_limit",
     "Attributes": "specd._tracing",
     "Context": "specd._engine.context",
+    "Cors": "specd._engine.http.cors",
     "Failure": "specd._engine.error_docs",
     "File": "specd._engine.files",
     "FileIntake": "specd._engine.files",
@@ -76,6 +78,7 @@ __all__ = [
     "Allowance",
     "Attributes",
     "Context",
+    "Cors",
     "Failure",
     "File",
     "FileIntake",

@@ -59,7 +59,7 @@ def service_from_settings(
         body_timeout_s=settings.body_read_timeout_s,
         answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,
-        origins=Origins(settings.public_url, settings.allowed_origins),
+        origins=Origins(settings.public_url, settings.allowed_origins, project[name].cors),
         **{"public_url": settings.published_url, **own},
     )
     return service

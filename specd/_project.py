@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from specd._engine.http.cors import Cors
 
 EVERYTHING = "app"
 """The application of all services. Each service has another, which has its name."""
@@ -39,7 +42,8 @@ class Service:
 
     The others name objects as `module:attribute`. `heartbeats` is the model of the table in which
     workers show that they run, `secret` the `specd._db.secret_checks.SharedSecret` of all machines.
-    `diagnose(settings)` yields the findings of `specd doctor` about this service.
+    `diagnose(settings)` yields the findings of `specd doctor` about this service. `cors` names the
+    pages of other origins that can use the service.
     """
 
     name: str
@@ -51,6 +55,7 @@ class Service:
     heartbeats: str = ""
     secret: str = ""
     diagnose: str = ""
+    cors: Cors | None = None
 
     @property
     def documents(self) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from ipaddress import ip_network
 from urllib.parse import parse_qsl, urlsplit
 
+from specd._engine.http.cors import ORIGIN
+
 
 def parse_bool(text: str) -> bool:
     match text.strip().lower():
@@ -107,7 +109,7 @@ def parse_public_url(text: str) -> str:
 def parse_origins(text: str) -> tuple[str, ...]:
     """Comma-separated origins (RFC 6454), of the web or of an application's own scheme."""
     entries = tuple(entry.strip().lower() for entry in text.split(",") if entry.strip())
-    if all(re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+", entry) for entry in entries):
+    if all(map(ORIGIN.fullmatch, entries)):
         return entries
     raise ValueError(
         "must be a comma-separated list of origins, for example https://app.test,app://chat"

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from connexion.exceptions import ProblemException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from specd._engine.context import Context
@@ -20,6 +19,7 @@ from specd._engine.errors import (
     UnsupportedMediaType,
 )
 from specd._engine.http.browsers import Origins
+from specd._engine.http.cors import ANY, Cors, Sharing
 from specd._engine.mocking.answers import Answers
 from specd._engine.mocking.values import Values
 from specd._engine.openapi.structure import resolved
@@ -44,10 +44,28 @@ def admit(*credentials: str, **_: Any) -> Anybody:
     return Anybody()
 
 
+class _SharingWithAll(Sharing):
+    """Pages of every origin can read every answer, and can send credentials."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(Cors((ANY,)))
+        self.varies = True
+        self.standing = ((b"vary", b"Origin"),)
+
+    def names(self, origin: bytes) -> bool:
+        return True
+
+
 class AnyOrigin(Origins):
     """Pages of every origin may change things, because nothing changes."""
 
     __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sharing = _SharingWithAll()
 
     def check(self, headers: Mapping[bytes, bytes]) -> None:
         pass
@@ -165,14 +183,7 @@ def build_mock(documents: Sequence[Document], *, is_checked: bool = True) -> ASG
                 scope["raw_path"] = first.encode() + raw
         await app(scope, receive, send)
 
-    return CORSMiddleware(
-        routed,
-        allow_origins=["*"],
-        allow_methods=["*"],
-        allow_headers=["*"],
-        allow_credentials=True,
-        expose_headers=["*"],
-    )
+    return routed
 
 
 def _at_first_server(scope: Scope, others: Mapping[str, str]) -> Scope:

@@ -3,9 +3,9 @@ documents of the service by their names. Beside each is its configuration for sc
 the file `NAME.schemathesis.toml` is beside the document's: `{base}/schemathesis.toml`, and
 `{base}/NAME.schemathesis.toml` for further documents.
 
-Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS, with its
-preflight, by the Fetch standard): they hold no secrets. For the same reason they may be sent with
-gzip: the size of a compressed answer reveals nothing (the attack is called BREACH).
+Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS): they hold no
+secrets. For the same reason they may be sent with gzip: the size of a compressed answer reveals
+nothing (the attack is called BREACH).
 """
 
 from __future__ import annotations
@@ -21,23 +21,18 @@ from typing import Any
 import yaml
 
 from specd._engine.errors import MethodNotAllowed
+from specd._engine.http.cors import ANY, Cors, Sharing, is_preflight
 from specd._engine.openapi.loading import dump
 from specd._engine.openapi.union import Document
-from specd._engine.response import Response, encode
+from specd._engine.response import Headers, Response, encode
 from specd._engine.service import Service
 
 _Parts = tuple[bytes, bytes, bytes]
 """A text in three: what is before the servers, the servers, what is after them."""
 
 METHODS = ("GET", "HEAD", "OPTIONS")
-_ANY_ORIGIN = ("Access-Control-Allow-Origin", "*")
-_PREFLIGHT = (
-    ("Allow", ", ".join(METHODS)),
-    _ANY_ORIGIN,
-    ("Access-Control-Allow-Methods", "GET, HEAD"),
-    ("Access-Control-Allow-Headers", "If-None-Match"),
-    ("Access-Control-Max-Age", "86400"),
-)
+_FOR_ALL = Sharing(Cors((ANY,), exposed_headers=("ETag",), max_age_s=86400))
+_SHARED = tuple((name.decode(), value.decode()) for name, value in _FOR_ALL.standing)
 _HOST = re.compile(r"[A-Za-z0-9._-]+(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
 _GZIP_HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255))
 _ZERO = re.compile(rb"q=0(\.0*)?")
@@ -63,6 +58,7 @@ class PublishedDocument:
         self._write = write
         self._public_url = service.public_url
         self._scheme = "https" if service.origins.is_https else "http"
+        self._sharing = service.origins.sharing
         self._digest = hashlib.sha256(self._before + self._after)
         self._media_type = media_type
 
@@ -70,16 +66,20 @@ class PublishedDocument:
         """Return the document, or a 304. Raise `MethodNotAllowed`."""
         if method not in METHODS:
             raise MethodNotAllowed(METHODS)
+        # The service's own headers also allow credentials.
+        shared = () if self._sharing.includes(headers.get(b"origin")) else _SHARED
         if method == "OPTIONS":
-            return Response(204, b"", _PREFLIGHT)
+            allow = (("Allow", ", ".join(METHODS)), *shared)
+            if is_preflight(method, headers):
+                allow += _FOR_ALL.preflight(headers, METHODS)
+            return Response(204, b"", allow)
         servers = self._written_for(headers)
         digest = self._digest.copy()
         digest.update(servers)
         etag = f'"{digest.hexdigest()[:32]}"'
-        common = (
+        common: Headers = (
             ("ETag", etag),
-            _ANY_ORIGIN,
-            ("Access-Control-Expose-Headers", "ETag"),
+            *shared,
             ("Cache-Control", "public, max-age=0, must-revalidate"),
             ("Vary", "Accept-Encoding"),
         )

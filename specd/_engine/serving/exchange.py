@@ -36,8 +36,11 @@ class ServedAPI:
 
     def __init__(self, compiled: CompiledAPI, service: Service) -> None:
         self.service = service
-        self.standing = raw_headers(standing_headers(is_https=service.origins.is_https))
-        self.shares_answers = service.origins.are_allowed
+        sharing = service.origins.sharing
+        standing = raw_headers(standing_headers(is_https=service.origins.is_https))
+        self.standing = standing + sharing.standing
+        self.is_shared = sharing.is_on
+        self.varies_by_origin = sharing.varies
         self.router = compiled.router
         self.prefix = _on_the_wire(service.base_path) + b"/"
         self.documents = {
@@ -207,8 +210,8 @@ def head_of(response: Response, exchange: Exchange) -> Message:
     request_id = (b"request-id", exchange.request_id.encode("ascii"))
     api = exchange.api
     head = start(response, [request_id], exchange.extra_headers, api.standing)
-    if api.shares_answers:
-        api.service.origins.share(exchange.mapped, head["headers"])
+    if api.varies_by_origin and b"origin" in exchange.mapped:
+        api.service.origins.sharing.share(exchange.mapped, head["headers"])
     return head
 
 

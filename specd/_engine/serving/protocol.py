@@ -117,6 +117,7 @@ class Protocol(HttpToolsProtocol):
         coalescer, self._watch = shared
         super().connection_made(CoalescingTransport(transport, coalescer))
         self.flow = _Flow(self.transport, self._reading_resumed)
+        self._sent = []
         self._await_head()
         self._engine = engine_of(self.app)
         self._peer = self.client[0] if self.client else ""
@@ -210,7 +211,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self.url = b""
         self.expect_100_continue = False
-        self.headers = []
+        self.headers = self._sent = []
         self._in_head = True
 
     def on_headers_complete(self) -> None:
@@ -428,7 +429,8 @@ class Protocol(HttpToolsProtocol):
         self._refuse_as(error, "headers_too_large", "The header section is too long.")
 
     def _refuse_as(self, error: ProblemException, code: str, message: str) -> None:
-        self._end_with(refused(self.app, getattr(self, "url", b""), error, code, message))
+        target, asked = getattr(self, "url", b""), dict(self._sent)
+        self._end_with(refused(self.app, target, asked, error, code, message))
 
     def _end_with(self, answer: bytes) -> None:
         """End the connection with `answer`, once what arrived whole before it is answered."""

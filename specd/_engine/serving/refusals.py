@@ -6,6 +6,7 @@ The connection ends with such an answer.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -17,9 +18,16 @@ from specd._engine.response import Response, standing_headers
 from specd._engine.serving.app import engine_of
 
 
-def refused(app: Any, target: bytes, error: ProblemException, code: str, message: str) -> bytes:
+def refused(
+    app: Any,
+    target: bytes,
+    asked: Mapping[bytes, bytes],
+    error: ProblemException,
+    code: str,
+    message: str,
+) -> bytes:
     """Return the answer of the service that `target` leads to (it may be empty); where none does,
-    one with the fields of the first service's errors.
+    one with the fields of the first service's errors. `asked` are the headers that have arrived.
     """
     request_id = os.urandom(12).hex()
     path = _path_of(target)
@@ -33,7 +41,10 @@ def refused(app: Any, target: bytes, error: ProblemException, code: str, message
     else:
         response, standing = api.service.respond(error, request_id), api.standing
     headers = [(b"connection", b"close"), (b"request-id", request_id.encode("ascii"))]
-    lines = [b"%b: %b\r\n" % pair for pair in start(response, headers, (), standing)["headers"]]
+    sent = start(response, headers, (), standing)["headers"]
+    if api is not None and api.varies_by_origin and b"origin" in asked:
+        api.service.origins.sharing.share(asked, sent)
+    lines = [b"%b: %b\r\n" % pair for pair in sent]
     return b"".join((STATUS_LINE[response.status], *lines, b"\r\n", response.body))
 
 

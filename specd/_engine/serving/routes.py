@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from connexion.exceptions import ProblemException
+
 from specd import _tracing as tracing
 from specd._engine.document.operation import Operation
 from specd._engine.document.routing import Route
 from specd._engine.errors import MethodNotAllowed, NotFound
-from specd._engine.http.browsers import SAFE_METHODS, is_preflight
+from specd._engine.http.browsers import SAFE_METHODS
+from specd._engine.http.cors import is_preflight
 from specd._engine.http.guard import check_answer_headers, check_headers, check_target
 from specd._engine.response import JSON, Response
 from specd._engine.serving.exchange import Exchange
 
 
 def find_route(exchange: Exchange) -> Route[Operation] | Response:
-    """Return the route of a request, or the answer with a published document. Raise `NotFound` and
-    what the guard and the service's origins raise.
+    """Return the route of a request, or the answer with a published document or to a preflight
+    request. Raise `NotFound` and what the guard and the service's origins raise.
     """
     api, path = exchange.api, exchange.path
     exchange.headers = headers = check_headers(exchange.sent, exchange.mapped)
@@ -24,19 +27,35 @@ def find_route(exchange: Exchange) -> Route[Operation] | Response:
     if traceparent is not None or tracing.tracer is not None:
         exchange.begin_trace(traceparent)
     exchange.unread = b"content-length" in headers or b"transfer-encoding" in headers
+    if api.is_shared and is_preflight(exchange.method, headers) and path not in api.documents:
+        return _answer_preflight(exchange)
     check_target(path, exchange.query)
     found = api.router.find(path)
     if found is None:
         document = api.documents.get(path)
         if document is None:
-            if exchange.method == "OPTIONS" and is_preflight(headers):
-                return Response(204, b"")  # or no page could read the 404 that follows
             raise NotFound
         return document.respond(exchange.method, headers)
     if exchange.method not in SAFE_METHODS:
         api.service.origins.check(headers)
     route, exchange.texts = found
     return route
+
+
+def _answer_preflight(exchange: Exchange) -> Response:
+    """Return the answer to a preflight request, before any operation: it has no credentials. It is
+    the same for a path that is refused, because pages could not read the error otherwise.
+    """
+    allow: tuple[str, ...] = ()
+    try:
+        check_target(exchange.path, exchange.query)
+        found = exchange.api.router.find(exchange.path)
+        allow = () if found is None else tuple(found[0].allow)
+    except ProblemException:
+        pass
+    sharing = exchange.api.service.origins.sharing
+    shared = sharing.preflight(exchange.headers, allow)
+    return Response(204, b"", ((("Allow", ", ".join(allow)),) if allow else ()) + shared)
 
 
 def operation_of(route: Route[Operation], method: str) -> Operation | Response:

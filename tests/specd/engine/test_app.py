@@ -184,7 +184,7 @@ class TestProbes:
 PREFLIGHT = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, HEAD",
-    "Access-Control-Allow-Headers": "If-None-Match",
+    "Access-Control-Allow-Headers": "if-none-match",
     "Access-Control-Max-Age": "86400",
 }
 

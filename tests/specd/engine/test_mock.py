@@ -289,12 +289,18 @@ class TestBrowsers:
         asked = [self.ORIGIN, ("Access-Control-Request-Method", "POST"),
                  ("Access-Control-Request-Headers", "prefer, x-key")]  # fmt: skip
         preflight = pets.send("OPTIONS", "/pets", headers=asked)
-        assert preflight.status == 200
+        assert preflight.status == 204
         assert preflight.header("access-control-allow-origin") == self.ORIGIN[1]
         assert "prefer" in (preflight.header("access-control-allow-headers") or "")
         answer = pets.post("/pets", value={"name": "Tom"}, headers=[self.ORIGIN])
         assert answer.status == 201
-        assert answer.header("access-control-allow-origin")
+        assert answer.header("access-control-allow-origin") == self.ORIGIN[1]
+        assert answer.header("access-control-allow-credentials") == "true"
+        missing = pets.get("/nothing", headers=[self.ORIGIN])
+        assert (missing.status, missing.header("access-control-allow-origin")) == (
+            404,
+            self.ORIGIN[1],
+        )
 
 
 class TestSeveralDocuments:

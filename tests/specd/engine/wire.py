@@ -41,11 +41,11 @@ class Wire(asyncio.Transport):
         return self.closed
 
 
-def answer_to(*chunks: bytes) -> bytes:
-    """What a server of the shop writes before it closes the connection."""
+def answer_to(*chunks: bytes, **changes: Any) -> bytes:
+    """What a server of the shop, with some changes, writes before it closes the connection."""
 
     async def exchange() -> bytes:
-        app = build_app([shop_service()])
+        app = build_app([shop_service(**changes)])
         config = Config(app, http=Protocol, lifespan="off", proxy_headers=False)
         config.load()
         wire = Wire()
