@@ -15,7 +15,7 @@ from specd import _tracing as tracing
 from specd._engine import service as engine
 from specd._engine.openapi.mistakes import Mistakes
 from specd._engine.openapi.union import unite
-from specd._engine.serving.app import build_app
+from specd._engine.serving.app import build_app, wrap
 from specd._pages.app import build_pages
 from specd._project import Project, Service, find_object
 from specd._settings import Settings, SettingsError, load_settings
@@ -71,7 +71,8 @@ def build(project: Project, services: Sequence[Service]) -> Any:
         folders=sorted({find_folder(each.pages) for each in services if each.pages}),
         is_https=settings.public_url.startswith("https://"),
     )
-    return build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
+    app = build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
+    return wrap(app, [find_object(m) if isinstance(m, str) else m for m in project.middlewares])
 
 
 def build_or_exit(project: Project, services: Sequence[Service]) -> Any:

@@ -6,7 +6,7 @@ and each is imported when it is needed, so `specd --help` imports no service.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -80,12 +80,15 @@ class Project:
     `settings` names the class of its settings if it has
     some of its own, and `secrets` the shapes of secrets that logs redact, both as
     `module:attribute`. `commands` maps each command of the project's own to its module.
+    `middlewares` are ASGI middlewares, the outermost first: functions of an application, or their
+    names as `module:attribute`.
     """
 
     services: tuple[Service, ...]
     settings: str = ""
     secrets: str = ""
     commands: Mapping[str, str] = field(default_factory=dict)
+    middlewares: Sequence[str | Callable[[Any], Any]] = ()
     _applications: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -26,7 +26,7 @@ from specd._engine.openapi.structure import resolved
 from specd._engine.openapi.union import Document, unite
 from specd._engine.response import Response, encode
 from specd._engine.service import Service
-from specd._engine.serving.app import build_app
+from specd._engine.serving.app import Wrapped, build_app
 from specd._engine.serving.health import PATHS
 
 PROBLEM = "application/problem+json"
@@ -183,7 +183,7 @@ def build_mock(documents: Sequence[Document], *, is_checked: bool = True) -> ASG
                 scope["raw_path"] = first.encode() + raw
         await app(scope, receive, send)
 
-    return routed
+    return Wrapped(routed, app)
 
 
 def _at_first_server(scope: Scope, others: Mapping[str, str]) -> Scope:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -93,12 +93,37 @@ def build_app(
     return app
 
 
+class Wrapped:
+    """An application of `build_app`, `inner`, whose requests go through `outer`."""
+
+    def __init__(self, outer: ASGIApp, inner: ConnexionMiddleware) -> None:
+        self._outer = outer
+        self.inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._outer(scope, receive, send)
+
+
+def wrap(app: ConnexionMiddleware, middlewares: Sequence[Callable[[Any], Any]]) -> Any:
+    """Return an application inside of ASGI middlewares, the first of which is the outermost."""
+    outer: Any = app
+    for middleware in reversed(middlewares):
+        outer = middleware(outer)
+    return Wrapped(outer, app) if middlewares else app
+
+
 def engine_of(app: Any) -> Engine | None:
     """Return the engine of an application of `build_app`; None for any other application."""
-    for middleware in getattr(app, "middleware_stack", None) or ():
+    inner = app.inner if isinstance(app, Wrapped) else app
+    for middleware in getattr(inner, "middleware_stack", None) or ():
         if isinstance(middleware, Engine):
             return middleware
     return None
+
+
+def outermost_engine_of(app: Any) -> Engine | None:
+    """Return the engine of an application, unless something else sees its requests first."""
+    return None if isinstance(app, Wrapped) else engine_of(app)
 
 
 def answer_deadline_s(app: Any) -> float:

@@ -30,7 +30,7 @@ from specd._engine.errors import (
 from specd._engine.http.coalescing import Coalescer, CoalescingTransport
 from specd._engine.http.guard import MAX_TARGET, check_host
 from specd._engine.http.slow_readers import READER, SlowReaders
-from specd._engine.serving.app import answer_deadline_s, engine_of, stop_waiting
+from specd._engine.serving.app import answer_deadline_s, outermost_engine_of, stop_waiting
 from specd._engine.serving.at_once import Rest, answer_at_once
 from specd._engine.serving.engine import Engine
 from specd._engine.serving.refusals import refused
@@ -119,7 +119,7 @@ class Protocol(HttpToolsProtocol):
         self.flow = _Flow(self.transport, self._reading_resumed)
         self._sent = []
         self._await_head()
-        self._engine = engine_of(self.app)
+        self._engine = outermost_engine_of(self.app)
         self._peer = self.client[0] if self.client else ""
         self._watch.watch()
 
