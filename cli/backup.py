@@ -13,13 +13,14 @@ import click
 from adapters.backup_folder import BackupRefused, BackupWriter, open_backup, pieces_of
 from adapters.file_store.wiring import build_file_store
 from cli import installation
+from cli.shared_secrets import SECRETS
 from models.sqlite_copy import CopyDamaged, copy_database
 from settings import Settings
 from specd import RELEASE
-from specd._project import current
-from specd.commands import answer, find_secret, json_option, open_with_secret
-from specd.db import SystemClock, find_revision
+from specd.commands import answer, json_option, open_database
+from specd.db import SystemClock
 from specd.settings import PREFIX, TEST_PREFIX, mask, variables, with_secret_files
+from wsgi import project
 
 ELSEWHERE = """\
 The {service} database is PostgreSQL and is not in this backup. Before each backup, run pg_dump \
@@ -31,7 +32,7 @@ PLAIN = re.compile(r"[^\s'\"\\](?:[^\n'\"\\]*[^\s'\"\\])?")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--only",
-    type=click.Choice(current().names),
+    type=click.Choice(project.names),
     help="Back up only the database and the secret of this service.",
 )
 @json_option
@@ -74,7 +75,7 @@ def _write(writer: BackupWriter, settings: Settings, named: Iterable[str]) -> li
     writer.begin({"release": RELEASE, "moment": moment.isoformat(), "databases": found})
     writer.add(installation.SETTINGS, [settings_text(os.environ).encode()])
     for service in found:
-        if find_secret(service):
+        if service in SECRETS:
             secret = installation.secret_of(settings, service)
             writer.add(installation.secret_name(service), [secret])
     for service in found:
@@ -90,8 +91,8 @@ def _database_of(service: str, settings: Settings) -> dict[str, str]:
     """Return facts of a database. Raise ClickException unless it is migrated and was written under
     the secret of this machine, without which nobody could use the backup.
     """
-    with open_with_secret(service, settings) as database:
-        return {"kind": database.dialect, "revision": find_revision(database)}
+    with open_database(service, settings, needs_secret=True) as database:
+        return {"kind": database.dialect, "revision": database.find_revision()}
 
 
 def _copy(writer: BackupWriter, service: str, file: Path) -> None:

@@ -16,6 +16,7 @@ from cli.chat_move import move
 from cli.chat_number_from import number_from
 from cli.chat_render_again import render_again
 from cli.restored import after_restore_of_chat
+from cli.secret_files import read_secret, secret_option
 from cli.shared_secrets import chat_vault, key_maker
 from models.chat.accounts import administering
 from models.chat.accounts.new_users import join_default_channels
@@ -27,8 +28,7 @@ from models.chat.organization.settings import TEXT_SETTINGS, change_realm
 from models.chat.people import users
 from models.chat.tables import User
 from settings import Settings
-from specd._cli.secrets import read_secret
-from specd.commands import answer, json_option, open_database, open_with_secret, secret_option
+from specd.commands import answer, json_option, open_database
 from specd.db import SystemClock
 
 
@@ -71,7 +71,7 @@ def create_realm(
     settings = Settings.from_env()
     keys, now = key_maker(settings), SystemClock().now()
     password_hash = None if owner_password is None else hash_password(owner_password)
-    with open_with_secret("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=True) as database:
         realm, owner, api_key = database.run(
             lambda session: realms.create_realm(
                 session,
@@ -137,7 +137,7 @@ def create_user(
     if kind is not None and password is not None:
         raise click.UsageError("A bot has no password, only an API key.")
     password_hash = None if password is None else hash_password(password)
-    with open_with_secret("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=True) as database:
 
         def work(session: Session) -> tuple[User, str]:
             user, api_key = users.create_user(
@@ -223,7 +223,7 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     vault = chat_vault(settings)
     plain = {name: changes[name] for name in changes.keys() - jwt_sign_in.SETTINGS}
     token = {name: changes[name] for name in changes.keys() & jwt_sign_in.SETTINGS}
-    with open_with_secret("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=True) as database:
 
         def work(session: Session) -> int:
             realm_id = realms.access_realm_to_change(session, realm).id

@@ -17,7 +17,7 @@ from models.chat.common.hosts import check_host
 from models.chat.identity.django_hashes import is_django_hash
 from models.chat.imports.runs import ImportTaken
 from settings import Settings
-from specd.commands import answer, json_option, open_with_secret, printable
+from specd.commands import answer, json_option, open_database
 from specd.db import SystemClock
 from workers.imports import NO_HASHES, Imported, Imports
 from workers.zulip_imports import NO_PASSWORDS, ConversionTaken, Loss, converted, describe
@@ -89,7 +89,7 @@ def import_archive(
         raise click.UsageError("--zulip-host and --passwords need --from zulip.")
     settings = Settings.from_env()
     progress = ImportProgress()
-    with open_with_secret("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=True) as database:
         imports = Imports(
             database,
             SystemClock(),
@@ -115,7 +115,7 @@ def import_archive(
                 )
         except ArchiveRefused as refusal:
             raise click.ClickException(
-                f"The archive is refused: {printable(str(refusal))}."
+                f"The archive is refused: {_printable(str(refusal))}."
             ) from None
         except (ImportTaken, ConversionTaken):
             raise click.ClickException("Another process carries on this import.") from None
@@ -195,7 +195,7 @@ def _answer(imported: Imported, opened: _Opened, *, as_json: bool) -> None:
         facts["dropped"] = describe(opened.losses)
         text += f"\n{len(opened.password_hashes)} people keep their passwords.\nDropped:"
         text += "".join(
-            f"\n- {printable(each.table)}, {each.count}: {printable(each.what)}"
+            f"\n- {_printable(each.table)}, {each.count}: {_printable(each.what)}"
             for each in opened.losses
         )
     if imported.waiting:
@@ -229,3 +229,10 @@ class ImportProgress:
             left = int((total - rows) * per_row)
             text += f"; {rows} of {total} rows, {left // 60}:{left % 60:02} left"
         click.echo(text, err=True)
+
+
+def _printable(text: str) -> str:
+    """Return text of an archive for a terminal: on one line, without control characters and without
+    characters that change the direction of a line.
+    """
+    return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)

@@ -4,19 +4,13 @@ from functools import partial
 
 import click
 
-from cli.shared_secrets import chat_vault, key_maker, without_previous
+from cli.secret_files import secret_option
+from cli.shared_secrets import CHAT, chat_vault, key_maker, without_previous
 from models.chat.accounts import key_renewal, resealing
 from models.chat.identity.passwords import hash_password
 from models.chat.organization import realms
 from settings import Settings
-from specd.commands import (
-    answer,
-    json_option,
-    open_database,
-    open_with_secret,
-    renew_check,
-    secret_option,
-)
+from specd.commands import answer, json_option, open_database
 from specd.db import SystemClock
 
 
@@ -33,7 +27,7 @@ def renew_key(realm: str, email: str, password: str | None, as_json: bool) -> No
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
     password_hash = None if password is None else hash_password(password)
-    with open_with_secret("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=True) as database:
         user_id, api_key = database.run(
             lambda session: key_renewal.renew_named_key(
                 session,
@@ -64,7 +58,7 @@ def revoke_keys(realm: str, as_json: bool) -> None:
     settings, now = Settings.from_env(), SystemClock().now()
     keys = key_maker(settings)
     revoked = after_id = 0
-    with open_with_secret("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=True) as database:
         of = database.run(lambda session: realms.access_realm_to_change(session, realm))
         while True:
             work = partial(key_renewal.revoke_some_keys, keys=keys, realm=of, now=now)
@@ -92,8 +86,7 @@ def reseal(without_previous: bool, as_json: bool) -> None:
     settings = Settings.from_env()
     vault = chat_vault(settings)
     resealed = lost = 0
-    opened = open_database if without_previous else open_with_secret
-    with opened("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=not without_previous) as database:
         for at in range(len(resealing.SEALED)):
             after = -1
             while True:
@@ -103,7 +96,7 @@ def reseal(without_previous: bool, as_json: bool) -> None:
                 if last == after:
                     break
                 after = last
-        database.run(partial(renew_check, service="chat", settings=settings))
+        database.run(partial(CHAT.renew, settings=settings))
     answer(
         {"resealed": resealed, "lost": lost},
         as_json=as_json,

@@ -42,7 +42,7 @@ from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import attachments, names
 from models.chat.uploads.attachments import NewUpload
 from settings import Settings
-from specd.commands import answer, json_option, open_database, open_with_secret
+from specd.commands import answer, json_option, open_database
 from specd.db import SystemClock
 from specd.errors import DatabaseUnavailable
 
@@ -104,7 +104,7 @@ def receive_mail(address: str) -> None:
         _refuse("The mail is too large.", os.EX_DATAERR)
     keys = key_maker(settings)
     try:
-        with open_with_secret("chat", settings) as database:
+        with open_database("chat", settings, needs_secret=True) as database:
             with database.reading() as reader:
                 mailbox = open_mailbox(reader, keys, address)
             mail = read_at_once(raw)

@@ -15,8 +15,8 @@ from models.chat.common.hosts import check_host
 from models.chat.imports.runs import ImportTaken
 from models.chat.moves.rows import RowNotMoved
 from settings import Settings
-from specd.commands import answer, json_option, open_database, open_with_secret
-from specd.db import Database, SystemClock, find_revision
+from specd.commands import answer, json_option, open_database
+from specd.db import Database, SystemClock
 from workers.imports import Imports
 from workers.moves import Moved, Moves, Place
 
@@ -68,7 +68,7 @@ def move(
     settings, source_settings = Settings.from_env(), Settings.from_env(read_settings(source_file))
     progress = ImportProgress()
     with (
-        open_with_secret("chat", settings) as here,
+        open_database("chat", settings, needs_secret=True) as here,
         _opened_source(settings, source_settings, here) as source,
     ):
         files = build_file_store(settings)
@@ -122,7 +122,7 @@ def _opened_source(settings: Settings, theirs: Settings, here: Database) -> Iter
                 "The installation to move from has another SPECD_CHAT_SECRET, under which people's"
                 " keys are made; give this one the same."
             )
-        if find_revision(source) != find_revision(here):
+        if source.find_revision() != here.find_revision():
             raise click.ClickException("Both installations need the same release.")
         yield source
 

@@ -33,9 +33,10 @@ from demo.supervisor import Program, Supervisor, print_status, supervise
 from demo.text import Ready, announce
 from models.payment.checkpoints import find_checkpoint_blocks
 from settings import Settings
-from specd.commands import json_option, migrate_all, open_with_secret
+from specd.commands import json_option, open_database
 from specd.db import SystemClock
 from specd.settings import is_loopback
+from wsgi import project
 
 READY_WITHIN_S = 90.0
 VENDOR_CLIENT = "specd-demo"
@@ -126,7 +127,7 @@ def demo(as_json: bool) -> None:
     require_free("SPECD_BIND", *_host_and_port(setup.settings.bind))
     require_free("SPECD_CHAIN_PORT", "127.0.0.1", setup.settings.chain_port)
     setup.settings.data_dir.mkdir(parents=True, exist_ok=True)
-    migrate_all(setup.settings)
+    project.migrate(setup.settings)
     sys.exit(
         asyncio.run(supervise(partial(run_demo, setup, as_json=as_json), Supervisor(print_status)))
     )
@@ -222,7 +223,7 @@ def prepare(setup: Demo) -> tuple[Access, str | None]:
         seed_examples(session, vault, access.project_id, lifetime=lifetime, now=now)
         return access
 
-    with open_with_secret("payment", settings) as database:
+    with open_database("payment", settings, needs_secret=True) as database:
         access = database.run(work)
         with database.reading() as reader:
             known = find_checkpoint_blocks(reader, CHAIN_ID, up_to=0)
@@ -241,7 +242,7 @@ def prepare_chat(setup: Demo, host: str) -> ChatAccess:
             seed_secrets(session, vault, access, now)
         return access
 
-    with open_with_secret("chat", settings) as database:
+    with open_database("chat", settings, needs_secret=True) as database:
         return database.run(work)
 
 

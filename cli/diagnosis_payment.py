@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import groupby
+
+import click
 
 from adapters.chain.json_rpc import (
     Endpoint,
@@ -22,13 +23,14 @@ from adapters.chain.tokens import ChainUnreadable, TokenReader
 from models.payment.methods import MAIN_NETS, EnabledMethod, find_enabled
 from models.payment.tokens import TokenFacts, find_problem
 from settings import Settings
-from specd.commands import CLOCK_TOLERANCE_S, SLOW_S, Finding, is_missing
-from specd.db import Database, is_usable
+from specd.commands import Finding, open_database
 from specd.errors import DatabaseUnavailable
 from workers.chain_watcher import DEVELOPMENT_CHAINS
 
 NAME = "payment methods"
 LONGEST_S = 60.0
+SLOW_S = 1.0
+CLOCK_TOLERANCE_S = 15.0
 BEHIND_S = 3600.0
 BEHIND_OF_DEVELOPMENT_S = 24 * 3600.0
 """The maximum age of the newest block. Development chains may mine none for a while."""
@@ -119,16 +121,10 @@ def diagnose_methods(settings: Settings) -> Iterator[Finding]:
 
 def _find(settings: Settings) -> Sequence[EnabledMethod]:
     """Return no method where the database cannot be read, which is a finding of its own."""
-    url = settings.database_urls.get("payment", "")
     try:
-        if not url or is_missing(url) or not is_usable(url, "payment"):
-            return ()
-        with (
-            closing(Database.for_service("payment", settings)) as database,
-            database.reading() as reader,
-        ):
+        with open_database("payment", settings) as database, database.reading() as reader:
             return find_enabled(reader)
-    except DatabaseUnavailable:
+    except (click.ClickException, DatabaseUnavailable):
         return ()
 
 

@@ -11,7 +11,6 @@ from adapters.archives import PART
 from adapters.file_store.store import FileStore
 from models.secret_files import load_secret
 from settings import Settings
-from specd._cli.databases import SQLITE
 from specd.db import SystemClock
 
 SETTINGS = "settings.env"
@@ -33,7 +32,7 @@ def secret_name(service: str) -> str:
 
 def database_file(url: str) -> Path | None:
     """Return the file of a database, or None if it is not SQLite's."""
-    return Path(make_url(url).database or "") if url.startswith(SQLITE) else None
+    return Path(make_url(url).database or "") if url.startswith("sqlite:///") else None
 
 
 def secret_file(settings: Settings, service: str) -> Path:

@@ -15,11 +15,11 @@ import click
 import httpx
 
 from adapters.exchanges import LOOPBACK
+from cli.given_secrets import read_secret
 from cli.payment_feed import Event, Feed, FeedRefused
 from models.webhooks import signing
 from settings import Settings
-from specd.commands import read_secret
-from specd.db import SystemClock, from_ms
+from specd.db import SystemClock, UtcMs
 
 RECEIVER_S = 15.0
 """How long a receiver has to answer."""
@@ -139,7 +139,7 @@ def following(
 
 def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> str:
     """Send an event as a webhook; return the receiver's answer, and how long it took."""
-    at = from_ms(event["created_at"])
+    at = UtcMs.from_ms(event["created_at"])
     body = signing.write_message(event["id"], event["type"], at, event["data"])
     headers = signing.sign(event["id"], body, [secret], now=SystemClock().now())
     headers = {"Content-Type": "application/json", **headers}

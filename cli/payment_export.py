@@ -14,7 +14,7 @@ from models.payment.receipts import ReceiptFilter, list_receipts
 from models.payment.rendering import render_receipt, render_with_notes
 from settings import Settings
 from specd.commands import open_database
-from specd.db import Database, SystemClock, to_ms
+from specd.db import Database, SystemClock, UtcMs
 
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 
@@ -88,4 +88,4 @@ def _invoices(database: Database, wanted: InvoiceFilter) -> Iterator[InvoiceView
 
 
 def _ms(at: datetime | None) -> int | None:
-    return None if at is None else to_ms(at.replace(tzinfo=UTC))
+    return None if at is None else UtcMs.to_ms(at.replace(tzinfo=UTC))

@@ -10,11 +10,12 @@ import click
 import httpx
 
 from adapters.exchanges import LOOPBACK
+from cli.given_secrets import read_secret
 from cli.payment_events import RECEIVER_S, forward, line_of
 from cli.payment_feed import Event
 from models.webhooks import signing
 from settings import Settings
-from specd.commands import answer, json_option, read_secret
+from specd.commands import answer, json_option
 
 ANSWER_S = 30.0
 WAIT_S = 1

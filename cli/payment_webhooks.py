@@ -7,7 +7,7 @@ import click
 from sqlalchemy.orm import Session
 
 from adapters.webhooks.sender import WebhookSender
-from cli.shared_secrets import payment_vault, without_previous
+from cli.shared_secrets import PAYMENT, payment_vault, without_previous
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.events import KINDS
 from models.payment.projects import access_project
@@ -15,14 +15,7 @@ from models.payment.webhooks import endpoints, signing_secrets
 from models.payment.webhooks.events import render_endpoint
 from models.webhooks.addresses import AddressRefused
 from settings import Settings
-from specd.commands import (
-    answer,
-    answer_table,
-    json_option,
-    open_database,
-    open_with_secret,
-    renew_check,
-)
+from specd.commands import answer, answer_table, json_option, open_database
 from specd.db import SystemClock
 
 
@@ -50,7 +43,7 @@ def create_endpoint(
     except AddressRefused as refusal:
         raise InvalidWebhookUrl(problem=str(refusal)) from None
     vault = payment_vault(settings)
-    with open_with_secret("payment", settings) as database:
+    with open_database("payment", settings, needs_secret=True) as database:
         database.run(lambda session: access_project(session, project_id))
         endpoint, sealed = database.run(
             lambda session: endpoints.create_endpoint(
@@ -100,12 +93,11 @@ def reseal(without_previous: bool, as_json: bool) -> None:
     """
     settings = Settings.from_env()
     vault = payment_vault(settings)
-    opened = open_database if without_previous else open_with_secret
 
     def work(session: Session) -> int:
-        renew_check(session, "payment", settings)
+        PAYMENT.renew(session, settings)
         return signing_secrets.reseal(session, vault)
 
-    with opened("payment", settings) as database:
+    with open_database("payment", settings, needs_secret=not without_previous) as database:
         count = database.run(work)
     answer({"resealed": count}, as_json=as_json, text=f"Resealed {count} secrets.")

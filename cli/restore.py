@@ -24,7 +24,7 @@ from adapters.backup_folder import (
 from adapters.file_store.wiring import ARRIVING, build_file_store
 from cli import installation
 from settings import Settings
-from specd.commands import RESTORING, answer, json_option
+from specd.commands import answer, json_option
 from specd.settings import variable
 
 NEXT = """\
@@ -79,7 +79,7 @@ class Restore:
         self._folder, self._settings = folder, settings
         self._kinds = {name: str(its["kind"]) for name, its in facts["databases"].items()}
         self._store = build_file_store(settings)
-        self._marker = settings.data_dir / RESTORING
+        self._marker = settings.restore_marker
 
     def run(self) -> tuple[int, int]:
         """Restore all files; return their number and their bytes. Raise ClickException if there is

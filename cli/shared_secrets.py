@@ -8,7 +8,6 @@ from models.chat.tables import SecretCheck as ChatCheck
 from models.payment.webhooks.tables import SecretCheck as PaymentCheck
 from models.payment.webhooks.vault import WebhookVault, open_vault
 from settings import Settings
-from specd._db import secret_checks
 from specd.db import Database, SharedSecret, table_of
 
 without_previous = click.option(
@@ -41,8 +40,10 @@ def key_maker(settings: Settings) -> KeyMaker:
 
 PAYMENT = SharedSecret(table_of(PaymentCheck), payment_vault)
 CHAT = SharedSecret(table_of(ChatCheck), chat_vault)
+SECRETS = {"payment": PAYMENT, "chat": CHAT}
+"""The shared secret of each service."""
 
 
 def has_same_secret(database: Database, settings: Settings) -> bool:
     """Return whether the secrets of this machine open what another chat database has sealed."""
-    return secret_checks.is_shared(database, CHAT.table, chat_vault(settings))
+    return CHAT.is_shared(database, settings)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from models.archiving import Archiving
 from models.event_span import EventSpan
+from models.heartbeats import Heartbeat
 from specd import Gauge
-from specd._db.worker_heartbeats import Heartbeat
 
 
 def log_gauges(service: str, span: EventSpan) -> list[Gauge]:

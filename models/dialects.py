@@ -14,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Dialect,
     FromClause,
+    Index,
     Insert,
     Integer,
     LargeBinary,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TextClause,
     TypeDecorator,
     bindparam,
     cast,
@@ -52,6 +54,11 @@ def dialect_of(db: Db) -> str:
     """`sqlite` or `postgresql`."""
     bind = db.get_bind() if isinstance(db, Session) else db
     return bind.dialect.name
+
+
+def partial_index(name: str, *columns: str, where: TextClause) -> Index:
+    """Return an index of the rows that fulfil a condition."""
+    return Index(name, *columns, postgresql_where=where, sqlite_where=where)
 
 
 class ByDialect(FunctionElement[T]):

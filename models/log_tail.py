@@ -11,10 +11,12 @@ from typing import Generic, TypeVar
 import structlog
 from sqlalchemy import Connection
 
-from specd.db import Database, Logs
+from specd.db import Database
 from specd.errors import DatabaseUnavailable
 
 Watched = TypeVar("Watched")
+Logs = frozenset[int] | None
+"""The logs that have grown, or None if any of them can have grown."""
 _log = structlog.get_logger("polls")
 
 

@@ -1,6 +1,6 @@
 """Rows of selects as named tuples or dataclasses: each value is in the field of its name."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
@@ -9,10 +9,11 @@ from sqlalchemy import ColumnElement, FromClause, Result, Select
 from sqlalchemy.orm import DeclarativeBase
 from typing_extensions import TypeVarTuple
 
-from specd.db import NOTHING, Db, Query, Values
+from specd.db import Db, Query
 
 R = TypeVar("R")
 Columns = TypeVarTuple("Columns")
+NO_VALUES: Mapping[str, object] = {}
 
 
 def columns_of(
@@ -53,11 +54,11 @@ class RowQuery(Generic[R]):
         self._query = Query(statement, one_plan=one_plan)
         self._make = _maker(row, tuple(statement.selected_columns.keys()))
 
-    def all(self, db: Db, values: Values = NOTHING) -> list[R]:
+    def all(self, db: Db, values: Mapping[str, object] = NO_VALUES) -> list[R]:
         """Return every row."""
         return [*map(self._make, self._query.all(db, values))]
 
-    def first(self, db: Db, values: Values = NOTHING) -> R | None:
+    def first(self, db: Db, values: Mapping[str, object] = NO_VALUES) -> R | None:
         """Return the first row of few; None: there is none."""
         rows = self.all(db, values)
         return rows[0] if rows else None

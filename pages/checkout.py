@@ -18,7 +18,7 @@ from pages.explorers import transaction_url
 from pages.qr import draw_qr
 from pages.served import Served
 from pages.wording import describe, find_row, is_closed, is_payable, with_symbol
-from specd.db import to_ms
+from specd.db import UtcMs
 from specd.pages import Catalogue, Texts
 
 FindCheckout = Callable[[str], CheckoutView | None]
@@ -123,8 +123,8 @@ def status_of(view: CheckoutView) -> dict[str, Any]:
     revision = ".".join(str(value) for value in record.values())
     return record | {
         "revision": revision,
-        "now": to_ms(view.now),
-        "deadline": to_ms(deadline_of(view)),
+        "now": UtcMs.to_ms(view.now),
+        "deadline": UtcMs.to_ms(deadline_of(view)),
     }
 
 

@@ -13,7 +13,8 @@ from models.chat.rendering.emoji import DATA, DATA_PATH
 from models.chat.uploads.names import key_of
 from pages.served import Served
 from pages.uploads import POLICY
-from specd.pages import FOR_EVER
+
+FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def install_for(app: Flask, service: Served) -> None:

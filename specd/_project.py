@@ -128,6 +128,10 @@ class Project:
                 return service
         raise KeyError(name)
 
+    def migrate(self, settings: Any) -> None:
+        """Create or upgrade the database of each service, as `specd migrate` does."""
+        find_object("specd._cli.migrate:migrate_all")(settings)
+
     def application(self, name: str) -> Any:
         """Return the ASGI application `app`, of all services, or that of one service.
 

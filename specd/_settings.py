@@ -291,6 +291,13 @@ class Settings:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.type in (Path, "Path")}
 
     @property
+    def restore_marker(self) -> Path:
+        """The file that exists while `specd restore` fills the installation. Until the command is
+        finished, nothing else starts.
+        """
+        return self.data_dir / "restoring"
+
+    @property
     def published_url(self) -> str | None:
         """The public address, if the operator has set one."""
         return None if self.public_url == _url_of(self.bind) else self.public_url

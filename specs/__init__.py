@@ -5,7 +5,6 @@ from typing import Any
 
 from specd._engine.document.checking import published
 from specd._engine.openapi.union import Document
-from specd._project import current
 
 HERE = Path(__file__).parent
 
@@ -14,7 +13,7 @@ def document(name: str) -> Document:
     """Return a document and all that it refers to, as the engine serves it. All callers share one
     object, so they must not change it. Raise `Mistakes` if it cannot be read.
     """
-    return published(name, current().document_file(name))
+    return published(name, HERE / f"{name}.yaml")
 
 
 def text(name: str) -> bytes:

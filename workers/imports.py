@@ -51,7 +51,7 @@ from models.chat.retention import POLICY
 from models.chat.tables import Conversation, Message, Realm
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, THUMBNAIL, key_of
 from models.json import Json
-from specd.db import Clock, Database, savepoint, table_of
+from specd.db import Clock, Database, table_of
 
 BATCH_ROWS = 10_000
 """Long rows, such as messages, are fewer: `archive_reader.BYTES_AT_ONCE`."""
@@ -517,7 +517,7 @@ class _Work:
             runs.advance(session, run, step=run.step, done=run.done + 1)  # nobody else has
             for number, row in enumerate(rows, first):
                 try:
-                    with savepoint(session):
+                    with Database.savepoint(session):
                         runs.write_rows(session, table, [row])
                 except (IntegrityError, DataError) as problem:
                     raise ArchiveRefused(_reason(problem), _file_of(table), number) from None

@@ -14,10 +14,11 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from models.log_tail import Logs
 from models.payment.webhooks import queue, rounds
 from models.payment.webhooks.outcomes import Attempt
 from models.payment.webhooks.rounds import Plan, Round
-from specd.db import Clock, Database, Logs
+from specd.db import Clock, Database
 from workers.webhook_lanes import Lanes
 from workers.webhook_posting import Posting
 

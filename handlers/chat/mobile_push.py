@@ -27,7 +27,7 @@ from models.chat.devices import (
 )
 from models.chat.errors import ChatError
 from specd import Response
-from specd.db import to_ms
+from specd.db import UtcMs
 
 
 def register_client_device(ctx: Context) -> Response:
@@ -118,7 +118,7 @@ async def send_test_push_notification(ctx: Context, *, device_id: int | None = N
     payload = {
         "realm_name": actor.realm.name,
         "realm_url": realm_url(ctx),
-        "time": to_ms(ctx.now) // 1000,
+        "time": UtcMs.to_ms(ctx.now) // 1000,
         "type": "test",
         "user_id": actor.id,
     }

@@ -12,7 +12,7 @@ from handlers.payment.wire.context import Context
 from models.payment import event_list
 from models.payment.event_list import EventFilter, EventPage, EventRow
 from specd import before_transaction
-from specd.db import to_ms
+from specd.db import UtcMs
 
 _Begun = tuple[Callable[[Connection], EventPage], EventPage]
 
@@ -77,7 +77,7 @@ def _event(row: EventRow) -> dict[str, Any]:
     return {
         "id": event_list.written_id(row.id),
         "type": row.type,
-        "created_at": to_ms(row.at),
+        "created_at": UtcMs.to_ms(row.at),
         "invoice_id": row.invoice_id,
         "data": orjson.loads(row.data),
     }

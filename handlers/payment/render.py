@@ -7,7 +7,7 @@ from models.payment.methods import MethodRow
 from models.payment.rendering import ENVIRONMENT
 from models.payment.tables import CheckoutSession
 from models.payment.webhooks.outcomes import is_success
-from specd.db import to_ms
+from specd.db import UtcMs
 
 
 def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def checkout_session(session: CheckoutSession, token: str, *, public_url: str) -
         "invoice_id": session.invoice_id,
         "checkout_token": token,
         "checkout_url": f"{public_url}/checkout/{token}",
-        "expires_at": to_ms(session.expires_at),
+        "expires_at": UtcMs.to_ms(session.expires_at),
         **{name: url for name, url in links.items() if url is not None},
     }
 

@@ -20,7 +20,7 @@ from models.payment.test_helpers.runs import Run
 from models.payment.test_helpers.scenarios import CATALOGUE, Scenario
 from models.webhooks.addresses import AddressRefused
 from specd import Response, before_transaction, encode
-from specd.db import to_ms
+from specd.db import UtcMs
 
 AMOUNT = "10"
 
@@ -206,6 +206,6 @@ def _run(run: Run, invoice: InvoiceView, events: list[runs.EventOfRun]) -> dict[
         "expected": _expected(run.entry),
         "events": [{"id": written_id(event.id), "type": event.type} for event in events],
         "failure": run.failure,
-        "created_at": to_ms(run.created_at),
-        "ended_at": None if run.ended_at is None else to_ms(run.ended_at),
+        "created_at": UtcMs.to_ms(run.created_at),
+        "ended_at": None if run.ended_at is None else UtcMs.to_ms(run.ended_at),
     }

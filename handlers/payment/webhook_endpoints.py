@@ -19,7 +19,7 @@ from models.payment.webhooks.outcomes import is_success
 from models.webhooks import signing
 from models.webhooks.addresses import AddressRefused
 from specd import Response, encode
-from specd.db import to_ms
+from specd.db import UtcMs
 
 
 def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:
@@ -186,11 +186,11 @@ def _attempt(row: AttemptRow) -> dict[str, Any]:
         "event_type": row.event_type,
         "attempt_no": row.number,
         "redelivered": row.redelivered,
-        "at": to_ms(row.at),
+        "at": UtcMs.to_ms(row.at),
         "taken": is_success(row.status_code),
         "status_code": row.status_code,
         "failure": row.failure,
         "duration_ms": row.duration_ms,
         "answer": row.answer,
-        "next_attempt_at": None if row.next_try_at is None else to_ms(row.next_try_at),
+        "next_attempt_at": None if row.next_try_at is None else UtcMs.to_ms(row.next_try_at),
     }

@@ -11,7 +11,7 @@ from models.chat.exports import runs
 from models.chat.outgoing_webhooks import queue
 from models.chat.scheduling import delivery
 from models.chat.tables import MessageRemoval, Outbox, StaleSearch
-from specd.db import Backlog, Db, WorkQueue, count_up_to
+from specd.db import Db, WorkQueue
 
 QUEUES: Mapping[str, WorkQueue] = {
     "bot_messages": queue.QUEUE,
@@ -25,9 +25,20 @@ BATCHES = {"message_removal": MessageRemoval.id, "search_index": StaleSearch.mes
 
 
 @dataclass(frozen=True, slots=True)
+class Backlog:
+    """`waiting` rows are to be done, `due` of them now; `oldest` is for how long the first one has
+    been due.
+    """
+
+    waiting: int
+    due: int
+    oldest: timedelta
+
+
+@dataclass(frozen=True, slots=True)
 class Backlogs:
     """What waits: in each queue in which rows have a time, and how many rows in each of the others.
-    `dead_mail` is how many mails were given up. Each number is `MAX_COUNTED` at most.
+    `dead_mail` is how many mails were given up. Each number is `WorkQueue.MAX_COUNTED` at most.
     """
 
     queues: Mapping[str, Backlog]
@@ -38,8 +49,10 @@ class Backlogs:
 def find_backlogs(db: Db, *, now: datetime) -> Backlogs:
     """Return the present backlogs, by one statement."""
     columns = [column for its in QUEUES.values() for column in its.backlog_at(now)]
-    columns += [count_up_to(select(column)) for column in BATCHES.values()]
-    columns.append(count_up_to(select(Outbox.closed_at).where(Outbox.state == outbox.DEAD)))
+    columns += [WorkQueue.count_up_to(select(column)) for column in BATCHES.values()]
+    columns.append(
+        WorkQueue.count_up_to(select(Outbox.closed_at).where(Outbox.state == outbox.DEAD))
+    )
     numbers = iter(db.execute(select(*columns)).one())
     queues = {}
     for name in QUEUES:

@@ -34,7 +34,7 @@ from models.chat.identity.actors import Actor, find_actor, find_writer
 from models.chat.identity.errors import Unauthorized
 from models.chat.identity.links import Link, key_mark_of
 from models.chat.tables import User, VendorToken
-from specd.db import Db, to_ms
+from specd.db import Db, UtcMs
 
 
 class VendorNotConfigured(ChatError):
@@ -128,9 +128,9 @@ class VendorSession:
 
     def state(self, vault: Vault, *, now: datetime) -> str:
         """Return the `state` that the vendor gets and returns."""
-        until = to_ms(now + SESSION_LIFETIME)
+        until = UtcMs.to_ms(now + SESSION_LIFETIME)
         facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, self.key_mark]
-        facts += [self.link.key, to_ms(self.link.ends_at)]
+        facts += [self.link.key, UtcMs.to_ms(self.link.ends_at)]
         return vault.seal(orjson.dumps(facts).decode(), purpose=_SESSION_PURPOSE)
 
 
@@ -160,7 +160,7 @@ def access_session(
     user_id, redirect_uri, cookie, verifier, until, key_mark, key, ends = orjson.loads(opened)
     actor = find_writer(db, user_id) if isinstance(db, Session) else find_actor(db, user_id)
     if (
-        to_ms(now) >= until
+        UtcMs.to_ms(now) >= until
         or not hmac.compare_digest(cookie.encode(), (browser or "").encode())
         or actor is None
         or actor.realm_id != realm_id

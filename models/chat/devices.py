@@ -27,7 +27,7 @@ from models.chat.events.account import DeviceAddEvent, DeviceRemoveEvent, Device
 from models.chat.events.log import ClientEvent
 from models.chat.identity.actors import Actor
 from models.chat.tables import ClientDevice
-from specd.db import Db, to_ms
+from specd.db import Db, UtcMs
 
 
 class NoActivePushDevice(ChatError):
@@ -315,7 +315,7 @@ def begin_registration(
             event,
             pending_push_token_id=token.token_id,
             push_registration_error_code=None,
-            push_token_last_updated_timestamp=to_ms(now) // 1000,
+            push_token_last_updated_timestamp=UtcMs.to_ms(now) // 1000,
         )
     if event != unchanged:
         _append_event(session, actor, event, now)
@@ -413,4 +413,4 @@ def purpose_of(device_id: int) -> str:
 
 
 def _unix(at: datetime | None) -> int | None:
-    return None if at is None else to_ms(at) // 1000
+    return None if at is None else UtcMs.to_ms(at) // 1000

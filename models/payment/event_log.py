@@ -17,7 +17,7 @@ from models.commit_order import lock_logs
 from models.payment.events import MerchantEvent
 from models.payment.tables import Event
 from specd import _tracing as tracing
-from specd.db import Change, before_commit, notify_logs, table_of
+from specd.db import Change, Database, table_of
 
 LOCKS = 2
 """The family of the locks of these logs."""
@@ -46,7 +46,7 @@ def append(session: Session, project_id: str, event: MerchantEvent, *, now: date
         at=now,
         traceparent=tracing.current(),
     )
-    before_commit(session, _write, [row])
+    Database.before_commit(session, _write, [row])
 
 
 @lru_cache(maxsize=1024)
@@ -61,4 +61,4 @@ def _write(session: Session, rows: list[_Row]) -> None:
     logs = {log_of(row["project_id"]) for row in rows}
     lock_logs(session, LOCKS, logs)
     _INSERT.run_all(session, rows)
-    notify_logs(session, logs)
+    Database.notify_logs(session, logs)

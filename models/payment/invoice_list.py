@@ -32,7 +32,7 @@ from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, Place, aside
 from models.rows import read_rows
-from specd.db import table_of, to_ms
+from specd.db import UtcMs, table_of
 
 MAX_PAYMENTS = 5000
 """The most payments in a page of several invoices."""
@@ -265,7 +265,7 @@ def _over(
 
 
 def _is_over(now: datetime) -> ColumnElement[bool]:
-    return aside(_its.expires_at) < to_ms(now)
+    return aside(_its.expires_at) < UtcMs.to_ms(now)
 
 
 def _changed_by_clock(now: datetime) -> ColumnElement[bool]:

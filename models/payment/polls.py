@@ -15,10 +15,9 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from models.log_tail import LogTail
+from models.log_tail import Logs, LogTail
 from models.payment.event_list import find_heads
 from models.payment.event_log import log_of
-from specd.db import Logs
 
 Woken = asyncio.Future[None]
 """Done as soon as the project may have an event that was not there when it was made."""

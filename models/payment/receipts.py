@@ -17,7 +17,7 @@ from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Invoice, Payment
 from models.ranges import FIRST, LAST, IndexRange, Place, aside
 from models.rows import columns_of, read_rows
-from specd.db import table_of, to_ms
+from specd.db import UtcMs, table_of
 
 _its = table_of(Payment).c
 _invoice = table_of(Invoice).c
@@ -77,7 +77,7 @@ class Receipt:
     @property
     def position(self) -> Position:
         """The place of the payment in the list."""
-        return Position(to_ms(self.detected_at), self.id)
+        return Position(UtcMs.to_ms(self.detected_at), self.id)
 
 
 _OF_PAYMENT = columns_of(Receipt, Payment)

@@ -29,7 +29,7 @@ from models.payment.lifecycle import PENDING, UNPAID
 from models.payment.tables import UNREAD, Invoice, Payment, PaymentMethod
 from models.ranges import IndexRange, aside
 from models.rows import columns_of, read_rows, row_of
-from specd.db import to_ms
+from specd.db import UtcMs
 
 _MONITORED = IndexRange([Invoice.chain_id], [Invoice.monitoring_ends_at])
 _EXPIRING = IndexRange([Invoice.chain_id], [Invoice.expires_at])
@@ -105,7 +105,7 @@ def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[s
     waits = (
         select(Invoice.id)
         .where(
-            _MONITORED.rows(chain_id, since=(to_ms(since),)),
+            _MONITORED.rows(chain_id, since=(UtcMs.to_ms(since),)),
             aside(Invoice.token_address) == PaymentMethod.token_address,
         )
         .exists()
@@ -157,7 +157,7 @@ def match_receivers(
         Invoice.chain_id == chain_id,
         id_in(Invoice.deposit_address, sorted(addresses)),
         # The index of addresses finds them. Too many invoices are monitored.
-        aside(Invoice.monitoring_ends_at) >= to_ms(since),
+        aside(Invoice.monitoring_ends_at) >= UtcMs.to_ms(since),
         Invoice.catch_up_block.is_(None),
     )
     return read_rows(Receiver, reader.execute(query))
@@ -278,14 +278,14 @@ def read_anew(
         (
             1,
             _EXPIRING,
-            _EXPIRING.rows(chain_id, before=(to_ms(expired_at),))
+            _EXPIRING.rows(chain_id, before=(UtcMs.to_ms(expired_at),))
             & joined
             & (Invoice.status == literal(UNPAID, literal_execute=True))
             & (Invoice.rereads == 0),
         )
     ]
     if ended_at is not None:
-        over = _MONITORED.rows(chain_id, before=(to_ms(ended_at),))
+        over = _MONITORED.rows(chain_id, before=(UtcMs.to_ms(ended_at),))
         # Literal, or neither database uses the partial index.
         is_due = Invoice.rereads < literal(2, literal_execute=True)
         due.append((2, _MONITORED, over & joined & is_due))

@@ -7,7 +7,7 @@ import orjson
 
 from models.payment.invoice_view import InvoiceView, PaymentView, Resolution
 from models.payment.receipts import Receipt
-from specd.db import to_ms
+from specd.db import UtcMs
 
 ENVIRONMENT = "test"
 
@@ -34,12 +34,12 @@ def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> di
         "payment_uri": view.payment_uri,
         "confirmations_required": view.confirmations_required,
         "payments": [render_payment(each) for each in view.payments[omitted:]],
-        "created_at": to_ms(view.created_at),
-        "updated_at": to_ms(view.updated_at),
-        "expires_at": to_ms(view.expires_at),
-        "monitoring_ends_at": to_ms(view.monitoring_ends_at),
-        "paid_at": None if view.paid_at is None else to_ms(view.paid_at),
-        "canceled_at": None if view.canceled_at is None else to_ms(view.canceled_at),
+        "created_at": UtcMs.to_ms(view.created_at),
+        "updated_at": UtcMs.to_ms(view.updated_at),
+        "expires_at": UtcMs.to_ms(view.expires_at),
+        "monitoring_ends_at": UtcMs.to_ms(view.monitoring_ends_at),
+        "paid_at": None if view.paid_at is None else UtcMs.to_ms(view.paid_at),
+        "canceled_at": None if view.canceled_at is None else UtcMs.to_ms(view.canceled_at),
         "expiry_final": view.expiry_final,
         "derivation_path": view.derivation_path,
         **({"payments_omitted": omitted} if omitted else {}),
@@ -73,7 +73,7 @@ def render_resolution(resolution: Resolution) -> dict[str, Any]:
     return {
         "reason": resolution.reason,
         "note": resolution.note,
-        "resolved_at": to_ms(resolution.resolved_at),
+        "resolved_at": UtcMs.to_ms(resolution.resolved_at),
         **({} if tx_hash is None else {"refund_tx_hash": tx_hash}),
     }
 
@@ -90,14 +90,14 @@ def render_payment(view: PaymentView) -> dict[str, Any]:
         "confirmations": view.confirmations,
         "status": view.status,
         "late": view.late,
-        "detected_at": to_ms(view.detected_at),
+        "detected_at": UtcMs.to_ms(view.detected_at),
     }
 
 
 def render_receipt(receipt: Receipt) -> dict[str, Any]:
     """Return a received payment with its invoice, for exports."""
     return {
-        "received_at": to_ms(receipt.detected_at),
+        "received_at": UtcMs.to_ms(receipt.detected_at),
         "amount": str(receipt.amount),
         "token_symbol": receipt.token_symbol,
         "decimals": receipt.decimals,
@@ -106,7 +106,7 @@ def render_receipt(receipt: Receipt) -> dict[str, Any]:
         "log_index": receipt.log_index,
         "block_number": receipt.block_number,
         "block_hash": receipt.block_hash,
-        "block_time": to_ms(receipt.block_timestamp),
+        "block_time": UtcMs.to_ms(receipt.block_timestamp),
         "status": receipt.status,
         "late": receipt.late,
         "invoice_id": receipt.invoice_id,

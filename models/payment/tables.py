@@ -21,9 +21,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from models.dialects import partial_index
 from models.payment.base import PaymentBase
 from models.types import Atoms
-from specd.db import RowNumber, UtcMs, partial_index
+from specd.db import RowNumber, UtcMs
 
 ADDRESS = String(42)
 HASH = String(66)

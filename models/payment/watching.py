@@ -26,7 +26,7 @@ from models.payment.receivers import Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
 from models.ranges import aside
-from specd.db import to_ms, upsert
+from specd.db import UtcMs, upsert
 
 MAX_PAYMENTS = 1_000
 DUST_PART = 1_000
@@ -287,7 +287,7 @@ def orphan(
     ).where(Payment.chain_id == chain_id, Payment.block_number > above, Payment.status != ORPHANED)
     if since is not None:
         living = living.join(Invoice, Invoice.id == Payment.invoice_id).where(
-            aside(Invoice.monitoring_ends_at) >= to_ms(since)
+            aside(Invoice.monitoring_ends_at) >= UtcMs.to_ms(since)
         )
     kept = set(keep)
     dropped = [

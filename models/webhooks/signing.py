@@ -12,7 +12,7 @@ from datetime import datetime
 import orjson
 
 from models.json import Json
-from specd.db import to_ms
+from specd.db import UtcMs
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -33,7 +33,7 @@ def write_message(id_: str, type_: str, at: datetime, data: Json) -> bytes:
             "id": id_,
             "type": type_,
             "timestamp": timestamp,
-            "created_at": to_ms(at),
+            "created_at": UtcMs.to_ms(at),
             "data": data,
         }
     )

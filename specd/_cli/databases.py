@@ -7,9 +7,7 @@ from pathlib import Path
 
 import click
 from sqlalchemy import make_url, text
-from sqlalchemy.orm import Session
 
-from specd._db import secret_checks
 from specd._db.database import Database
 from specd._db.revisions import is_foreign, is_usable
 from specd._db.secret_checks import SharedSecret
@@ -24,12 +22,21 @@ UNMIGRATED = "not migrated to this release; run `specd migrate` first"
 
 
 @contextmanager
-def open_database(service: str, settings: Settings) -> Iterator[Database]:
-    """Yield a service's database, migrated. Raise ClickException or DatabaseUnavailable."""
+def open_database(
+    service: str, settings: Settings, *, needs_secret: bool = False
+) -> Iterator[Database]:
+    """Open the database of a service for a command.
+
+    Raise ClickException, whose message tells the operator what to do, if the database is missing or
+    not migrated. With `needs_secret` raise it too if the database was written under another secret
+    than this machine's. Raise DatabaseUnavailable if the database does not respond.
+    """
     url = settings.database_urls[service]
     if is_missing(url) or not is_usable(url, service):
         raise click.ClickException(f"The {service} database is {why_unusable(url, service)}.")
     with closing(Database.for_service(service, settings)) as database:
+        if needs_secret:
+            _require_secret(service, database, settings)
         yield database
 
 
@@ -39,22 +46,14 @@ def find_secret(service: str) -> SharedSecret | None:
     return find_object(reference) if reference else None
 
 
-@contextmanager
-def open_with_secret(service: str, settings: Settings) -> Iterator[Database]:
-    """Yield a service's database, migrated and written under the secret of this machine. The first
-    machine decides on the secret. Raise ClickException or DatabaseUnavailable.
-    """
+def _require_secret(service: str, database: Database, settings: Settings) -> None:
     secret = find_secret(service)
-    with open_database(service, settings) as database:
-        if secret and not secret_checks.is_shared(
-            database, secret.table, secret.open_texts(settings)
-        ):
-            raise click.ClickException(
-                f"The {service} database was written under another {variable(f'{service}_secret')};"
-                f" give this machine the same (if unset, it is the file {service}-secret in"
-                f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
-            )
-        yield database
+    if secret and not secret.is_shared(database, settings):
+        raise click.ClickException(
+            f"The {service} database was written under another {variable(f'{service}_secret')};"
+            f" give this machine the same (if unset, it is the file {service}-secret in"
+            f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
+        )
 
 
 def require_databases(settings: Settings, *only: str | None) -> None:
@@ -64,18 +63,12 @@ def require_databases(settings: Settings, *only: str | None) -> None:
     wanted = set(filter(None, only)) or settings.database_urls.keys()
     for service in settings.database_urls:
         if service in wanted:
-            with open_with_secret(service, settings) as database:
+            with open_database(service, settings, needs_secret=True) as database:
                 lacks = database.missing_limits()
             if lacks:
                 raise click.ClickException(
                     f"The {service} database is {limits_are_missing(lacks)}."
                 )
-
-
-def renew_check(session: Session, service: str, settings: Settings) -> None:
-    """Reject every machine without the present secret of this machine from now on."""
-    if secret := find_secret(service):
-        secret_checks.renew(session, secret.table, secret.open_texts(settings))
 
 
 def owner_is_missing(url: str) -> str:

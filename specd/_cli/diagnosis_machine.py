@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from specd._cli.databases import find_secret
 from specd._cli.diagnosis import Finding
-from specd._cli.folders import RESTORING, UNRESTORED
+from specd._cli.folders import UNRESTORED
 from specd._db import secret_checks
 from specd._db.database import Database
 from specd._db.folders import find_problem
@@ -27,7 +27,7 @@ ANY = ("0.0.0.0", "[::]")
 
 def diagnose_folders(settings: Settings) -> Iterator[Finding]:
     """Write a file into each folder, and remove it; see that no restore is unfinished."""
-    if (settings.data_dir / RESTORING).exists():
+    if settings.restore_marker.exists():
         yield Finding("restore", "broken", UNRESTORED)
     problems = {
         name: problem

@@ -5,8 +5,6 @@ import click
 from specd._db.folders import find_problem
 from specd._settings import Settings, variable
 
-RESTORING = "restoring"
-"""File of the data directory while `specd restore` fills the installation."""
 UNRESTORED = "The restore of this installation is not finished; run `specd restore` again"
 
 
@@ -27,5 +25,5 @@ def require_folders(settings: Settings, *, serves: bool) -> None:
 
 def require_restored(settings: Settings) -> None:
     """Raise ClickException for an installation whose restore is unfinished."""
-    if (settings.data_dir / RESTORING).exists():
+    if settings.restore_marker.exists():
         raise click.ClickException(f"{UNRESTORED}.")

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from sqlalchemy import Index, Table, TextClause
+from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import DeclarativeBase
 
@@ -13,11 +13,6 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
-
-
-def partial_index(name: str, *columns: str, where: TextClause) -> Index:
-    """Return an index of the rows that fulfil a condition."""
-    return Index(name, *columns, postgresql_where=where, sqlite_where=where)
 
 
 def table_of(model: type[DeclarativeBase]) -> Table:

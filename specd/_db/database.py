@@ -50,45 +50,12 @@ _PREPARE_THRESHOLD = "prepare_threshold"
 TIME_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 READ_ONLY = "transaction_read_only"
 _AFTER_COMMIT = "after_commit"
-AT_THE_END = "before_commit"
+BEFORE_COMMIT = "before_commit"
 """Key of `Session.info`: the calls of `before_commit` so far."""
+APPLIED = "alembic_version"
+"""The table with the number of the last migration."""
 _NOTIFIER = "notifier"
 _SOCKET = "socket"
-
-
-def after_commit(session: Session, call: Callable[[], None]) -> None:
-    """Have something small done once the unit of work is committed; never if it is rolled back."""
-    session.info.setdefault(_AFTER_COMMIT, []).append(call)
-
-
-def before_commit(
-    session: Session, write: Callable[[Session, list[T]], None], items: Iterable[T]
-) -> None:
-    """Have `write(session, all items)` called once, as the last statements before the commit."""
-    session.info.setdefault(AT_THE_END, {}).setdefault(write, []).extend(items)
-
-
-def notify_logs(session: Session, logs: Iterable[int]) -> None:
-    """Notify all processes, once the unit of work is committed, that these logs have grown."""
-    notifier: Notifier | None = session.info.get(_NOTIFIER)
-    if notifier is not None:
-        named = tuple(logs)
-        after_commit(session, lambda: notifier.notify(named))
-
-
-@contextmanager
-def savepoint(session: Session) -> Iterator[None]:
-    """A part of a unit of work: an exception undoes it alone, with its calls of `before_commit`."""
-    calls = len(session.info.get(_AFTER_COMMIT, ()))
-    lengths = {write: len(items) for write, items in session.info.get(AT_THE_END, {}).items()}
-    try:
-        with session.begin_nested():
-            yield
-    except BaseException:
-        del session.info.get(_AFTER_COMMIT, [])[calls:]
-        for write, items in session.info.get(AT_THE_END, {}).items():
-            del items[lengths.get(write, 0) :]
-        raise
 
 
 class Database:
@@ -194,6 +161,53 @@ class Database:
         except _TryAgain as lost:
             raise_outage(lost.error, self.availability, self.availability.ended)
             raise lost.error from None
+
+    @staticmethod
+    def after_commit(session: Session, call: Callable[[], None]) -> None:
+        """Call `call()` once the unit of work is committed, and never if it is rolled back.
+
+        It must be short, because the caller of `run` waits for it.
+        """
+        session.info.setdefault(_AFTER_COMMIT, []).append(call)
+
+    @staticmethod
+    def before_commit(
+        session: Session, write: Callable[[Session, list[T]], None], items: Iterable[T]
+    ) -> None:
+        """Call `write(session, items)` once for the items of all calls with this function, as the
+        last statements before the commit.
+        """
+        session.info.setdefault(BEFORE_COMMIT, {}).setdefault(write, []).extend(items)
+
+    @staticmethod
+    def notify_logs(session: Session, logs: Iterable[int]) -> None:
+        """Notify all processes that these logs have grown, once the unit of work is committed."""
+        notifier: Notifier | None = session.info.get(_NOTIFIER)
+        if notifier is not None:
+            named = tuple(logs)
+            Database.after_commit(session, lambda: notifier.notify(named))
+
+    @staticmethod
+    @contextmanager
+    def savepoint(session: Session) -> Iterator[None]:
+        """Begin a part of a unit of work. An exception rolls back this part alone, with its calls
+        of `before_commit` and `after_commit`.
+        """
+        calls = len(session.info.get(_AFTER_COMMIT, ()))
+        lengths = {w: len(items) for w, items in session.info.get(BEFORE_COMMIT, {}).items()}
+        try:
+            with session.begin_nested():
+                yield
+        except BaseException:
+            del session.info.get(_AFTER_COMMIT, [])[calls:]
+            for write, items in session.info.get(BEFORE_COMMIT, {}).items():
+                del items[lengths.get(write, 0) :]
+            raise
+
+    def find_revision(self) -> str:
+        """Return the number of the last migration that the database has had."""
+        with self.reading_apart() as connection:
+            return str(connection.execute(text(f"SELECT version_num FROM {APPLIED}")).scalar_one())
 
     def watch(self) -> None:
         """Check every second in a thread that the database answers, until `dispose`, so that nobody
@@ -359,7 +373,7 @@ class Database:
                 connection.exec_driver_sql(self._begin_writing)
             result = work(session)
             session.flush()
-            for write, items in session.info.pop(AT_THE_END, {}).items():
+            for write, items in session.info.pop(BEFORE_COMMIT, {}).items():
                 if items:
                     write(session, items)
         except DBAPIError as error:

@@ -31,15 +31,6 @@ Columns = TypeVarTuple("Columns")
 T = TypeVar("T")
 Values = Mapping[str, object]
 NOTHING: Values = {}
-
-
-def raw(column: QueryableAttribute[T]) -> ColumnElement[T]:
-    """A column as the driver gives it, for what is read a hundred times in a request: Unix
-    milliseconds for a time, 0 or 1 for a boolean on SQLite.
-    """
-    return cast(ColumnElement[Any], type_coerce(column.expression, NullType()).label(column.key))
-
-
 _PREPARE = {"prepare": True}
 
 
@@ -147,6 +138,15 @@ class Query(_Prepared, Generic[*Columns]):
 
     def __init__(self, statement: TypedReturnsRows[*Columns], *, one_plan: bool = True) -> None:
         super().__init__(statement, one_plan=one_plan)
+
+    @staticmethod
+    def unconverted(column: QueryableAttribute[T]) -> ColumnElement[T]:
+        """Return a column whose values are not converted, for a statement with many rows: Unix
+        milliseconds for a time, and on SQLite 0 or 1 for a boolean.
+        """
+        return cast(
+            ColumnElement[Any], type_coerce(column.expression, NullType()).label(column.key)
+        )
 
     def all(self, db: Db, values: Values = NOTHING) -> list[tuple[*Columns]]:
         """Every row."""

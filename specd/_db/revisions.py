@@ -14,11 +14,10 @@ from pathlib import Path
 
 from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, select, text
 
-from specd._db.database import Database
+from specd._db.database import APPLIED, Database
 from specd._project import current
 
 NUMBER_LENGTH = 4
-_APPLIED = "alembic_version"
 COMPATIBILITY = Table(
     "schema_compatibility",
     MetaData(),
@@ -39,9 +38,9 @@ def has_usable_schema(database: Database, service: str) -> bool:
     """
     newest = newest_migration(service)
     with database.reading_apart() as connection:
-        if not inspect(connection).has_table(_APPLIED):
+        if not inspect(connection).has_table(APPLIED):
             return False
-        applied = connection.execute(text(f"SELECT version_num FROM {_APPLIED}")).scalars().all()
+        applied = connection.execute(text(f"SELECT version_num FROM {APPLIED}")).scalars().all()
         if len(applied) != 1 or applied[0] < newest:
             return False
         return applied[0] == newest or _oldest_for(connection, applied[0]) <= newest
@@ -53,16 +52,10 @@ def is_foreign(url: str, service: str) -> bool:
     """
     known = {path.name[:NUMBER_LENGTH] for path in _migrations(service)}
     with closing(Database(url)) as database, database.reading_apart() as connection:
-        if not inspect(connection).has_table(_APPLIED):
+        if not inspect(connection).has_table(APPLIED):
             return False
-        applied = connection.execute(text(f"SELECT version_num FROM {_APPLIED}")).scalars().all()
+        applied = connection.execute(text(f"SELECT version_num FROM {APPLIED}")).scalars().all()
         return not known.issuperset(applied)
-
-
-def find_revision(database: Database) -> str:
-    """Return the number of the last migration that a database has had."""
-    with database.reading_apart() as connection:
-        return str(connection.execute(text(f"SELECT version_num FROM {_APPLIED}")).scalar_one())
 
 
 def _oldest_for(connection: Connection, revision: str) -> str:

@@ -25,30 +25,31 @@ _TEXT = "specd"
 class SharedSecret:
     """The secret that all machines of a service share.
 
-    `table` is the service's table `secret_check`. `open_texts` returns the vault under the secrets
-    of this machine.
+    `table` is a table of the service with one row: the columns `id` and `sealed`, a text.
+    `open_texts(settings)` returns the texts under the secrets of this machine.
     """
 
     table: Table
     open_texts: Callable[[Any], SealedTexts]
 
+    def is_shared(self, database: Database, settings: Any) -> bool:
+        """Return whether the secrets of this machine open what other machines have sealed. The
+        first machine that asks decides on the secret.
+        """
+        texts = self.open_texts(settings)
+        with database.reading() as reader:
+            sealed = reader.execute(select(self.table.c.sealed)).scalar()
+        if sealed is None:
+            sealed = database.run(partial(_find_or_make, table=self.table, texts=texts))
+        return texts.opens(sealed, purpose=PURPOSE)
 
-def is_shared(database: Database, table: Table, texts: SealedTexts) -> bool:
-    """Return whether the secrets of this machine open what the others seal."""
-    with database.reading() as reader:
-        sealed = reader.execute(select(table.c.sealed)).scalar()
-    if sealed is None:
-        sealed = database.run(partial(_find_or_make, table=table, texts=texts))
-    return texts.opens(sealed, purpose=PURPOSE)
-
-
-def renew(session: Session, table: Table, texts: SealedTexts) -> None:
-    """Accept only the present secret from now on."""
-    sealed = texts.seal(_TEXT, purpose=PURPOSE)
-    made = upsert(table).values(id=1, sealed=sealed)
-    session.connection().execute(
-        made.on_conflict_do_update(index_elements=[table.c.id], set_={"sealed": sealed})
-    )
+    def renew(self, session: Session, settings: Any) -> None:
+        """Accept only the present secret of this machine from now on."""
+        sealed = self.open_texts(settings).seal(_TEXT, purpose=PURPOSE)
+        made = upsert(self.table).values(id=1, sealed=sealed)
+        session.connection().execute(
+            made.on_conflict_do_update(index_elements=[self.table.c.id], set_={"sealed": sealed})
+        )
 
 
 def _find_or_make(session: Session, table: Table, texts: SealedTexts) -> str:

@@ -84,15 +84,6 @@ def limit_reading(connection: Connection, seconds: float) -> None:
     deadline.ends_at = time.monotonic() + seconds
 
 
-def write_much(connection: Connection) -> None:
-    """Have a connection keep 16 MiB of pages, and merge as many from the log into the file at once:
-    a bulk of rows in another order than an index has would have the same pages written and read
-    again and again.
-    """
-    for pragma in ("PRAGMA cache_size = -16384", "PRAGMA wal_autocheckpoint = 4096"):
-        connection.exec_driver_sql(pragma).close()
-
-
 def begin_writing(connection: Connection) -> None:
     """Begin a unit of work as the only writer.
 

@@ -12,24 +12,24 @@ RowNumber = BigInteger().with_variant(Integer, "sqlite")
 """A growing surrogate key. SQLite numbers rows only in a column spelled INTEGER."""
 
 
-def to_ms(at: datetime) -> int:
-    """An aware datetime as whole Unix milliseconds (integer arithmetic: no float rounding)."""
-    return (at - EPOCH) // MILLISECOND
-
-
-def from_ms(ms: int) -> datetime:
-    """Unix milliseconds as an aware UTC datetime."""
-    return EPOCH + timedelta(milliseconds=ms)
-
-
 class UtcMs(TypeDecorator[datetime]):
     """An aware UTC datetime, stored as BIGINT Unix milliseconds on every database."""
 
     impl = BigInteger
     cache_ok = True
 
+    @staticmethod
+    def to_ms(at: datetime) -> int:
+        """Return the whole Unix milliseconds of an aware datetime, by integer arithmetic."""
+        return (at - EPOCH) // MILLISECOND
+
+    @staticmethod
+    def from_ms(ms: int) -> datetime:
+        """Return the aware UTC datetime of Unix milliseconds."""
+        return EPOCH + timedelta(milliseconds=ms)
+
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        return None if value is None else to_ms(value)
+        return None if value is None else self.to_ms(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else from_ms(value)
+        return None if value is None else self.from_ms(value)

@@ -8,7 +8,6 @@ Of two workers that look at the same moment the second skips the rows that the f
 
 import random
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -32,21 +31,6 @@ T = TypeVar("T")
 Columns = TypeVar("Columns", bound=tuple[Any, ...])
 
 
-MAX_COUNTED = 10_000
-"""Rows that a backlog counts at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """`waiting` rows are to be done, `due` of them now, each number up to `MAX_COUNTED`; `oldest`
-    is for how long the first one has been due.
-    """
-
-    waiting: int
-    due: int
-    oldest: timedelta
-
-
 class Claim(Protocol):
     """A claimed row, and the number of the attempt."""
 
@@ -56,28 +40,13 @@ class Claim(Protocol):
     def attempts(self) -> int: ...
 
 
-def next_try(
-    attempts: int, pauses: Sequence[timedelta], jitter: float, now: datetime
-) -> datetime | None:
-    """Return when to try again after so many failed attempts; None: it is given up.
-
-    A pause is up to `jitter` of it longer: those who failed together do not return together.
-    """
-    if attempts > len(pauses):
-        return None
-    return now + pauses[attempts - 1] * random.uniform(1.0, 1.0 + jitter)
-
-
-def count_up_to(rows: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
-    """Return the expression for how many rows there are, `MAX_COUNTED` at most."""
-    some = rows.limit(MAX_COUNTED).subquery()
-    return select(func.count()).select_from(some).scalar_subquery()
-
-
 class WorkQueue:
     """A table with `id`, `next_try_at` and `attempts`. The rows in `states` are to be done; without
     states, all. `pauses`: after the first attempt, the second, and so on.
     """
+
+    MAX_COUNTED = 10_000
+    """Rows that `backlog_at` and `count_up_to` count at most."""
 
     def __init__(
         self, table: Table, *states: str, pauses: Sequence[timedelta] = (), jitter: float = 0.0
@@ -94,13 +63,32 @@ class WorkQueue:
         self.first = self.due(select(*table.c)).limit(1)
 
     def backlog_at(self, now: datetime) -> tuple[ColumnElement[Any], ...]:
-        """Return the expressions for a `Backlog` but for its age: `waiting`, `due`, and when the
-        first row became due. They read no more than `MAX_COUNTED` rows of an index.
+        """Return three expressions: how many rows are to be done, how many of them are due, and
+        when the first of these became due. They read no more than `MAX_COUNTED` rows of an index.
         """
         times = select(self._table.c.next_try_at)
         due = times.where(self._is_open, self._table.c.next_try_at <= now)
         first = due.order_by(self._table.c.next_try_at).limit(1).scalar_subquery()
-        return count_up_to(times.where(self._is_open)), count_up_to(due), first
+        return self.count_up_to(times.where(self._is_open)), self.count_up_to(due), first
+
+    @classmethod
+    def count_up_to(cls, rows: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
+        """Return the expression for the number of rows, `MAX_COUNTED` at most."""
+        some = rows.limit(cls.MAX_COUNTED).subquery()
+        return select(func.count()).select_from(some).scalar_subquery()
+
+    @staticmethod
+    def next_try(
+        attempts: int, pauses: Sequence[timedelta], jitter: float, now: datetime
+    ) -> datetime | None:
+        """Return the time of the next attempt, or None if there are more attempts than pauses.
+
+        A pause is up to `jitter` of it longer, so that rows that failed together do not return
+        together.
+        """
+        if attempts > len(pauses):
+            return None
+        return now + pauses[attempts - 1] * random.uniform(1.0, 1.0 + jitter)
 
     def try_run(
         self, database: Database, work: Callable[[Session], T], *, now: datetime
@@ -146,7 +134,7 @@ class WorkQueue:
 
     def reschedule(self, session: Session, claim: Claim, *, now: datetime, **more: Any) -> bool:
         """Schedule a claimed row again after a pause; False where it is to be given up."""
-        later = next_try(claim.attempts, self.pauses, self.jitter, now)
+        later = self.next_try(claim.attempts, self.pauses, self.jitter, now)
         if later is not None:
             self.change(session, claim, next_try_at=later, **more)
         return later is not None

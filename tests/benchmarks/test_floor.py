@@ -20,7 +20,7 @@ from benchmarks.floor.turns import Row
 from benchmarks.floor.wire import Connection
 from specd._engine.serving.app import build_app
 from specd._engine.serving.protocol import Protocol
-from specd.db import Database, savepoint
+from specd.db import Database
 from tests.specd.engine.services import shop_service
 
 REQUEST = b"GET /shop/items?limit=3 HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -61,7 +61,7 @@ def test_what_was_changed_is_changed_again_on_a_copy(tmp_path: Path) -> None:
 
     def one(session: Session) -> None:
         session.execute(insert, {"x": 1})
-        with savepoint(session):
+        with Database.savepoint(session):
             session.execute(insert, [{"x": 2}, {"x": 3}])
 
     def refused(session: Session) -> None:

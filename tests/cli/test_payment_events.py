@@ -22,7 +22,7 @@ from standardwebhooks.webhooks import Webhook
 from cli.payment_feed import Feed, FeedRefused
 from models.webhooks import signing
 from specd._db import migrate
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.cli.runner import Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
@@ -191,7 +191,7 @@ def test_listen_forwards_signed_events_and_outlives_the_server(
         "invoice.overpaid",
     ]
     assert bodies[1]["data"]["invoice"]["amount_overpaid"] == "1"
-    assert to_ms(datetime.fromisoformat(bodies[1]["timestamp"])) == to_ms(now)
+    assert UtcMs.to_ms(datetime.fromisoformat(bodies[1]["timestamp"])) == UtcMs.to_ms(now)
 
 
 def test_a_receiver_that_is_away_is_told(shop: tuple[Database, Merchant], tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from models.chat.rendering.texts import prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.recipients import ToChannel
-from specd.db import Database, SystemClock, before_commit
+from specd.db import Database, SystemClock
 from tests.support.chat.people import Member
 
 CLOCK = SystemClock()
@@ -79,7 +79,7 @@ class HeldTransactions:
             if number < BEFORE_THE_END:
                 time.sleep(seconds)
             else:
-                before_commit(session, _wait, [seconds])
+                Database.before_commit(session, _wait, [seconds])
             return sent.id
 
         self.sent.add(self._database.run(work))

@@ -21,8 +21,8 @@ from sqlalchemy.orm import Session
 from models.chat.base import ChatBase
 from models.payment.base import PaymentBase
 from specd._db import migrate
-from specd._db.revisions import history_of, newest_migration
-from specd.db import Database, is_usable
+from specd._db.revisions import history_of, is_usable, newest_migration
+from specd.db import Database
 from tests.live.running_demo import until
 from tests.support.postgres import PostgresServer
 from wsgi import project

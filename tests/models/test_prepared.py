@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 from models.dialects import in_parameter
 from models.payment.tables import Lease, Wallet
 from specd._db.driver import MAX_KEPT
-from specd.db import Change, Database, Query, raw, savepoint, to_ms, upsert
+from specd.db import Change, Database, Query, UtcMs, upsert
 from specd.errors import DatabaseUnavailable
 
 ADD = Change(insert(Lease.__table__))
@@ -144,7 +144,7 @@ def test_an_undone_unit_leaves_nothing(kept: Database) -> None:
 
 def test_a_savepoint_undoes_its_part_alone(database: Database, now: datetime) -> None:
     def add_and_raise(session: Session) -> None:
-        with savepoint(session):
+        with Database.savepoint(session):
             ADD.run(session, row("b", now))
             raise LookupError("changed my mind")
 
@@ -152,7 +152,7 @@ def test_a_savepoint_undoes_its_part_alone(database: Database, now: datetime) ->
         ADD.run(session, row("a", now))
         with pytest.raises(LookupError):
             add_and_raise(session)
-        with savepoint(session):
+        with Database.savepoint(session):
             ADD.run(session, row("c", now))
 
     database.run(work)
@@ -181,9 +181,9 @@ def test_rows_come_in_chunks(kept: Database, now: datetime) -> None:
 
 
 def test_a_raw_column_is_the_drivers(kept: Database, now: datetime) -> None:
-    moments = Query(select(raw(Lease.expires_at)))
+    moments = Query(select(Query.unconverted(Lease.expires_at)))
     with kept.reading() as connection:
-        assert moments.all(connection) == [(to_ms(now),)] * 2
+        assert moments.all(connection) == [(UtcMs.to_ms(now),)] * 2
 
 
 def test_a_statement_of_each_dialect(database: Database) -> None:

@@ -9,11 +9,11 @@ import structlog
 from sqlalchemy import Table
 
 from settings import Settings
-from specd._db.worker_heartbeats import record_heartbeats
+from specd._db.worker_heartbeats import find_heartbeats, record_heartbeats
 from specd._workers import registry
 from specd._workers.heartbeats import expect_workers, find_table, heartbeats_of
 from specd._workers.loop import STUCK_S, WorkerPool
-from specd.db import Database, find_heartbeats
+from specd.db import Database
 from specd.workers import Worker
 from tests.support.frozen_clock import FrozenClock
 from workers.posting import Posting
@@ -161,7 +161,7 @@ def test_thread_of_requests_that_answers_is_not_silent() -> None:
 def test_migration_expects_each_worker(
     tmp_path_factory: pytest.TempPathFactory, clock: FrozenClock
 ) -> None:
-    from specd.commands import migrate_all
+    from specd._cli.migrate import migrate_all
 
     settings = Settings(data_dir=tmp_path_factory.mktemp("var"))
     migrate_all(settings)

@@ -23,7 +23,7 @@ from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
 from specd._security_events import asking
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from tests.support.receivers import TAKEN, Posted, ScriptedReceivers
@@ -198,7 +198,7 @@ class TestDelivery:
             "id": posted.headers["webhook-id"],
             "type": kind,
             "timestamp": post.clock.now().isoformat(timespec="milliseconds")[:-6] + "Z",
-            "created_at": to_ms(post.clock.now()),
+            "created_at": UtcMs.to_ms(post.clock.now()),
             "data": data,
         }
         assert posted.headers["webhook-id"] == post.event_id(0)

@@ -8,8 +8,11 @@ from models.archiving import find_archiving
 from models.chat import backlogs
 from models.chat.tables import Event, WorkerHeartbeat
 from models.event_span import find_span
+from models.heartbeats import find_heartbeats
 from specd import Gauge
-from specd.db import MAX_COUNTED, Database, find_heartbeats, table_of
+from specd.db import Database, WorkQueue, table_of
+
+MAX_COUNTED = WorkQueue.MAX_COUNTED
 
 
 def find_gauges(data_dir: Path, database: Database, now: datetime) -> list[Gauge]:

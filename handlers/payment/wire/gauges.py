@@ -7,12 +7,13 @@ from pathlib import Path
 from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
 from models.archiving import find_archiving
 from models.event_span import find_span
+from models.heartbeats import find_heartbeats
 from models.payment import progress
 from models.payment.leases import watcher_of
 from models.payment.tables import Event, WorkerHeartbeat
 from models.payment.webhooks import backlog
 from specd import Gauge
-from specd.db import Database, find_heartbeats, table_of
+from specd.db import Database, table_of
 
 
 def _waiting_gauges(

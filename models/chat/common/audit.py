@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from models.chat.common.security_events import ChatEvent
 from models.chat.tables import AuditLog
 from specd import current_caller, emit
-from specd.db import Change, Db, after_commit, table_of
+from specd.db import Change, Database, Db, table_of
 
 _TABLE = table_of(AuditLog)
 _INSERT = Change(insert(_TABLE))
@@ -67,7 +67,7 @@ def record(
             if name in LOGGED_FACTS or isinstance(value, int)
         }
         logged = {"user": user_id, "realm": realm_id, **logged}
-        after_commit(session, lambda: emit(event, caller=caller, **logged))
+        Database.after_commit(session, lambda: emit(event, caller=caller, **logged))
 
 
 def record_channel_changes(

@@ -9,15 +9,15 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, insert, select, update
 from sqlalchemy.orm import Session
 
 from models.chat.common.vault import Vault
 from models.chat.tables import Outbox
 from models.rows import columns_of, read_rows
-from specd.db import Claim, Db, WorkQueue, table_of
+from specd.db import Db, WorkQueue, table_of
 
 PENDING, SENT, DEAD = "pending", "sent", "dead"
 ATTEMPTS_MAX = 14
@@ -141,7 +141,9 @@ def note_failure(session: Session, claim: LeasedMail, reason: str, *, now: datet
     return True
 
 
-def mark_dead(session: Session, claim: Claim, reason: str, *, now: datetime) -> None:
+def mark_dead(
+    session: Session, claim: LeasedMail | Row[*tuple[Any, ...]], reason: str, *, now: datetime
+) -> None:
     """Mark a mail as failed for good and keep it with the reason, for `specd chat dead-mail`."""
     QUEUE.change(session, claim, state=DEAD, closed_at=now, failure=reason)
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from models.chat.deletion.batches import PLACED, PlacedMessage, delete_batch
 from models.chat.tables import Channel, Conversation, Message, Realm
 from models.rows import read_rows
-from specd.db import table_of, to_ms
+from specd.db import UtcMs, table_of
 
 _MESSAGE = table_of(Message)
 _CHANNEL = table_of(Channel)
@@ -77,4 +77,4 @@ def _is_older(days: ColumnElement[int], now: datetime) -> ColumnElement[bool]:
     """Return the condition that a message was sent more than these days before now."""
     # In 64 bits, because 32 are too few for milliseconds.
     kept_ms = sql_cast(days, BigInteger) * DAY_MS
-    return type_coerce(_MESSAGE.c.sent_at, BigInteger) < to_ms(now) - kept_ms
+    return type_coerce(_MESSAGE.c.sent_at, BigInteger) < UtcMs.to_ms(now) - kept_ms

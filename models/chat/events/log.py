@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 from models.chat.tables import Event
 from models.commit_order import lock_logs
 from models.dialects import ByDialect
-from specd.db import Change, before_commit, notify_logs, table_of
+from specd.db import Change, Database, table_of
 
 WireObject = Mapping[str, Any]
 """An object as in responses of the API. The class with the field names the function it is from."""
@@ -147,7 +147,9 @@ def append(
     """Append one event for `user_ids`, for the realm's administrators, or for everybody. An event
     without recipients is dropped.
     """
-    before_commit(session, _write, _rows(realm_id, event, now, user_ids, to_administrators))
+    Database.before_commit(
+        session, _write, _rows(realm_id, event, now, user_ids, to_administrators)
+    )
 
 
 def append_all(
@@ -155,7 +157,7 @@ def append_all(
 ) -> None:
     """Append several events, in order."""
     for event, user_ids in events:
-        before_commit(session, _write, _rows(realm_id, event, now, user_ids))
+        Database.before_commit(session, _write, _rows(realm_id, event, now, user_ids))
 
 
 def _write(session: Session, rows: list[dict[str, Any]]) -> None:
@@ -166,7 +168,7 @@ def _write(session: Session, rows: list[dict[str, Any]]) -> None:
         _INSERT_AFTER_GAPS.run_all(session, [{"parts": 1, **row} for row in rows])
     else:
         _INSERT.run_all(session, rows)
-    notify_logs(session, realm_ids)
+    Database.notify_logs(session, realm_ids)
 
 
 def _rows(

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from models.chat.tables import AttemptCount, KnownPlace
 from models.types import MILLISECOND
-from specd.db import Db, table_of, to_ms, upsert
+from specd.db import Db, UtcMs, table_of, upsert
 
 PERIOD = timedelta(minutes=30)
 PER_PLACE, PER_NETWORK, PER_NAME = 5, 20, 100
@@ -109,7 +109,7 @@ def take(
     """Count `count` attempts against each allowance. Raise `AttemptsUsedUp`; the unit must then be
     rolled back, so that a refused attempt costs nothing.
     """
-    now_ms = to_ms(now)
+    now_ms = UtcMs.to_ms(now)
     used_to = type_coerce(_counts.c.arrival_at, BigInteger)
     for allowance in allowances:
         if count > allowance.attempts:

@@ -21,7 +21,7 @@ from models.chat.identity.sign_in import Account
 from models.chat.tables import BrowserSession, User
 from models.dialects import id_in
 from models.json import Json
-from specd.db import Db, UtcMs, table_of, to_ms
+from specd.db import Db, UtcMs, table_of
 
 LIFETIME = timedelta(days=30)
 MOST = 10
@@ -163,6 +163,6 @@ def _describe(session_id: int, row: dict[str, Any], *, is_current: bool) -> dict
     return {
         "id": session_id,
         "user_agent": row["user_agent"],
-        **{name: to_ms(row[name]) // 1000 for name in times},
+        **{name: UtcMs.to_ms(row[name]) // 1000 for name in times},
         "is_current": is_current,
     }

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from models.chat.common.vault import Vault
 from models.chat.identity.actors import Actor, find_actor
 from models.chat.tables import SpentLink
-from specd.db import Db, table_of, to_ms, upsert
+from specd.db import Db, UtcMs, table_of, upsert
 
 LIFETIME = timedelta(minutes=10)
 KEY_MARK_LENGTH = 16
@@ -35,7 +35,7 @@ class Link:
 
 def make_link(vault: Vault, actor: Actor, *, purpose: str, now: datetime) -> str:
     """Return a new link of the actor's, as one segment of a URL, valid for `purpose` alone."""
-    facts = [secrets.token_hex(16), actor.id, to_ms(now + LIFETIME), key_mark_of(actor)]
+    facts = [secrets.token_hex(16), actor.id, UtcMs.to_ms(now + LIFETIME), key_mark_of(actor)]
     return vault.seal(orjson.dumps(facts).decode(), purpose=purpose)
 
 
@@ -51,7 +51,7 @@ def find_link(
     key, user_id, until, key_mark = orjson.loads(opened)
     actor = find_actor(db, user_id)
     if (
-        to_ms(now) >= until
+        UtcMs.to_ms(now) >= until
         or actor is None
         or actor.realm_id != realm_id
         or actor.realm.is_deactivated

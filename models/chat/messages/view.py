@@ -21,7 +21,7 @@ from models.chat.rendering.quotes import topic_address
 from models.chat.tables import Channel, Message, User, UserMessage
 from models.chat.topics.names import display_topic
 from models.dialects import in_parameter
-from specd.db import Db, Query, raw
+from specd.db import Db, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ _ROWS = Query(
         Message.topic,
         Message.content,
         Message.rendered_content,
-        raw(Message.sent_at),
+        Query.unconverted(Message.sent_at),
         Message.client,
         Channel.name.label("channel_name"),
         User.full_name,
@@ -81,9 +81,9 @@ _ROWS = Query(
         User.email_address_visibility,
         User.avatar_version,
         User.avatar_handle,
-        raw(User.is_deleted),
-        raw(Message.last_edit_at),
-        raw(Message.last_moved_at),
+        Query.unconverted(User.is_deleted),
+        Query.unconverted(Message.last_edit_at),
+        Query.unconverted(Message.last_moved_at),
         all_flags(_MINE),
     )
     .join(User, User.id == Message.sender_id)

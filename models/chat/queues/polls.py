@@ -22,8 +22,8 @@ from models.chat.queues.entries import MAX_BYTES, Entry, find_entries, find_entr
 from models.chat.queues.lazy import with_lists
 from models.chat.queues.queues import Poll, write_down
 from models.chat.queues.visibility import Body, find_closed
-from models.log_tail import LogTail
-from specd.db import Clock, Database, Db, Logs
+from models.log_tail import Logs, LogTail
+from specd.db import Clock, Database, Db
 from specd.errors import DatabaseUnavailable
 
 WRITTEN_AT_ONCE = 500

@@ -28,7 +28,7 @@ from models.chat.sending.drafts import Draft
 from models.chat.tables import Message, Subscription, User, UserMessage
 from models.chat.topics import automatic_policies, first_messages, summary
 from models.chat.uploads.showing import show_in
-from specd.db import Query, table_of, to_ms
+from specd.db import Query, UtcMs, table_of
 
 _MESSAGE = table_of(Message)
 _COPY = table_of(UserMessage)
@@ -254,7 +254,7 @@ def message_as_sent(
         topic=draft.topic,
         content=draft.content,
         rendered_content=draft.rendered.html,
-        sent_ms=to_ms(now),
+        sent_ms=UtcMs.to_ms(now),
         client=draft.client,
         channel_name=None if channel is None else channel.name,
         full_name=sender.full_name,

@@ -26,7 +26,7 @@ from models.chat.sending.messages import columns_of, message_as_sent, send_messa
 from models.chat.sending.recipients import Destination
 from models.chat.tables import Conversation, ConversationMember, Message, UserMessage
 from models.dialects import each_of_parameter, in_parameter
-from specd.db import Change, Query, savepoint, table_of
+from specd.db import Change, Database, Query, table_of
 
 CLIENT = "Internal"
 _MESSAGE = table_of(Message)
@@ -54,7 +54,7 @@ def try_send_notice(
     """
     logger = structlog.get_logger("notices")
     try:
-        with savepoint(session):
+        with Database.savepoint(session):
             bot = find_actor(session, find_notification_bot_id(session, realm_id))
             assert bot is not None
             text = prepare_text(session, bot, content, (quotes or Quotes()).names)

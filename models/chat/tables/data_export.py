@@ -6,7 +6,8 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, T
 from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
-from specd.db import RowNumber, UtcMs, partial_index
+from models.dialects import partial_index
+from specd.db import RowNumber, UtcMs
 
 PENDING = text("state IN ('requested', 'started')")
 

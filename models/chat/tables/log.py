@@ -10,7 +10,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
 from models.chat.tables.columns import key_of
-from specd.db import RowNumber, UtcMs, partial_index
+from models.dialects import partial_index
+from specd.db import RowNumber, UtcMs
 
 EPHEMERAL = text("type IN ('presence', 'typing', 'typing_edit_message')")
 """Events that are of use for a moment only. Literal, or neither database uses the index."""

@@ -22,7 +22,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from models.chat.base import ChatBase
 from models.chat.tables.channel import TOPIC, TOPIC_KEY
 from models.chat.tables.columns import key_of
-from specd.db import RowNumber, UtcMs, partial_index
+from models.dialects import partial_index
+from specd.db import RowNumber, UtcMs
 
 UNREAD = text("flags & 1 = 0")
 ALERTED = text("flags & 512 <> 0")

@@ -7,7 +7,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from models.chat.base import ChatBase
 from models.chat.tables.channel import TOPIC
-from specd.db import RowNumber, UtcMs, partial_index
+from models.dialects import partial_index
+from specd.db import RowNumber, UtcMs
 
 PENDING = text("state = 'pending'")
 DELIVERED = text("state = 'sent'")

@@ -26,7 +26,7 @@ from models.chat.uploads.errors import AttachmentDoesNotExist, UploadQuotaExceed
 from models.chat.uploads.names import path_id_of
 from models.dialects import in_parameter
 from models.rows import columns_of, read_rows
-from specd.db import Db, table_of, to_ms
+from specd.db import Db, UtcMs, table_of
 
 MAX_MESSAGES = 100
 """Of the newest messages that show a file, in its attachment object."""
@@ -161,8 +161,8 @@ def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> d
         "name": row.name,
         "path_id": path_id_of(row.realm_id, row.handle, row.path_name),
         "size": row.size,
-        "create_time": to_ms(row.created_at),
-        "messages": [{"id": i, "date_sent": to_ms(sent_at)} for i, sent_at in messages],
+        "create_time": UtcMs.to_ms(row.created_at),
+        "messages": [{"id": i, "date_sent": UtcMs.to_ms(sent_at)} for i, sent_at in messages],
     }
 
 

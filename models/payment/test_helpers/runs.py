@@ -36,7 +36,7 @@ from models.payment.webhooks.outcomes import TAKEN, is_success
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
 from models.ranges import aside
 from models.rows import columns_of, read_row, read_rows
-from specd.db import Db, to_ms
+from specd.db import Db, UtcMs
 
 QUEUED, RUNNING, DELIVERING, PASSED, FAILED = "queued", "running", "delivering", "passed", "failed"
 MAX_UNFINISHED = 50
@@ -241,7 +241,7 @@ def find_to_do(db: Db, *, limit: int) -> list[Run]:
 def note_step(session: Session, run: Run, result: str, *, now: datetime) -> bool:
     """Record that the run's next step is done; return False where somebody else did it."""
     step = run.step + 1
-    done = [*run.done, {"at": to_ms(now), "result": result[:LONGEST_FAILURE]}]
+    done = [*run.done, {"at": UtcMs.to_ms(now), "result": result[:LONGEST_FAILURE]}]
     return _change(
         session,
         run,

@@ -5,7 +5,7 @@ from typing import Any
 
 from models.payment.events import MerchantEvent
 from models.payment.webhooks.endpoints import Endpoint
-from specd.db import to_ms
+from specd.db import UtcMs
 
 PING = "ping"
 """The type of a message that tests an endpoint. It is no event: the log does not show it."""
@@ -30,7 +30,7 @@ def render_endpoint(endpoint: Endpoint) -> dict[str, Any]:
         "description": endpoint.description,
         "status": endpoint.status,
         "disabled_reason": endpoint.disabled_reason,
-        "created_at": to_ms(endpoint.created_at),
-        "updated_at": to_ms(endpoint.updated_at),
+        "created_at": UtcMs.to_ms(endpoint.created_at),
+        "updated_at": UtcMs.to_ms(endpoint.updated_at),
         **({"events_missed": True} if endpoint.has_missed_events else {}),
     }

@@ -17,7 +17,7 @@ from models.payment.webhooks import fan_out, outcomes, signing_secrets
 from models.payment.webhooks.endpoints import ENABLED, is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.ranges import IndexRange, aside
-from specd.db import table_of, to_ms
+from specd.db import UtcMs, table_of
 
 _ENDPOINT = table_of(WebhookEndpoint)
 _DELIVERY = table_of(WebhookDelivery)
@@ -142,7 +142,7 @@ def find_schedules(
         select(_DELIVERY.c.next_try_at)
         .where(
             _DELIVERY.c.next_try_at.is_not(None),
-            DUE.rows(_ENDPOINT.c.id, behind=(to_ms(now),)),
+            DUE.rows(_ENDPOINT.c.id, behind=(UtcMs.to_ms(now),)),
         )
         .order_by(*DUE.ascending)
         .limit(1)
@@ -228,5 +228,5 @@ def _due(endpoint_id: ColumnElement[str], now: datetime) -> Select[datetime | No
 def _is_due(endpoint_id: ColumnElement[str] | str, now: datetime) -> Sequence[ColumnElement[bool]]:
     return (
         _DELIVERY.c.next_try_at.is_not(None),
-        DUE.rows(endpoint_id, before=(to_ms(now) + 1,)),
+        DUE.rows(endpoint_id, before=(UtcMs.to_ms(now) + 1,)),
     )

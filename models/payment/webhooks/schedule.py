@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from specd._db import work_queue
+from specd.db import WorkQueue
 
 PAUSES = tuple(
     timedelta(seconds=seconds)
@@ -21,7 +21,7 @@ LONGEST_REQUESTED = timedelta(days=1)
 
 def next_try(attempts: int, now: datetime) -> datetime | None:
     """Return when to try again after so many failed attempts; None: no more."""
-    return work_queue.next_try(attempts, PAUSES, JITTER, now)
+    return WorkQueue.next_try(attempts, PAUSES, JITTER, now)
 
 
 def read_retry_after(text: str, now: datetime) -> datetime | None:

@@ -5,9 +5,10 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from models.dialects import partial_index
 from models.payment.base import PaymentBase
 from models.payment.tables import UUID
-from specd.db import RowNumber, UtcMs, partial_index
+from specd.db import RowNumber, UtcMs
 
 
 class WebhookEndpoint(PaymentBase):

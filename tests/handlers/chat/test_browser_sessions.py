@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from models.chat.tables import AuditLog, BrowserSession
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast
@@ -179,7 +179,7 @@ class TestListOwnSessions:
         self, chat: ChatClient, as_othello: ChatClient, desk: Browser, phone: Browser,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
-        began = to_ms(clock.now()) // 1000
+        began = UtcMs.to_ms(clock.now()) // 1000
         first = desk.stay(chat)
         clock.advance(seconds=60)
         second = phone.stay(chat)

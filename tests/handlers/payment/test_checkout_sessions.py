@@ -7,7 +7,7 @@ import pytest
 from models.payment.checkout_sessions import find_checkout
 from models.payment.settlement import cancel_invoice
 from models.payment.tables import CheckoutSession
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PUBLIC_URL, FakeGateway
@@ -31,7 +31,7 @@ class TestCreateCheckoutSession:
             "invoice_id": invoice_id,
             "checkout_token": token,
             "checkout_url": f"{PUBLIC_URL}/checkout/{token}",
-            "expires_at": to_ms(now + LIFETIME),
+            "expires_at": UtcMs.to_ms(now + LIFETIME),
         }
 
     def test_builds_the_address_from_the_settings_whatever_the_host(
@@ -54,7 +54,7 @@ class TestCreateCheckoutSession:
         self, api: ContractClient, invoice_id: str, clock: FrozenClock, now: datetime
     ) -> None:
         clock.advance(seconds=1200)
-        assert checkout(api, invoice_id).json()["expires_at"] == to_ms(now + LIFETIME)
+        assert checkout(api, invoice_id).json()["expires_at"] == UtcMs.to_ms(now + LIFETIME)
 
     def test_lives_half_an_hour_when_the_invoice_lives_longer(
         self, api: ContractClient, database: Database, ada: Merchant, now: datetime
@@ -62,7 +62,7 @@ class TestCreateCheckoutSession:
         long = timedelta(hours=5)
         invoice = database.run(lambda s: make_invoice(s, ada, now=now, lifetime=long))
         expires_at = checkout(api, invoice.id).json()["expires_at"]
-        assert expires_at == to_ms(now + timedelta(minutes=30))
+        assert expires_at == UtcMs.to_ms(now + timedelta(minutes=30))
 
     def test_allows_the_rest_of_a_part_payment(
         self, api: ContractClient, database: Database, invoice_id: str, now: datetime

@@ -12,7 +12,7 @@ import pytest
 
 from models.payment import keys
 from models.payment.retention import POLICY
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 
@@ -105,7 +105,7 @@ class TestListEvents:
             ("invoice.paid", made[0]),
         ]
         assert sorted(event["id"] for event in events) == [event["id"] for event in events]
-        assert {event["created_at"] for event in events} == {to_ms(now)}
+        assert {event["created_at"] for event in events} == {UtcMs.to_ms(now)}
         assert events[1]["data"] == {"invoice": api.get(f"/v1/invoices/{made[1]}").json()}
         assert [event["data"]["invoice"]["status"] for event in events] == [
             "unpaid",

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from models.payment import invoice_list
 from models.payment.settlement import cancel_invoice
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, make_method, pay
@@ -165,7 +165,7 @@ class TestFilters:
 
     def test_by_time_from_and_before(self, api: ContractClient, make: Make, now: datetime) -> None:
         made = make(4)
-        second = to_ms(now + timedelta(seconds=1))
+        second = UtcMs.to_ms(now + timedelta(seconds=1))
         assert ids(api, created_from=second) == made[:0:-1]
         assert ids(api, created_to=second) == [made[0]]
         assert ids(api, created_from=second, created_to=second + 1) == [made[1]]
@@ -281,12 +281,12 @@ class TestFilters:
         first, second, third = make(3)
         at = now + timedelta(minutes=5)
         pay(database, first, at=at, amount=1)
-        since = to_ms(at)
+        since = UtcMs.to_ms(at)
         assert ids(api, updated_from=since) == [first]
         assert ids(api, updated_from=since + 1) == []
         assert ids(api, updated_from=0) == [first, third, second]
         assert ids(api, updated_from=0, order="asc") == [second, third, first]
-        assert ids(api, updated_from=0, created_to=to_ms(now) + 1) == [first]
+        assert ids(api, updated_from=0, created_to=UtcMs.to_ms(now) + 1) == [first]
         assert ids(api, updated_from=since, exception="partial") == [first]
         assert ids(api, updated_from=since, status="paid") == []
         clock.advance(seconds=LIFETIME.total_seconds() + 1.5)  # the worker has not noticed yet
@@ -300,7 +300,7 @@ class TestFilters:
         self, api: ContractClient, make: Make, database: Database, now: datetime
     ) -> None:
         first, second, third = make(3)
-        filters = {"updated_from": to_ms(now), "order": "asc"}
+        filters = {"updated_from": UtcMs.to_ms(now), "order": "asc"}
         body = page(api, limit=2, **filters)
         assert [invoice["id"] for invoice in body["data"]] == [first, second]
         pay(database, first, at=now + timedelta(minutes=1), amount=1)
@@ -308,7 +308,7 @@ class TestFilters:
 
     def test_together(self, api: ContractClient, make: Make, now: datetime) -> None:
         made = make(3)
-        start = to_ms(now)
+        start = UtcMs.to_ms(now)
         query = {"status": ["unpaid"], "created_from": start + 1, "limit": 1}
         body = page(api, **query)
         assert [invoice["id"] for invoice in body["data"]] == [made[2]]

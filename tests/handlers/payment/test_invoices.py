@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from models.payment.checkpoints import find_checkpoint, move
 from models.payment.invoices import FRESH, NewestBlock
 from models.payment.tables import IdempotencyKey, Invoice, InvoiceEvent
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import FakeGateway
@@ -157,10 +157,10 @@ class TestCreateInvoice:
             "payment_uri": f"ethereum:{TOKEN}@31337/transfer?address={deposit}&uint256=12500000",
             "confirmations_required": 2,
             "payments": [],
-            "created_at": to_ms(now),
-            "updated_at": to_ms(now),
-            "expires_at": to_ms(now + timedelta(minutes=30)),
-            "monitoring_ends_at": to_ms(now + timedelta(minutes=30, hours=24)),
+            "created_at": UtcMs.to_ms(now),
+            "updated_at": UtcMs.to_ms(now),
+            "expires_at": UtcMs.to_ms(now + timedelta(minutes=30)),
+            "monitoring_ends_at": UtcMs.to_ms(now + timedelta(minutes=30, hours=24)),
             "paid_at": None,
             "canceled_at": None,
             "expiry_final": False,
@@ -427,11 +427,11 @@ class TestGetInvoice:
                     "confirmations": 2,
                     "status": "confirmed",
                     "late": False,
-                    "detected_at": to_ms(at),
+                    "detected_at": UtcMs.to_ms(at),
                 }
             ],
-            "updated_at": to_ms(at),
-            "paid_at": to_ms(at),
+            "updated_at": UtcMs.to_ms(at),
+            "paid_at": UtcMs.to_ms(at),
         }
 
     def test_shows_processing_while_confirmations_are_missing(
@@ -504,7 +504,7 @@ class TestCancelInvoice:
         created = create(api).json()
         clock.advance(seconds=60)
         response = cancel(api, created["id"])
-        at = to_ms(clock.now())
+        at = UtcMs.to_ms(clock.now())
         canceled = created | {"status": "canceled", "updated_at": at, "canceled_at": at}
         assert (response.status_code, response.json()) == (200, canceled)
         assert api.get(f"{PATH}/{created['id']}").json() == canceled

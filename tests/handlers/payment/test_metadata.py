@@ -10,7 +10,7 @@ import pytest
 import specs
 from models.payment import invoice_list, metadata
 from models.payment.invoice_view import InvoiceView
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_invoice, pay
@@ -70,7 +70,7 @@ def test_a_change_moves_the_invoice_in_the_list_of_changes(
 ) -> None:
     clock.advance(seconds=5)
     put(api, invoice, CART)
-    since = to_ms(clock.now())
+    since = UtcMs.to_ms(clock.now())
     changed = f"/v1/invoices?updated_from={since}&order=asc"
     assert [each["id"] for each in api.get(changed).json()["data"]] == [invoice.id]
     clock.advance(seconds=5)

@@ -17,7 +17,7 @@ from models.payment.bookkeeping import PAYMENT_COLUMNS
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Payment
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import (
     LIFETIME,
@@ -77,7 +77,7 @@ def test_late_and_partial_money_has_a_date(
 def test_is_filtered_by_the_time_of_receipt(
     api: ContractClient, partial: InvoiceView, now: datetime
 ) -> None:
-    at = to_ms(now + LIFETIME)
+    at = UtcMs.to_ms(now + LIFETIME)
     assert [row["amount_atoms"] for row in export(api, received_from=at)] == ["12500000", "1"]
     assert [row["amount_atoms"] for row in export(api, received_to=at)] == ["5000000"]
     assert len(export(api, received_from=at, received_to=at + 1)) == 1
@@ -134,7 +134,7 @@ def test_rows_of_an_earlier_release_are_listed(
     database.run(by_the_older_server)
     for order, amounts in (("asc", ["2", "3", "5"]), ("desc", ["5", "3", "2"])):
         assert [row["amount_atoms"] for row in export(api, order=order)] == amounts
-    since = to_ms(now + SECOND)
+    since = UtcMs.to_ms(now + SECOND)
     assert [row["amount_atoms"] for row in export(api, received_from=since)] == ["5", "3"]
     assert [row["amount_atoms"] for row in export(api, received_to=since)] == ["2"]
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from models.payment.settlement import cancel_invoice
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp
@@ -69,7 +69,7 @@ class TestPayInvoice:
     ) -> None:
         clock.advance(seconds=60)
         invoice = send(late=True).json()["invoice"]
-        assert invoice["expires_at"] == to_ms(clock.now())
+        assert invoice["expires_at"] == UtcMs.to_ms(clock.now())
         assert payment_app.development.newest.time_s * 1000 > invoice["expires_at"]
 
     def test_mines_the_confirmations_and_waits_no_longer_than_asked(
@@ -103,28 +103,31 @@ class TestExpireInvoice:
         self, api: ContractClient, invoice_id: str, payment_app: PaymentApp, now: datetime
     ) -> None:
         invoice = self.expire(api, invoice_id).json()
-        assert (invoice["expires_at"], invoice["expiry_final"]) == (to_ms(now), False)
+        assert (invoice["expires_at"], invoice["expiry_final"]) == (UtcMs.to_ms(now), False)
         assert payment_app.development.newest.time_s * 1000 > invoice["expires_at"]
 
     def test_a_chain_that_cannot_help_passes_by_itself(
         self, api: ContractClient, invoice_id: str, payment_app: PaymentApp, now: datetime
     ) -> None:
         payment_app.development.refusal = "refuses anvil_mine: Method not found"
-        assert self.expire(api, invoice_id).json()["expires_at"] == to_ms(now)
+        assert self.expire(api, invoice_id).json()["expires_at"] == UtcMs.to_ms(now)
 
     def test_what_has_arrived_stays_on_time(
         self, api: ContractClient, database: Database, invoice_id: str, now: datetime
     ) -> None:
         ahead = now + timedelta(seconds=30)
         pay(database, invoice_id, at=ahead, amount=1)
-        assert self.expire(api, invoice_id).json()["expires_at"] == to_ms(ahead)
+        assert self.expire(api, invoice_id).json()["expires_at"] == UtcMs.to_ms(ahead)
 
     def test_one_that_is_over_stays_as_it_is(
         self, api: ContractClient, invoice_id: str, clock: FrozenClock, now: datetime
     ) -> None:
         clock.advance(seconds=3600)
         invoice = self.expire(api, invoice_id).json()
-        assert (invoice["status"], invoice["expires_at"]) == ("expired", to_ms(now + LIFETIME))
+        assert (invoice["status"], invoice["expires_at"]) == (
+            "expired",
+            UtcMs.to_ms(now + LIFETIME),
+        )
 
     @pytest.mark.reaches("invoice_not_expirable")
     def test_refuses_one_that_is_not_unpaid(

@@ -16,7 +16,7 @@ from models.payment import settlement
 from models.payment.lifecycle import ORPHANED
 from models.payment.resolutions import REASONS
 from models.payment.tables import InvoiceEvent, Payment
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import LIFETIME, Merchant, make_invoice, pay
@@ -141,7 +141,7 @@ def test_a_finished_invoice_with_money_is_resolved(stage: Stage, name: str) -> N
     stage.clock.advance(seconds=1)
     answer = stage.resolve(reason="refunded", note="By hand", refund_tx_hash=HASH)
     assert answer.status_code == 200, answer.text
-    at = to_ms(stage.clock.now())
+    at = UtcMs.to_ms(stage.clock.now())
     resolution = {
         "reason": "refunded",
         "note": "By hand",

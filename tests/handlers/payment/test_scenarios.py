@@ -12,7 +12,7 @@ from models.payment.events import KINDS
 from models.payment.tables import PaymentMethod
 from models.payment.test_helpers import runs
 from models.payment.test_helpers.scenarios import CATALOGUE, MAY_COME
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant
@@ -60,7 +60,7 @@ class TestRunScenario:
             {"step": str(step), "at": None, "result": None} for step in CATALOGUE["exact"].steps
         ]
         told = (run["state"], run["failure"], run["created_at"], run["ended_at"])
-        assert told == ("queued", None, to_ms(now), None)
+        assert told == ("queued", None, UtcMs.to_ms(now), None)
         again = api.get(f"{RUNS}/{run['id'].upper()}").json()
         assert [event.pop("id")[:4] for event in again["events"]] == ["evt_"]
         assert again == run | {"events": [{"type": "invoice.created"}]}

@@ -20,7 +20,7 @@ from models.payment.webhooks.tables import (
     WebhookSecret,
 )
 from models.webhooks.addresses import AddressRefused
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.app import PaymentApp
@@ -71,8 +71,8 @@ class TestCreate:
             "description": "The shop",
             "status": "enabled",
             "disabled_reason": None,
-            "created_at": to_ms(now),
-            "updated_at": to_ms(now),
+            "created_at": UtcMs.to_ms(now),
+            "updated_at": UtcMs.to_ms(now),
         }
         assert api.get(f"{PATH}/{endpoint_id}").json() == body | {"id": endpoint_id}
         assert secret.startswith("whsec_")
@@ -371,7 +371,7 @@ class TestTest:
             "id": posted.headers["webhook-id"],
             "type": "ping",
             "timestamp": clock.now().isoformat(timespec="milliseconds")[:-6] + "Z",
-            "created_at": to_ms(clock.now()),
+            "created_at": UtcMs.to_ms(clock.now()),
             "data": {"webhook_endpoint_id": endpoint["id"]},
         }
         wanted = Webhook(endpoint["secret"]).sign(
@@ -448,7 +448,7 @@ class TestDeliveries:
                     "event_id": event_id,
                     "event_type": "invoice.created",
                     "attempt_no": 2,
-                    "at": to_ms(later),
+                    "at": UtcMs.to_ms(later),
                     "taken": True,
                     "status_code": 200,
                     "failure": None,
@@ -462,14 +462,14 @@ class TestDeliveries:
                     "event_id": event_id,
                     "event_type": "invoice.created",
                     "attempt_no": 1,
-                    "at": to_ms(now),
+                    "at": UtcMs.to_ms(now),
                     "taken": False,
                     "status_code": None,
                     "failure": "timeout",
                     "duration_ms": 12,
                     "redelivered": False,
                     "answer": "",
-                    "next_attempt_at": to_ms(later),
+                    "next_attempt_at": UtcMs.to_ms(later),
                 },
             ],
             "has_more": False,

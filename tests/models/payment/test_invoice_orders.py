@@ -15,7 +15,7 @@ from models.payment.errors import InvalidCursor
 from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.invoice_view import InvoiceView, access_invoice
 from models.payment.tables import Invoice
-from specd.db import Database, to_ms
+from specd.db import Database, UtcMs
 from tests.support.marks import in_all
 from tests.support.payment.factories import Merchant, make_invoice, make_method
 
@@ -78,7 +78,7 @@ def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
 
 def filters(now: datetime, every: int) -> Iterator[InvoiceFilter]:
     """Yield filters in both orders: each combination, or every so many."""
-    moment = to_ms(now - timedelta(seconds=4))
+    moment = UtcMs.to_ms(now - timedelta(seconds=4))
     for (statuses, exceptions, other, times), is_ascending in product(
         COMBINATIONS[::every], (False, True)
     ):
@@ -96,7 +96,7 @@ def by_hand(views: list[InvoiceView], wanted: InvoiceFilter) -> list[str]:
     """The ids of a list, by reading everything."""
 
     def is_listed(view: InvoiceView) -> bool:
-        created, updated = to_ms(view.created_at), to_ms(view.updated_at)
+        created, updated = UtcMs.to_ms(view.created_at), UtcMs.to_ms(view.updated_at)
         return (
             (not wanted.statuses or view.status in wanted.statuses)
             and (not wanted.exceptions or view.exception in wanted.exceptions)

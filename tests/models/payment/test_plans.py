@@ -28,7 +28,7 @@ from models.payment.receipts import ReceiptFilter
 from models.payment.retention import POLICY
 from models.payment.webhooks import backlog, deliveries, endpoints, fan_out, outcomes, queue
 from models.payment.webhooks.outcomes import Attempt, Reply
-from specd.db import Database, Rule, to_ms
+from specd.db import Database, Rule, UtcMs
 from tests.models.payment.crowded import (
     ENDPOINT,
     INVOICE,
@@ -140,7 +140,7 @@ Work = Callable[[Stage, Any], object]
 def invoices(*, after: bool = False, of_ben: bool = False, **filters: Any) -> Work:
     def work(stage: Stage, db: Any) -> object:
         wanted = InvoiceFilter(stage.ben if of_ben else stage.ada, **filters)
-        place = Position(to_ms(stage.now - timedelta(days=28)), INVOICE)
+        place = Position(UtcMs.to_ms(stage.now - timedelta(days=28)), INVOICE)
         cursor = write_cursor(place, wanted.fingerprint) if after else None
         return list_invoices(db, wanted, cursor=cursor, limit=20, now=stage.now)
 
@@ -156,7 +156,7 @@ def events(*, after: int = 1, of_ben: bool = False, **filters: Any) -> Work:
 def receipts(*, after: bool = False, of_ben: bool = False, **filters: Any) -> Work:
     def work(stage: Stage, db: Any) -> object:
         wanted = ReceiptFilter(stage.ben if of_ben else stage.ada, **filters)
-        place = receipt_list.Position(to_ms(stage.now - timedelta(days=28)), 1)
+        place = receipt_list.Position(UtcMs.to_ms(stage.now - timedelta(days=28)), 1)
         return receipt_list.list_receipts(db, wanted, after=place if after else None, limit=20)
 
     return work
@@ -171,7 +171,7 @@ def attempts(before: int | None) -> Work:
 SEVERAL = frozenset({PAID, EXPIRED})
 OF_METHOD = {"payment_method_id": "tusd-local"}
 OLDEST = {"is_ascending": True}
-CHANGED = {"updated_from": to_ms(NOW - timedelta(days=29)), "is_ascending": True}
+CHANGED = {"updated_from": UtcMs.to_ms(NOW - timedelta(days=29)), "is_ascending": True}
 SOME_TIME = {"created_from": 1, "created_to": 2**41}
 LISTS: Mapping[str, tuple[Work, set[str]]] = {
     "invoices": (invoices(), {BY_AGE, *ANY_OF_INVOICES}),

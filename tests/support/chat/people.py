@@ -13,7 +13,7 @@ from models.chat.identity.roles import BotType, Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.chat.tables import User
-from specd._db.database import AT_THE_END
+from specd._db.database import BEFORE_COMMIT
 
 SECRET = b"the secret of the chat tests, 32 bytes and more"
 KEYS = KeyMaker(SECRET)
@@ -108,7 +108,7 @@ def make_cast(session: Session, *, now: datetime) -> Cast:
         owner_name="Hank",
         now=now,
     )
-    session.info.pop(AT_THE_END)  # what led here is not what a test is about
+    session.info.pop(BEFORE_COMMIT)  # what led here is not what a test is about
     return Cast(
         realm_id=realm.id,
         notification_bot_id=owner.id + 1,
