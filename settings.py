@@ -1,8 +1,8 @@
-"""The settings of the payment and the chat service, beside those of every project."""
+"""The settings of the payment and the chat service."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from setting_values import (
@@ -14,19 +14,10 @@ from setting_values import (
     parse_service_url,
     parse_wallet_urls,
 )
-from specd import _settings as base_settings
+from specd import Settings as BaseSettings
 from specd import setting
 from specd.errors import SettingsError
-from specd.settings import (
-    Variable,
-    is_loopback,
-    one_of,
-    parse_bool,
-    seconds,
-    secret_text,
-    setting_for_each,
-    whole,
-)
+from specd.settings import is_loopback, setting_for_each
 
 
 class Quota(NamedTuple):
@@ -103,258 +94,270 @@ RETENTIONS: Mapping[str, tuple[int, str]] = {
 """For each kind of row the default in days, and the help text. Each has a variable of its own."""
 
 
-class Settings(base_settings.Settings):
-    """All settings of one process, parsed and checked; `_s` are seconds."""
+class Settings(BaseSettings):
+    """The settings of the two services in addition to those of every project."""
 
     rate_limit_per_minute: int = setting(
-        600, whole(1, 10_000_000), "Requests per API key and minute when rate limits are on."
+        "Requests per API key and minute when rate limits are on.",
+        default=600,
+        minimum=1,
+        maximum=10_000_000,
     )
     chat_rate_limit_per_user: int = setting(
-        200, whole(1, 10_000_000), "Chat requests per user and minute when rate limits are on."
+        "Chat requests per user and minute when rate limits are on.",
+        default=200,
+        minimum=1,
+        maximum=10_000_000,
     )
     chat_rate_limit_per_address: int = setting(
-        100,
-        whole(1, 10_000_000),
         "Chat requests per address and minute without a valid key, when rate limits are on.",
+        default=100,
+        minimum=1,
+        maximum=10_000_000,
     )
     chat_secret: str = setting(
-        "",
-        secret_text(32),
         "Secret that derives chat API keys and encrypts chat secrets; the same on every machine.",
+        default="",
+        minimum=32,
         shown="kept in {SPECD_DATA_DIR}/chat-secret",
         secret=True,
     )
     chat_secret_previous: str = setting(
-        "",
-        secret_text(32),
         "Secret used before `SPECD_CHAT_SECRET`, required until `specd chat reseal` has run.",
-        shown="",
+        default="",
+        minimum=32,
         secret=True,
     )
     chat_web_public_streams_enabled: bool = setting(
-        True, parse_bool, "Allow chat organizations to create web-public channels."
+        "Allow chat organizations to create web-public channels.", default=True
     )
     dashboard_page: bool = setting(
-        True, parse_bool, "Serve `/dashboard`, a page on which merchants watch their invoices."
+        "Serve `/dashboard`, a page on which merchants watch their invoices.", default=True
     )
-    chat_page: bool = setting(True, parse_bool, "Serve `/chat`, a small chat client for browsers.")
+    chat_page: bool = setting("Serve `/chat`, a small chat client for browsers.", default=True)
     chat_export_dir: Path = setting(
-        Path(),
-        Path,
         "Directory of chat organizations' exports, shared by servers and workers.",
+        default=Path(),
         shown="{SPECD_DATA_DIR}/exports",
     )
     chat_upload_dir: Path = setting(
-        Path(),
-        Path,
         "Directory of uploaded files, shared by servers and workers; with a bucket, of those that"
         " arrive.",
+        default=Path(),
         shown="{SPECD_DATA_DIR}/uploads",
     )
     chat_upload_bucket: str = setting(
-        "", str, "Bucket of uploaded files in a store that speaks S3; if empty, the directory."
+        "Bucket of uploaded files in a store that speaks S3; if empty, the directory.", default=""
     )
     chat_upload_s3_url: str = setting(
-        "", parse_service_url, "Address of the S3 store; if empty, Amazon's."
+        "Address of the S3 store; if empty, Amazon's.", default="", parse=parse_service_url
     )
-    chat_upload_s3_region: str = setting("us-east-1", str, "Region of the S3 store.")
-    chat_upload_s3_key_id: str = setting("", str, "Access key id at the S3 store.")
+    chat_upload_s3_region: str = setting("Region of the S3 store.", default="us-east-1")
+    chat_upload_s3_key_id: str = setting("Access key id at the S3 store.", default="")
     chat_upload_s3_secret: str = setting(
-        "", secret_text(8), "Secret access key at the S3 store.", secret=True
+        "Secret access key at the S3 store.", default="", minimum=8, secret=True
     )
     chat_upload_s3_timeout_s: float = setting(
-        10.0, seconds(0.05, 300), "Timeout of one response from the S3 store."
+        "Timeout of one response from the S3 store.", default=10.0, minimum=0.05, maximum=300
     )
     chat_max_file_upload_size_mib: int = setting(
-        25, whole(1, 10_240), "Maximum size of an uploaded file, in mebibytes."
+        "Maximum size of an uploaded file, in mebibytes.", default=25, minimum=1, maximum=10_240
     )
     chat_upload_quota_mib: int = setting(
-        5_120,
-        whole(1, 1_000_000_000),
         "Maximum size of all files of a chat organization, in mebibytes.",
+        default=5_120,
+        minimum=1,
+        maximum=1_000_000_000,
     )
     chat_export_messages_max: int = setting(
-        250_000,
-        whole(1, 1_000_000_000),
         "Maximum number of messages of an organization that can request exports.",
+        default=250_000,
+        minimum=1,
+        maximum=1_000_000_000,
     )
     chat_administrator_email: str = setting(
-        "administrator@localhost",
-        str,
         "Contact address of the server's operator, shown to chat organizations.",
+        default="administrator@localhost",
     )
     mail_url: str = setting(
-        "",
-        parse_mail_url,
         "Outgoing mail: `smtp://USER:PASSWORD@HOST:PORT` (STARTTLS), `smtps://` or `file://`.",
+        default="",
+        parse=parse_mail_url,
         shown="file://{SPECD_DATA_DIR}/outbox",
         secret=True,
     )
     mail_from: str = setting(
-        "specd <noreply@localhost>",
-        parse_sender,
         "Sender of outgoing mail: `ADDRESS` or `NAME <ADDRESS>`.",
+        default="specd <noreply@localhost>",
+        parse=parse_sender,
     )
     mail_timeout_s: float = setting(
-        10.0, seconds(0.05, 300), "Timeout of one response from the mail server."
+        "Timeout of one response from the mail server.", default=10.0, minimum=0.05, maximum=300
     )
     chat_mail_domain: str = setting(
-        "",
-        parse_domain,
         "Domain whose mail is handed to `specd chat receive-mail`; if empty, channels have no"
         " email addresses.",
+        default="",
+        parse=parse_domain,
     )
     push_relay_url: str = setting(
-        "",
-        parse_service_url,
         "Relay for mobile push notifications; if empty, notifications are disabled.",
+        default="",
+        parse=parse_service_url,
     )
-    push_relay_organization: str = setting("specd", str, "Name of this server at the push relay.")
+    push_relay_organization: str = setting(
+        "Name of this server at the push relay.", default="specd"
+    )
     push_relay_key: str = setting(
-        "", secret_text(8), "Key of this server at the push relay.", secret=True
+        "Key of this server at the push relay.", default="", minimum=8, secret=True
     )
     push_relay_timeout_s: float = setting(
-        3.0, seconds(0.05, 60), "Timeout of one response from the push relay."
+        "Timeout of one response from the push relay.", default=3.0, minimum=0.05, maximum=60
     )
     video_vendor_url: str = setting(
-        "",
-        parse_service_url,
         "Vendor of video calls, where users authorize this server; if empty, calls are disabled.",
+        default="",
+        parse=parse_service_url,
     )
     video_vendor_api_url: str = setting(
-        "",
-        parse_service_url,
         "Address of the vendor's API, which creates meetings.",
+        default="",
+        parse=parse_service_url,
         shown="{SPECD_VIDEO_VENDOR_URL}",
     )
     video_vendor_client_id: str = setting(
-        "", str, "Client id of this server's OAuth client at the vendor."
+        "Client id of this server's OAuth client at the vendor.", default=""
     )
     video_vendor_client_secret: str = setting(
-        "", secret_text(8), "Secret of this server's OAuth client at the vendor.", secret=True
+        "Secret of this server's OAuth client at the vendor.", default="", minimum=8, secret=True
     )
     video_vendor_notice_token: str = setting(
-        "",
-        secret_text(8),
         "Shared token that authenticates the vendor's deauthorization webhooks.",
+        default="",
+        minimum=8,
         secret=True,
     )
     video_vendor_timeout_s: float = setting(
-        5.0, seconds(0.05, 60), "Timeout of one response from the vendor."
+        "Timeout of one response from the vendor.", default=5.0, minimum=0.05, maximum=60
     )
     payment_secret: str = setting(
-        "",
-        secret_text(32),
         "Secret that encrypts the signing secrets of webhooks; the same on every machine.",
+        default="",
+        minimum=32,
         shown="kept in {SPECD_DATA_DIR}/payment-secret",
         secret=True,
     )
     payment_secret_previous: str = setting(
-        "",
-        secret_text(32),
         "Secret used before `SPECD_PAYMENT_SECRET`, required until `specd payment reseal` has run.",
-        shown="",
+        default="",
+        minimum=32,
         secret=True,
     )
     webhook_networks: tuple[str, ...] = setting(
-        (),
-        parse_networks,
         "Networks, besides the public Internet, that webhooks can be posted to, also by `http`.",
-        shown="",
+        default=(),
+        parse=parse_networks,
     )
     webhook_endpoints_per_project: int = setting(
-        20, whole(1, 100), "Maximum number of webhook endpoints per payment project."
+        "Maximum number of webhook endpoints per payment project.",
+        default=20,
+        minimum=1,
+        maximum=100,
     )
-    payment_test_helpers: str = setting(
-        "off",
-        one_of("off", "on", "public"),
+    payment_test_helpers: Literal["off", "on", "public"] = setting(
         "Serve `/v1/test-helpers`, with which merchants pay, reorganize and fail on test chains:"
         " `off`, `on` where all RPC endpoints are on this machine, `public` wherever they are.",
+        default="off",
     )
     invoice_lifetime_s: int = setting(
-        1800, whole(1, 31_536_000), "Time from an invoice's creation to its expiry."
+        "Time from an invoice's creation to its expiry.",
+        default=1800,
+        minimum=1,
+        maximum=31_536_000,
     )
     invoice_monitoring_s: int = setting(
-        86_400,
-        whole(1, 315_360_000),
         "Time after an invoice's expiry during which its address is watched.",
+        default=86_400,
+        minimum=1,
+        maximum=315_360_000,
     )
     checkout_lifetime_s: int = setting(
-        1800, whole(1, 31_536_000), "Maximum lifetime of a checkout session."
+        "Maximum lifetime of a checkout session.", default=1800, minimum=1, maximum=31_536_000
     )
     retention_s: Mapping[str, int] = setting_for_each(
-        lambda: [
-            Variable(
-                whole(1, 315_360_000), help, str(days * DAY_S), name=f"{name}_retention_s", key=name
-            )
+        {
+            name: setting(help, default=days * DAY_S, minimum=1, maximum=315_360_000)
             for name, (days, help) in RETENTIONS.items()
-        ]
+        },
+        variable="{}_retention_s",
     )
     chat_quotas: Mapping[str, int] = setting_for_each(
-        lambda: [
-            Variable(
-                whole(1, quota.most),
+        {
+            name: setting(
                 f"Maximum number of {quota.what}.",
-                str(quota.default),
-                name=f"chat_{name}",
-                key=name,
+                default=quota.default,
+                minimum=1,
+                maximum=quota.most,
             )
             for name, quota in CHAT_QUOTAS.items()
-        ]
+        },
+        variable="chat_{}",
     )
     scheduled_late_window_s: int = setting(
-        600,
-        whole(1, 31_536_000),
         "Maximum delay after which a scheduled chat message can still be sent.",
+        default=600,
+        minimum=1,
+        maximum=31_536_000,
     )
     chain_rpc_urls: tuple[str, ...] = setting(
-        (),
-        parse_rpc_urls,
         "JSON-RPC endpoints in order of preference: `URL` or `CHAINID=URL`, comma-separated.",
-        shown="",
+        default=(),
+        parse=parse_rpc_urls,
         secret=True,
     )
     wallet_rpc_urls: tuple[str, ...] = setting(
-        (),
-        parse_wallet_urls,
         "JSON-RPC endpoints for everybody, `CHAINID=URL`, comma-separated: the checkout page gives"
         " them to wallets that do not know the chain.",
-        shown="",
+        default=(),
+        parse=parse_wallet_urls,
     )
     chain_rpc_timeout_s: float = setting(
-        3.0, seconds(0.05, 120), "Timeout of one response from a JSON-RPC endpoint."
+        "Timeout of one response from a JSON-RPC endpoint.", default=3.0, minimum=0.05, maximum=120
     )
     chain_log_range: int = setting(
-        1000, whole(1, 100_000), "Maximum number of blocks per `eth_getLogs` request."
+        "Maximum number of blocks per `eth_getLogs` request.",
+        default=1000,
+        minimum=1,
+        maximum=100_000,
     )
     chain_poll_s: float = setting(
-        1.0,
-        seconds(0.05, 600),
         "Shortest interval between polls of a chain that somebody waits for; slow chains are polled"
         " twice per block.",
+        default=1.0,
+        minimum=0.05,
+        maximum=600,
     )
     chain_idle_poll_s: float = setting(
-        25.0,
-        seconds(0.05, 3600),
         "Interval between polls of a chain while no invoice is to be paid or confirmed.",
+        default=25.0,
+        minimum=0.05,
+        maximum=3600,
     )
     chain_port: int = setting(
-        8545, whole(1, 65_535), "Port of the embedded test chain of `specd demo` and `specd chain`."
+        "Port of the embedded test chain of `specd demo` and `specd chain`.",
+        default=8545,
+        minimum=1,
+        maximum=65_535,
     )
     anvil: str = setting(
-        "",
-        str,
         "Path of the embedded chain's `anvil` binary; `none` selects py-evm.",
+        default="",
         shown="found on PATH, else py-evm",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        quotas = {name: quota.default for name, quota in CHAT_QUOTAS.items()}
-        retentions = {name: days * DAY_S for name, (days, _) in RETENTIONS.items()}
         self._derive(
-            chat_quotas=quotas | dict(self.chat_quotas),
-            retention_s=retentions | dict(self.retention_s),
             mail_url=self.mail_url or f"file://{self.data_dir}/outbox",
             chat_export_dir=self._folder(self.chat_export_dir, "exports"),
             chat_upload_dir=self._folder(self.chat_upload_dir, "uploads"),

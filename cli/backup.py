@@ -19,7 +19,7 @@ from settings import Settings
 from specd import RELEASE
 from specd.commands import answer, json_option, open_database
 from specd.db import SystemClock
-from specd.settings import PREFIX, TEST_PREFIX, mask, variables, with_secret_files
+from specd.settings import mask
 from wsgi import project
 
 ELSEWHERE = """\
@@ -136,9 +136,7 @@ def settings_text(env: Mapping[str, str]) -> str:
     files in place of their paths. Raise ClickException for a value that no line can have.
     """
     lines = []
-    for name, value in sorted(with_secret_files(env, variables()).items()):
-        if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or not value.strip():
-            continue
+    for name, value in Settings.export(env).items():
         if "\n" in value or ("'" in value and not PLAIN.fullmatch(value)):
             raise click.ClickException(f"{name} has characters that /etc/specd.env cannot have.")
         lines.append(f"{name}={value}\n" if PLAIN.fullmatch(value) else f"{name}='{value}'\n")

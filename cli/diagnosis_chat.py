@@ -9,7 +9,6 @@ from adapters.mail.wiring import build_mailer
 from settings import Settings
 from specd.commands import Finding
 from specd.errors import SettingsError
-from specd.settings import variable
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:
@@ -26,7 +25,7 @@ def diagnose_mail(settings: Settings) -> Iterator[Finding]:
     try:
         mailer.check()
     except MailNotSent as error:
-        yield Finding("mail", "broken", f"{error}; check {variable('mail_url')}")
+        yield Finding("mail", "broken", f"{error}; check {settings.variable('mail_url')}")
     else:
         yield Finding("mail", "ok", "the mail server takes the connection and the login")
 

@@ -25,7 +25,6 @@ from adapters.file_store.wiring import ARRIVING, build_file_store
 from cli import installation
 from settings import Settings
 from specd.commands import answer, json_option
-from specd.settings import variable
 
 NEXT = """\
 {files} files ({bytes} bytes) of {moment} are restored.
@@ -120,7 +119,7 @@ class Restore:
             if is_file is not (kind == "sqlite"):
                 raise click.ClickException(
                     f"The {service} database of this backup is of {kind}, and"
-                    f" {variable(f'{service}_database_url')} names another kind."
+                    f" {self._settings.variable(f'{service}_database_url')} names another kind."
                 )
 
     def _require_nothing(self) -> None:
@@ -151,7 +150,7 @@ class Restore:
             if service := self._service_of(entry):
                 given = installation.given_secret(self._settings, service)
                 if given and given.encode() != b"".join(read_file(self._folder, entry)):
-                    name = variable(f"{service}_secret")
+                    name = self._settings.variable(f"{service}_secret")
                     raise click.ClickException(
                         f"{name} is another secret than that of the backup, which"
                         f" {self._folder / installation.SETTINGS} has. Use its settings."

@@ -8,28 +8,35 @@ suites and is not read here.
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields
 from inspect import get_annotations
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+    overload,
+)
 from urllib.parse import urlsplit
 
 from specd._engine.release import install_extra
 from specd._project import current, find_object
 from specd._values import (
-    one_of,
+    find_parser,
     parse_bind,
-    parse_bool,
     parse_database_url,
     parse_limits_url,
     parse_origins,
     parse_proxies,
     parse_public_url,
-    seconds,
-    whole,
 )
 
 PREFIX = "SPECD_"
@@ -70,16 +77,16 @@ class Described:
 class Variable:
     """A variable of the environment. It sets `field`, or the entry `key` of the mapping there.
 
-    `name` is given if it differs from the field's; `default` is the text that people see.
+    `default` is the text that people read.
     """
 
+    name: str
+    field: str
+    key: str
     parse: Callable[[str], Any]
     help: str
     default: str
-    is_secret: bool = False
-    name: str = ""
-    field: str = ""
-    key: str = ""
+    is_secret: bool
 
     def put(self, values: dict[str, Any], value: Any) -> None:
         """Add a parsed value to the keywords that make `Settings`."""
@@ -101,141 +108,226 @@ def _written(value: object) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
+REQUIRED: Any = object()
+"""Value of a setting without a default that is not set."""
+
+
+@overload
 def setting(
-    default: T,
-    parse: Callable[[str], T],
     help: str,
     *,
+    default: T,
+    parse: Callable[[str], T] | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
     shown: str | None = None,
     secret: bool = False,
-) -> T:
-    """Return a dataclass field with a parser, a help text and the text of its default."""
-    its = Variable(parse, help, _written(default) if shown is None else shown, secret)
-    return field(default=default, repr=not secret, metadata={"variables": lambda: (its,)})
+) -> T: ...
+@overload
+def setting(
+    help: str,
+    *,
+    parse: Callable[[str], Any] | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    secret: bool = False,
+) -> Any: ...
+def setting(
+    help: str,
+    *,
+    default: Any = REQUIRED,
+    parse: Callable[[str], Any] | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    shown: str | None = None,
+    secret: bool = False,
+) -> Any:
+    """Declare a field of a `Settings` class, which one environment variable sets.
+
+    `help` explains the setting to operators in one sentence. A setting without a `default` must be
+    set: without it nothing starts.
+
+    The type of the field decides how the text of the variable is read: `bool`, `int`, `float`,
+    `str`, `Path`, or a `Literal` of texts. For another type, `parse` returns the value of a text or
+    raises `ValueError`, whose message completes the sentence that begins with the variable's name,
+    such as "must be a domain". `minimum` and `maximum` limit a number, `minimum` also the length of
+    a text. The values of fields whose names end in `_s` are seconds.
+
+    `shown` is the default as people read it, if it depends on other settings. A `secret` is masked
+    wherever settings are shown, and can be given as a file: the variable NAME_FILE contains its
+    path.
+    """
+    if shown is None:
+        shown = "" if default is REQUIRED else _written(default)
+    declared = Declaration(help, parse, minimum, maximum, shown, secret)
+    return field(default=default, repr=not secret, metadata={"declared": declared})
 
 
-def setting_for_each(find_variables: Callable[[], Iterable[Variable]]) -> Mapping[str, Any]:
-    """Return a dataclass field with a mapping whose entries have a variable each."""
-    return field(default_factory=dict, repr=False, metadata={"variables": find_variables})
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """The arguments of `setting`."""
+
+    help: str
+    parse: Callable[[str], Any] | None
+    minimum: float | None
+    maximum: float | None
+    shown: str
+    secret: bool
+
+    def variable(self, name: str, kind: Any, *, field: str, key: str = "") -> Variable:
+        """Return the variable that sets a field of a type. Raise TypeError for a type that has no
+        parser.
+        """
+        parse = self.parse or find_parser(
+            kind, minimum=self.minimum, maximum=self.maximum, is_seconds=name.endswith("_s")
+        )
+        if parse is None:
+            raise TypeError(f"the setting {name} of the type {kind} requires parse=")
+        return Variable(name.upper(), field, key, parse, self.help, self.shown, self.secret)
+
+
+def setting_for_each(
+    settings: Mapping[str, T] | Callable[[], Mapping[str, T]], variable: str
+) -> Mapping[str, T]:
+    """Declare a field of a `Settings` class that is a mapping: each key has a variable of its own.
+
+    `settings` maps each key to its `setting(...)`, or is a function that returns this mapping when
+    it is needed. `variable` is the name of the variables, in which `{}` is replaced by the key:
+    with `max_{}` and the key `drafts`, the variable ends in `MAX_DRAFTS`.
+    """
+    find = settings if callable(settings) else lambda: settings
+    return field(default_factory=dict, repr=False, metadata={"each": find, "variable": variable})
 
 
 @dataclass(frozen=True)
 @dataclass_transform(frozen_default=True)
 class Settings:
-    """All settings of one process, parsed and checked; `_s` are seconds.
+    """The settings of one process, from the variables of its environment. They never change.
 
-    A subclass declares its fields with `setting(...)` and is a frozen dataclass without more. Its
-    variables begin with the `prefix` that it names: `class Settings(Settings, prefix="SHOP_")`.
+    A project declares settings of its own in a subclass, each with `setting(...)`. Their variables
+    begin with the prefix of the subclass:
+
+        class ShopSettings(Settings, prefix="SHOP_"):
+            currency: str = setting("Currency of all prices.", default="EUR")
+
+    `ctx.settings` is this object in a handler. Values of fields whose names end in `_s` are
+    seconds. A test passes values by name: `ShopSettings(currency="USD")`.
     """
 
     _prefixes: ClassVar[Mapping[str, str]] = {}
     """The prefix of each field of a subclass that names one."""
 
     data_dir: Path = setting(
-        Path("./var"), Path, "Directory of the SQLite files and the run-time state.", shown="./var"
+        "Directory of the SQLite files and the run-time state.",
+        default=Path("./var"),
+        shown="./var",
     )
     database_urls: Mapping[str, str] = setting_for_each(
-        lambda: [
-            Variable(
-                parse_database_url,
+        lambda: {
+            service: setting(
                 f"Database of the {service} service.",
-                f"sqlite:///{{SPECD_DATA_DIR}}/{service}.db",
-                is_secret=True,
-                name=f"{service}_database_url",
-                key=service,
+                default="",
+                parse=parse_database_url,
+                shown=f"sqlite:///{{SPECD_DATA_DIR}}/{service}.db",
+                secret=True,
             )
             for service in current().names
-        ]
+        },
+        variable="{}_database_url",
     )
     database_direct_urls: Mapping[str, str] = setting_for_each(
-        lambda: [
-            Variable(
-                parse_database_url,
+        lambda: {
+            service: setting(
                 f"PostgreSQL of the {service} service past a pooler (`pooling=transaction` in the"
                 " URL above), for notifications. Without it, they are polled.",
-                "",
-                is_secret=True,
-                name=f"{service}_database_direct_url",
-                key=service,
+                default="",
+                parse=parse_database_url,
+                secret=True,
             )
             for service in current().names
-        ]
+        },
+        variable="{}_database_direct_url",
     )
     database_pool_size: int = setting(
-        8,
-        whole(1, 200),
         "PostgreSQL connections per process: this many for reads and as many for writes.",
+        default=8,
+        minimum=1,
+        maximum=200,
     )
     lock_timeout_s: float = setting(
-        3.0, seconds(0.05, 60), "Longest wait for a database lock before the request fails."
+        "Longest wait for a database lock before the request fails.",
+        default=3.0,
+        minimum=0.05,
+        maximum=60,
     )
-    bind: str = setting("127.0.0.1:8080", parse_bind, "Address that the HTTP server listens on.")
+    bind: str = setting(
+        "Address that the HTTP server listens on.", default="127.0.0.1:8080", parse=parse_bind
+    )
     public_url: str = setting(
-        "",
-        parse_public_url,
         "Public address of the server, in links and published documents.",
+        default="",
+        parse=parse_public_url,
         shown="http://{SPECD_BIND}",
     )
     allowed_origins: tuple[str, ...] = setting(
-        (),
-        parse_origins,
         "Origins, besides the server's own, whose pages can read answers and change things (CORS).",
-        shown="",
+        default=(),
+        parse=parse_origins,
     )
     trusted_proxies: tuple[str, ...] = setting(
-        (),
-        parse_proxies,
         "Proxies whose `X-Forwarded-For` is trusted: addresses, networks, `unix`.",
-        shown="",
+        default=(),
+        parse=parse_proxies,
     )
-    workers: int = setting(2, whole(1, 128), "Number of HTTP server processes.")
+    workers: int = setting("Number of HTTP server processes.", default=2, minimum=1, maximum=128)
     drain_s: float = setting(
-        0.0,
-        seconds(0, 60),
         "How long a server goes on after SIGTERM, not ready, so that a balancer leaves it first.",
+        default=0.0,
+        minimum=0,
+        maximum=60,
     )
     body_read_timeout_s: float = setting(
-        15.0, seconds(0.1, 600), "Deadline for a client to send the whole request body."
+        "Deadline for a client to send the whole request body.",
+        default=15.0,
+        minimum=0.1,
+        maximum=600,
     )
     answer_read_timeout_s: float = setting(
-        20.0,
-        seconds(0.1, 600),
         "Longest time a client can stop reading a response before the connection closes.",
+        default=20.0,
+        minimum=0.1,
+        maximum=600,
     )
     rate_limits: bool = setting(
-        True, parse_bool, "Enable rate limits (`specd demo` runs without limits)."
+        "Enable rate limits (`specd demo` runs without limits).", default=True
     )
     limits_url: str = setting(
-        "",
-        parse_limits_url,
         "Redis or Valkey in which all machines count requests together:"
         " `redis://USER:PASSWORD@HOST:PORT/NUMBER`, or `rediss://` for TLS. If empty, each machine"
         " counts by itself.",
+        default="",
+        parse=parse_limits_url,
         secret=True,
     )
-    log_level: str = setting(
-        "info", one_of("debug", "info", "warning", "error"), "Minimum log level."
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "Minimum log level.", default="info"
     )
     metrics_dir: Path = setting(
-        Path(),
-        Path,
         "Directory of the counters that server processes share.",
+        default=Path(),
         shown="{SPECD_DATA_DIR}/metrics",
     )
     validate_responses: bool = setting(
-        False, parse_bool, "Validate each response against the document; a mismatch becomes a 500."
+        "Validate each response against the document; a mismatch becomes a 500.", default=False
     )
     allow_plain_http: bool = setting(
-        False,
-        parse_bool,
-        "Allow `http://` addresses of external services on other machines.",
+        "Allow `http://` addresses of external services on other machines.", default=False
     )
     development: bool = setting(
-        False,
-        parse_bool,
         "Enable development features; rejected on an address that other machines can reach.",
+        default=False,
     )
-    retention_s: Mapping[str, int] = setting_for_each(list)
+    retention_s: Mapping[str, int] = setting_for_each({}, "{}_retention_s")
 
     def __init_subclass__(cls, *, prefix: str = PREFIX) -> None:
         super().__init_subclass__()
@@ -244,6 +336,8 @@ class Settings:
         dataclass(frozen=True)(cls)
 
     def __post_init__(self) -> None:
+        self._require_values()
+        self._fill_mappings()
         data_dir = Path(self.data_dir)
         names = current().names
         self._derive(
@@ -256,6 +350,22 @@ class Settings:
             public_url=self.public_url or _url_of(self.bind),
             metrics_dir=self._folder(self.metrics_dir, "metrics"),
         )
+
+    def _require_values(self) -> None:
+        """Raise `SettingsError` for settings without a default that are not set."""
+        lacks = [f for f in fields(self) if getattr(self, f.name) is REQUIRED]
+        if lacks:
+            names = " and ".join(self.variable(f.name) for f in lacks)
+            have = "it has no default" if len(lacks) == 1 else "they have no defaults"
+            meanings = " ".join(f.metadata["declared"].help for f in lacks)
+            raise SettingsError(f"{names} must be set, because {have}: {meanings}")
+
+    def _fill_mappings(self) -> None:
+        """Add the defaults of entries that are not set."""
+        for f in fields(self):
+            if "each" in f.metadata:
+                defaults = {key: each.default for key, each in f.metadata["each"]().items()}
+                self._derive(**{f.name: defaults | dict(getattr(self, f.name))})
 
     def _derive(self, **values: Any) -> None:
         """Set fields whose values follow from others; in `__post_init__` alone."""
@@ -310,13 +420,14 @@ class Settings:
     @classmethod
     def variables(cls) -> dict[str, Variable]:
         """Return name -> variable, in the order of the fields and of their entries."""
-        return {
-            cls._prefixes.get(f.name, PREFIX) + (its.name or f.name).upper(): replace(
-                its, field=f.name
-            )
-            for f in fields(cls)
-            for its in f.metadata["variables"]()
-        }
+        types, found = get_type_hints(cls), {}
+        for f in fields(cls):
+            prefix = cls._prefixes.get(f.name, PREFIX)
+            for name, key, declared in _declared(f):
+                kind = types[f.name] if declared is f else get_args(types[f.name])[1]
+                its = declared.metadata["declared"].variable(name, kind, field=f.name, key=key)
+                found[prefix + its.name] = its
+        return found
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Self:
@@ -344,6 +455,18 @@ class Settings:
         settings = cls(**values)
         settings.check()
         return settings
+
+    @classmethod
+    def export(cls, env: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables of an environment that set something, sorted by name, with the
+        contents of the files NAME_FILE. Raise `SettingsError` if a file cannot be read.
+        """
+        prefixes = (PREFIX, *cls._prefixes.values())
+        return {
+            name: text
+            for name, text in sorted(with_secret_files(env, cls.variables()).items())
+            if name.startswith(prefixes) and not name.startswith(TEST_PREFIX) and text.strip()
+        }
 
     def describe(self, env: Mapping[str, str] | None = None) -> list[Described]:
         """Return every setting with its value, secrets masked, and its origin."""
@@ -425,6 +548,15 @@ def mask(text: str) -> str:
     text = re.sub(r"(https?://)[^/\s,]*@", r"\1***@", text)
     text = re.sub(r"(https?://[^/?\s,]+)[/?][^\s,]+", r"\1/***", text)
     return re.sub(r"(postgres[^?\s]*)\?\S+", r"\1?***", text)
+
+
+def _declared(f: Field[Any]) -> Iterator[tuple[str, str, Field[Any]]]:
+    """Yield each variable of a field without its prefix, its key, and its declaration."""
+    if "declared" in f.metadata:
+        yield f.name, "", f
+    else:
+        for key, each in f.metadata["each"]().items():
+            yield f.metadata["variable"].format(key), key, each
 
 
 def _url_of(bind: str) -> str:

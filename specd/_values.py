@@ -6,9 +6,14 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import parse_qsl, urlsplit
 
 from specd._engine.http.cors import ORIGIN
+
+MAX_WHOLE = 10**18 - 1
+MAX_NUMBER = 1e9 - 1
 
 
 def parse_bool(text: str) -> bool:
@@ -20,8 +25,25 @@ def parse_bool(text: str) -> bool:
     raise ValueError("must be true or false")
 
 
+def find_parser(
+    kind: Any, *, minimum: float | None, maximum: float | None, is_seconds: bool
+) -> Callable[[str], Any] | None:
+    """Return the parser of a type within the limits, or None for an unknown type."""
+    if get_origin(kind) is Literal:
+        return one_of(*get_args(kind))
+    if kind is bool:
+        return parse_bool
+    if kind is int:
+        return whole(int(minimum or 0), MAX_WHOLE if maximum is None else int(maximum))
+    if kind is float:
+        return number(minimum or 0.0, MAX_NUMBER if maximum is None else maximum, is_seconds)
+    if kind is str:
+        return text_of(int(minimum)) if minimum else str
+    return Path if kind is Path else None
+
+
 def whole(least: int, most: int) -> Callable[[str], int]:
-    """Parser of a plain decimal integer within [least, most]."""
+    """Return the parser of a plain decimal integer within [least, most]."""
 
     def parse(text: str) -> int:
         if re.fullmatch(r"[0-9]{1,18}", text) and least <= int(text) <= most:
@@ -31,18 +53,21 @@ def whole(least: int, most: int) -> Callable[[str], int]:
     return parse
 
 
-def seconds(least: float, most: float) -> Callable[[str], float]:
-    """Parser of a number of seconds, fractions allowed, within [least, most]."""
+def number(least: float, most: float, is_seconds: bool) -> Callable[[str], float]:
+    """Return the parser of a number, fractions allowed, within [least, most]."""
+    what = "number of seconds" if is_seconds else "number"
 
     def parse(text: str) -> float:
         if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) and least <= float(text) <= most:
             return float(text)
-        raise ValueError(f"must be a number of seconds from {least:g} to {most:g}")
+        raise ValueError(f"must be a {what} from {least:g} to {most:g}")
 
     return parse
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
+    """Return the parser of one of these texts, in capitals or not."""
+
     def parse(text: str) -> str:
         if text.lower() in choices:
             return text.lower()
@@ -51,8 +76,8 @@ def one_of(*choices: str) -> Callable[[str], str]:
     return parse
 
 
-def secret_text(least: int) -> Callable[[str], str]:
-    """Parser of a secret of at least that many characters; it is never repeated."""
+def text_of(least: int) -> Callable[[str], str]:
+    """Return the parser of a text of at least that many characters, which no message repeats."""
 
     def parse(text: str) -> str:
         if len(text) >= least:

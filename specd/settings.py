@@ -1,39 +1,11 @@
-"""What settings are declared with."""
+"""Further means to declare and check settings, in addition to `specd.Settings` and `setting`."""
 
-from specd._settings import (
-    PREFIX,
-    TEST_PREFIX,
-    Variable,
-    is_loopback,
-    mask,
-    setting_for_each,
-    variable,
-    variables,
-    with_secret_files,
-)
-from specd._values import (
-    one_of,
-    parse_bool,
-    parse_public_url,
-    seconds,
-    secret_text,
-    whole,
-)
+from specd._settings import is_loopback, mask, setting_for_each
+from specd._values import parse_public_url
 
 __all__ = [
-    "PREFIX",
-    "TEST_PREFIX",
-    "Variable",
     "is_loopback",
     "mask",
-    "one_of",
-    "parse_bool",
     "parse_public_url",
-    "seconds",
-    "secret_text",
     "setting_for_each",
-    "variable",
-    "variables",
-    "whole",
-    "with_secret_files",
 ]

@@ -8,7 +8,7 @@ import yaml
 
 from settings import Settings
 from specd._engine.serving.health import PATHS
-from specd.settings import variables
+from specd._settings import variables
 from tests.architecture.test_units import DEPLOY, read
 
 COMPOSED: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -12,7 +12,7 @@ import pytest
 import specs
 from settings import Settings
 from specd import Service
-from specd.settings import variables
+from specd._settings import variables
 from wsgi import project
 
 ROOT = Path(__file__).parents[2]

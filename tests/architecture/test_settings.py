@@ -8,8 +8,8 @@ from cli.demo import Demo
 from settings import Settings
 from specd import _settings as base_settings
 from specd import setting
+from specd._settings import variables
 from specd.errors import SettingsError
-from specd.settings import variables
 
 
 def test_an_empty_environment_gives_the_documented_defaults() -> None:
@@ -257,9 +257,9 @@ class TestExposure:
 
 
 class ShopSettings(base_settings.Settings, prefix="SHOP_"):
-    shop_name: str = setting("My shop", str, "Name on receipts.")
-    shop_dir: Path = setting(Path("var/shop"), Path, "Directory of receipts.")
-    shop_key: str = setting("", str, "Key of the till.", secret=True)
+    shop_name: str = setting("Name on receipts.", default="My shop")
+    shop_dir: Path = setting("Directory of receipts.", default=Path("var/shop"))
+    shop_key: str = setting("Key of the till.", default="", secret=True)
 
 
 class TestSettingsOfAProject:
