@@ -1,13 +1,15 @@
-"""What background jobs are made of."""
+"""Background jobs, which `specd worker` runs next to the server.
 
-from specd._workers.context import WorkerContext, WorkerFactory, make_retention
-from specd._workers.loop import NICENESS, PeriodicStep, Worker
+The module `workers` of a service has functions with `every`, or a mapping `WORKERS`: the name of a
+worker -> a function that receives a `WorkerContext` and returns a `Worker`.
+"""
+
+from specd._workers.context import WorkerContext
+from specd._workers.jobs import every
+from specd._workers.loop import Worker
 
 __all__ = [
-    "NICENESS",
-    "PeriodicStep",
     "Worker",
     "WorkerContext",
-    "WorkerFactory",
-    "make_retention",
+    "every",
 ]

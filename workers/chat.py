@@ -1,6 +1,6 @@
 """The chat service's workers, by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from ipaddress import ip_network
 
@@ -11,7 +11,7 @@ from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import load_secrets
 from models.chat.retention import POLICY
 from settings import Settings
-from specd.workers import NICENESS, Worker, WorkerContext, WorkerFactory, make_retention
+from specd.workers import Worker, WorkerContext
 from workers.backlog import message_removals, stale_search
 from workers.bot_webhooks import BotWebhooks, Posting
 from workers.exports import Exports
@@ -19,6 +19,8 @@ from workers.outbox import OutboxWorker
 from workers.scheduled_delivery import ScheduledDelivery
 from workers.uploads import Uploads
 
+NICENESS = 10
+"""Of workers whose work is less urgent than requests."""
 DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
 EXPORTS_EVERY_S = 1.0
@@ -31,7 +33,7 @@ REMOVAL_EVERY_S = 0.5
 
 def chat_retention(context: WorkerContext[Settings]) -> Worker:
     """Deletes the chat service's old rows; any number of processes share the work."""
-    return make_retention(context, "chat_retention", POLICY)
+    return context.delete_expired("chat_retention", POLICY)
 
 
 def scheduled_delivery(context: WorkerContext[Settings]) -> Worker:
@@ -126,7 +128,7 @@ def uploads(context: WorkerContext[Settings]) -> Worker:
     return Worker("uploads", worker.try_work_one, poll_s=UPLOADS_EVERY_S, niceness=NICENESS)
 
 
-WORKERS: Mapping[str, WorkerFactory] = {
+WORKERS: Mapping[str, Callable[[WorkerContext[Settings]], Worker]] = {
     "bot_webhooks": bot_webhooks,
     "chat_retention": chat_retention,
     "exports": exports,

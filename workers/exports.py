@@ -27,7 +27,7 @@ from models.chat.exports.runs import LeaseLost, Run, Written
 from models.chat.exports.scope import Scope
 from models.chat.exports.tables import PARTS
 from specd.db import Clock, Database
-from specd.workers import PeriodicStep
+from workers.periodic import PeriodicStep
 
 REPORT_EVERY_S = 1.0
 REST = 0.5  # of the time a batch took

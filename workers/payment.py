@@ -1,7 +1,7 @@
 """The payment service's workers, by name."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from ipaddress import ip_network
@@ -23,7 +23,7 @@ from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import open_vault
 from settings import Settings
 from specd.db import Clock, Database
-from specd.workers import Worker, WorkerContext, WorkerFactory, make_retention
+from specd.workers import Worker, WorkerContext
 from workers.chain_pace import Pace
 from workers.chain_watcher import DEVELOPMENT_CHAINS, READ_ANEW_EVERY, ChainWatcher
 from workers.leadership import Leadership
@@ -139,7 +139,7 @@ def expire_invoices(database: Database, clock: Clock, *, limit: int = EXPIRED_AT
 
 def payment_retention(context: WorkerContext[Settings]) -> Worker:
     """Deletes the payment service's old rows; any number of processes share the work."""
-    return make_retention(context, "payment_retention", POLICY)
+    return context.delete_expired("payment_retention", POLICY)
 
 
 def webhooks(context: WorkerContext[Settings]) -> Worker:
@@ -187,7 +187,7 @@ def scenario_runs(context: WorkerContext[Settings]) -> Worker:
     )
 
 
-WORKERS: Mapping[str, WorkerFactory] = {
+WORKERS: Mapping[str, Callable[[WorkerContext[Settings]], Worker]] = {
     "chain_watcher": chain_watcher,
     "invoice_expiry": invoice_expiry,
     "payment_retention": payment_retention,

@@ -16,7 +16,7 @@ from adapters.file_store.store import FileStore
 from models.chat.uploads import removal
 from models.chat.uploads.names import THUMBNAIL, handle_of
 from specd.db import Clock, Database
-from specd.workers import PeriodicStep
+from workers.periodic import PeriodicStep
 
 EXPIRE_EVERY = timedelta(seconds=30)
 SWEEP_EVERY = timedelta(hours=1)

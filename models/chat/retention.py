@@ -47,7 +47,7 @@ POLICY = Policy(
         older_than(BrowserSession.ends_at, "expired"),
         older_than(KnownPlace.last_at, "chat_known_place"),
     ),
-    kept={
+    permanent={
         "realm": "an organization",
         "user": "an account; what others wrote to it names it",
         "user_group": "what an organization is made of",

@@ -40,7 +40,7 @@ POLICY = Policy(
         # By number of blocks: what a reorganisation can no longer reach.
         Rule("chain_block", None, lambda session, _, n: checkpoints.try_forget_some(session, n)),
     ),
-    kept={
+    permanent={
         "project": "a merchant's account",
         "api_key": "who could act for a merchant and until when, revoked keys included",
         "payment_method": "what invoices were paid with",

@@ -13,47 +13,54 @@ from sqlalchemy import ColumnElement, Select, Table, delete, literal, select, tu
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 N = TypeVar("N")
-Forget = Callable[[Session, datetime, int], bool]
+Delete = Callable[[Session, datetime, int], bool]
 """Deletes up to so many rows that are older than a time; returns whether there were any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How long the rows of one table are kept.
+    """The rule by which old rows of one table are deleted.
 
-    `setting` is the key of `Settings.retention_s`; None where it is not a matter of time.
-    `forget` deletes one batch in the caller's unit of work. It skips rows that are locked, so that
-    any number of workers share the work.
+    `setting` is the key of `Settings.retention_s`, or None if the age of a row does not decide.
+    `delete_expired(session, before, limit)` deletes a batch of rows that are older than `before`
+    and returns whether there were any. It skips locked rows, so that workers share the work.
     """
 
     table: str
     setting: str | None
-    forget: Forget
+    delete_expired: Delete
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What one service keeps: `rules` by time, `kept` by another reason (table -> why)."""
+    """How long a service keeps its rows.
+
+    `rules` delete old rows. `permanent` maps each other table that contains a time to the reason
+    why its rows stay.
+    """
 
     rules: tuple[Rule, ...]
-    kept: Mapping[str, str]
+    permanent: Mapping[str, str]
 
 
 def older_than(
     age: InstrumentedAttribute[Any], setting: str, *, only: ColumnElement[bool] | None = None
 ) -> Rule:
-    """Return the rule that rows go by the time in `age`, which has an index; `only`: those rows."""
+    """Return the rule that deletes rows whose time in the column `age` is too long ago.
+
+    The column requires an index. With the condition `only`, other rows stay.
+    """
     table = cast(Table, age.class_.__table__)
     column = table.c[age.key]
 
-    def forget(session: Session, before: datetime, limit: int) -> bool:
+    def delete_expired(session: Session, before: datetime, limit: int) -> bool:
         old = select(*table.primary_key).where(column < before)
         if only is not None:
             old = old.where(only)
         old = old.order_by(column).limit(limit).with_for_update(of=table, skip_locked=True)
         return bool(_delete(session, table, old))
 
-    return Rule(table.name, setting, forget)
+    return Rule(table.name, setting, delete_expired)
 
 
 def first_in_first_out(
@@ -63,16 +70,16 @@ def first_in_first_out(
     note: Callable[[Session, Sequence[N]], None] | None = None,
     noted: Sequence[InstrumentedAttribute[Any]] = (),
 ) -> Rule:
-    """Return the same for a table that is only appended to: its oldest rows have its lowest ids.
+    """Return the rule for a table whose oldest rows have the lowest ids.
 
-    The primary key leads to them, so that a table that is written all the time needs no index on
-    time. A row whose clock was ahead goes late, never early. `note` gets the columns `noted` of
-    the rows that are deleted, in the same unit of work.
+    The primary key finds them, so a table that often gets new rows needs no index on time. A row
+    whose clock was ahead is deleted late, never early. `note(session, rows)` is called in the same
+    unit of work with the columns `noted` of the deleted rows.
     """
     table = cast(Table, age.class_.__table__)
     key = tuple(table.primary_key)
 
-    def forget(session: Session, before: datetime, limit: int) -> bool:
+    def delete_expired(session: Session, before: datetime, limit: int) -> bool:
         first = select(*key, table.c[age.key]).order_by(*key).limit(limit).subquery()
         old = select(*(first.c[column.name] for column in key))
         gone = _delete(session, table, old.where(first.c[age.key] < before), noted)
@@ -80,7 +87,7 @@ def first_in_first_out(
             note(session, cast(Sequence[N], gone))
         return bool(gone)
 
-    return Rule(table.name, setting, forget)
+    return Rule(table.name, setting, delete_expired)
 
 
 def _delete(

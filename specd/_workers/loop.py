@@ -15,7 +15,6 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 
 import structlog
@@ -29,7 +28,6 @@ from tenacity import (
 )
 
 from specd import _tracing as tracing
-from specd._db.clock import Clock
 from specd._db.errors import DatabaseUnavailable
 
 LONGEST_BACK_OFF_S = 10.0
@@ -41,20 +39,22 @@ STUCK_S = 300.0
 """A longer step is stuck: all that a step waits for has a shorter time limit."""
 STUCK_FRAMES = 20
 """How many frames of a step that is stuck are logged."""
-NICENESS = 10
-"""Of workers whose work is less urgent than answers."""
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One loop: `try_one` is called until it returns False, then again after `poll_s` seconds.
+    """A background job: a loop in a thread of its own, which `specd worker` runs.
 
-    A step that raises is logged and tried again after a growing, jittered pause; it never ends the
-    worker. `close` runs once after the last step, e.g. to release a lease. `niceness` (0 to 19) is
-    that of its thread, where threads have priorities (Linux). A step that is longer than
-    `longest_s` is stuck, and so is a worker whose other threads have not answered for that time,
-    which `silent_s` returns.
+    `try_one()` does one step and returns whether there was something to do. It is called again
+    immediately after True, and after `poll_s` seconds after False. A step that raises is logged and
+    tried again after a growing pause. A process can be killed at any time, and several processes
+    run the same job, so a step is one transaction that locks its rows.
+
+    `close()` runs once after the last step, for example to release a lease. `niceness` (0 to 19)
+    makes the thread less urgent than requests, on Linux. A step that takes longer than `longest_s`
+    is reported as stuck, and so is a job whose `silent_s()` is greater, the seconds since its own
+    threads last responded.
     """
 
     name: str
@@ -64,23 +64,6 @@ class Worker:
     niceness: int = 0
     longest_s: float = STUCK_S
     silent_s: Callable[[], float] = lambda: 0.0
-
-
-class PeriodicStep:
-    """A step that is repeated until it finds nothing more to do, and again after `every`."""
-
-    def __init__(self, clock: Clock, every: timedelta, step: Callable[[], bool]) -> None:
-        self._clock, self._every, self._step = clock, every, step
-        self._due_at = clock.now()
-
-    def try_one(self) -> bool:
-        """Do the step if it is due; return whether it found something to do."""
-        if self._clock.now() < self._due_at:
-            return False
-        if self._step():
-            return True
-        self._due_at = self._clock.now() + self._every
-        return False
 
 
 class WorkerPool:

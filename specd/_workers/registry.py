@@ -12,16 +12,29 @@ from specd._project import current, find_object
 from specd._settings import Settings
 from specd._workers.context import WorkerContext, WorkerFactory
 from specd._workers.heartbeats import expect_workers, find_table, heartbeats_of
+from specd._workers.jobs import find_workers
 from specd._workers.loop import WorkerPool
 
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
-    each.name: import_module(each.workers).WORKERS for each in current().services if each.workers
+    each.name: find_workers(import_module(each.workers))
+    for each in current().services
+    if each.workers
 }
 """Service -> its workers, which need that service's database and no other."""
 
-SERVICE_OF: Mapping[str, str] = dict(
-    sorted((name, service) for service, theirs in SERVICES.items() for name in theirs)
-)
+
+def map_to_services(services: Mapping[str, Mapping[str, WorkerFactory]]) -> dict[str, str]:
+    """Return worker -> its service, sorted. Raise ValueError for a name that two services use."""
+    found: dict[str, str] = {}
+    for service, workers in services.items():
+        for name in workers:
+            if name in found:
+                raise ValueError(f"{found[name]} and {service} both have a worker named {name}")
+            found[name] = service
+    return dict(sorted(found.items()))
+
+
+SERVICE_OF = map_to_services(SERVICES)
 NAMES = tuple(SERVICE_OF)
 
 

@@ -16,7 +16,7 @@ from specd._db.retention import Policy, Rule
 from specd._settings import Settings
 
 BATCH = 200
-EVERY = timedelta(minutes=1)
+EVERY_S = 60.0
 
 
 class Retention:
@@ -38,26 +38,28 @@ class Retention:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._rules = [(rule, _kept_for(rule, settings)) for rule in policy.rules]
+        self._rules = [(rule, _retention_of(rule, settings)) for rule in policy.rules]
         self._rest = rest
         self._batch = batch
         self._log = structlog.get_logger("retention")
 
-    def try_forget_some(self) -> bool:
+    def try_delete_some(self) -> bool:
         """Delete one batch of each table's old rows; return whether there were any."""
-        forgotten = [rule.table for rule, kept_for in self._rules if self._forget(rule, kept_for)]
-        if forgotten:
-            self._log.debug("rows_forgotten", tables=forgotten)
-        return bool(forgotten)
+        deleted = [rule.table for rule, kept_for in self._rules if self._delete(rule, kept_for)]
+        if deleted:
+            self._log.debug("rows_deleted", tables=deleted)
+        return bool(deleted)
 
-    def _forget(self, rule: Rule, kept_for: timedelta) -> bool:
+    def _delete(self, rule: Rule, kept_for: timedelta) -> bool:
         before = self._clock.now() - kept_for
         began = time.monotonic()
-        was_any = self._database.run(lambda session: rule.forget(session, before, self._batch))
+        was_any = self._database.run(
+            lambda session: rule.delete_expired(session, before, self._batch)
+        )
         if was_any:
             self._rest(time.monotonic() - began)
         return was_any
 
 
-def _kept_for(rule: Rule, settings: Settings) -> timedelta:
+def _retention_of(rule: Rule, settings: Settings) -> timedelta:
     return timedelta(seconds=settings.retention_s[rule.setting] if rule.setting else 0)

@@ -29,9 +29,10 @@ from models.chat.tables import DataExport, Message, Realm, User, UserMessage
 from specd._db import migrate
 from specd._workers.loop import WorkerPool
 from specd.db import Database, SystemClock
-from specd.workers import NICENESS, Worker
+from specd.workers import Worker
 from tests.live.running_server import RunningServer
 from tests.support.archives import verify_archive
+from workers.chat import NICENESS
 from workers.exports import Exports
 
 CLOCK = SystemClock()

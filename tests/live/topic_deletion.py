@@ -29,13 +29,14 @@ from models.chat.tables import (
 )
 from specd._workers.loop import WorkerPool
 from specd.db import Database, SystemClock
-from specd.workers import NICENESS, Worker
+from specd.workers import Worker
 from tests.live.delivery import Workers
 from tests.live.fire import Killer
 from tests.live.running_server import RunningServer
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast
 from workers.backlog import message_removals, stale_search
+from workers.chat import NICENESS
 
 CLOCK = SystemClock()
 READ_EVERY_S = 0.05

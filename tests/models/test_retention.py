@@ -31,9 +31,9 @@ def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
     ruled = [rule.table for rule in policy.rules]
     timed = [rule.table for rule in policy.rules if rule.setting is not None]
     assert len(set(timed)) == len(timed), "one rule by time per table"
-    assert set(ruled) & policy.kept.keys() == set()
-    assert set(ruled) | policy.kept.keys() == dated
-    assert all(policy.kept.values())
+    assert set(ruled) & policy.permanent.keys() == set()
+    assert set(ruled) | policy.permanent.keys() == dated
+    assert all(policy.permanent.values())
 
 
 @SERVICES

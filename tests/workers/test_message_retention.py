@@ -52,7 +52,7 @@ def send(client: ChatClient, to: Any, content: str) -> int:
 
 def work(worker: Retention) -> int:
     steps = 0
-    while worker.try_forget_some():
+    while worker.try_delete_some():
         steps += 1
     return steps
 

@@ -32,15 +32,15 @@ from models.payment.retention import POLICY as PAYMENT
 from models.payment.tables import ChainBlock, IdempotencyKey, Invoice
 from models.payment.webhooks.tables import WebhookEndpoint
 from settings import Settings
-from specd._workers.retention import EVERY, Retention
+from specd._workers.retention import Retention
 from specd.db import Database, Policy, UtcMs
-from specd.workers import PeriodicStep
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from tests.support.fake_chain import FakeChain
 from tests.support.frozen_clock import FrozenClock
 from tests.workers.ledger import CHAIN_ID, PROJECT_ID, Ledger, watch, watcher_of
+from workers.periodic import PeriodicStep
 
 SETTINGS = Settings()
 MS = timedelta(milliseconds=1)
@@ -178,7 +178,7 @@ def forgets_the_old(store: Store, name: str) -> None:
     for at in [*(now - kept_for - MS for _ in range(7)), *young]:
         store.add(name, at)
     worker = store.worker(name)
-    steps = [worker.try_forget_some() for _ in range(5)]
+    steps = [worker.try_delete_some() for _ in range(5)]
     assert steps.count(True) == 3, "seven rows by threes"
     assert store.ages(name) == young
     assert len(store.rested) == 3, "a rest after each batch"
@@ -190,7 +190,7 @@ def reaches_them_by_an_index(store: Store, name: str) -> None:
     store.add(name, store.clock.now() - store.kept_for(name) - MS)
     told: list[str] = []
     with explaining(store.database, told):
-        store.worker(name).try_forget_some()
+        store.worker(name).try_delete_some()
     (plan,) = told
     assert f"Seq Scan on {name}" not in plan
     # A few rows from the front of a table that is only appended to are no walk through it.
@@ -243,8 +243,8 @@ class TestChat:
         for state in ("pending", "failed"):
             chat_store.add("scheduled_message", long_ago, state=state, message_id=None)
         worker = chat_store.worker()
-        assert worker.try_forget_some()
-        assert not worker.try_forget_some()
+        assert worker.try_delete_some()
+        assert not worker.try_delete_some()
         assert chat_store.ages("outbox") == [None]
         assert chat_store.ages("scheduled_message") == [long_ago, long_ago]
 
@@ -258,12 +258,12 @@ class TestChat:
         chat_store.add("event", over + MS, type="typing")
         chat_store.add("event", over, type="typing")
         worker = chat_store.worker("event")
-        assert [worker.try_forget_some() for _ in range(2)] == [True, False]
+        assert [worker.try_delete_some() for _ in range(2)] == [True, False]
         with database.reading() as reader:
             left = reader.scalars(select(EventRow.type).order_by(EventRow.id)).all()
         assert left == ["message", "message", "typing", "typing"]
         chat_store.add("event", now, type="message")
-        assert worker.try_forget_some()
+        assert worker.try_delete_some()
         with database.reading() as reader:
             left = reader.scalars(select(EventRow.type).order_by(EventRow.id)).all()
         assert left == ["message", "message", "typing", "message"]
@@ -292,7 +292,7 @@ class TestChat:
         assert self.mentions(database, "draft") > 0
         clock.advance(seconds=SETTINGS.retention_s["chat_archive"] + 1)
         worker = chat_store.worker(batch=100)
-        while worker.try_forget_some():
+        while worker.try_delete_some():
             pass
         assert self.mentions(database, "draft") == 0
         assert chat.get(f"/messages/{kept}")["message"]["content"] == "<p>what stays</p>"
@@ -327,7 +327,7 @@ class TestPayment:
         for key, invoice in invoices.items():
             invoice_id = None if invoice is None else invoice.id
             payment_store.add("idempotency_key", long_ago, key=key, invoice_id=invoice_id)
-        assert payment_store.worker("idempotency_key").try_forget_some()
+        assert payment_store.worker("idempotency_key").try_delete_some()
         with ledger.database.reading() as reader:
             assert reader.scalars(select(IdempotencyKey.key)).all() == ["open"]
 
@@ -342,7 +342,7 @@ class TestPayment:
         with ledger.database.reading() as reader:
             before = reader.scalar(KNOWN_BLOCKS)
         worker = payment_store.worker("chain_block")
-        while worker.try_forget_some():
+        while worker.try_delete_some():
             pass
         with ledger.database.reading() as reader:
             after = reader.scalar(KNOWN_BLOCKS)
@@ -363,8 +363,8 @@ def test_two_workers_share_the_work(chat_store: Store) -> None:
     now = chat_store.clock.now()
 
     def work(session: Session) -> None:
-        assert rule.forget(session, now, 3)
-        assert chat_store.worker("idempotency_key").try_forget_some()
+        assert rule.delete_expired(session, now, 3)
+        assert chat_store.worker("idempotency_key").try_delete_some()
 
     chat_store.database.run(work)
     assert chat_store.ages("idempotency_key") == []
@@ -378,10 +378,10 @@ def test_a_tidy_step_comes_again_while_it_finds_something(clock: FrozenClock) ->
         calls.append(clock.now())
         return next(found)
 
-    tidy = PeriodicStep(clock, EVERY, step)
+    tidy = PeriodicStep(clock, timedelta(minutes=1), step)
     steps: Callable[[], list[bool]] = lambda: [tidy.try_one() for _ in range(4)]  # noqa: E731
     assert steps() == [True, True, False, False]
     assert len(calls) == 3, "it rests once it found nothing"
-    clock.advance(seconds=EVERY.total_seconds())
+    clock.advance(seconds=60)
     assert steps() == [False, False, False, False]
     assert len(calls) == 4

@@ -62,7 +62,7 @@ class TestListEvents:
         late = now + timedelta(seconds=1)
         database.run(lambda s: make_invoice(s, ben, now=now))
         for gone in range(1, len(ids) + 1):
-            assert database.run(lambda session: rule.forget(session, late, 1))
+            assert database.run(lambda session: rule.delete_expired(session, late, 1))
             for after in ids:
                 query = urlencode({"after": after, "type": "invoice.paid"})
                 answer = api.get(f"{PATH}?{query}")
@@ -71,7 +71,9 @@ class TestListEvents:
                 else:
                     assert answer.status_code == 200
             assert [event["id"] for event in page(api)["data"]] == ids[gone:]
-        assert database.run(lambda session: rule.forget(session, late, 1)), "this one is Ben's"
+        assert database.run(lambda session: rule.delete_expired(session, late, 1)), (
+            "this one is Ben's"
+        )
         assert page(api, after=ids[-1])["data"] == []
 
     def test_an_after_above_all_events_is_refused(
@@ -85,7 +87,7 @@ class TestListEvents:
         assert page(api, after=newest)["data"] == []
         (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
         late = now + timedelta(seconds=1)
-        assert database.run(lambda session: rule.forget(session, late, 1000))
+        assert database.run(lambda session: rule.delete_expired(session, late, 1000))
         assert page(api, after=newest)["data"] == [], "it was the newest one"
 
     def test_there_may_be_none(self, api: ContractClient) -> None:

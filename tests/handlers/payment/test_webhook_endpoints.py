@@ -239,7 +239,7 @@ class TestUpdate:
         assert "events_missed" not in enable()
         (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
         late = now + timedelta(seconds=1)
-        assert database.run(lambda session: rule.forget(session, late, 1000))
+        assert database.run(lambda session: rule.delete_expired(session, late, 1000))
         assert enable()["events_missed"] is True
         assert (
             "events_missed" not in api.request("PATCH", address, json={"description": "new"}).json()

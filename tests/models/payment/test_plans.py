@@ -375,7 +375,7 @@ def settle(stage: Stage, session: Session) -> None:
 
 
 def forget(rule: Rule) -> Work:
-    return lambda stage, session: rule.forget(session, stage.now - timedelta(days=29), 10)
+    return lambda stage, session: rule.delete_expired(session, stage.now - timedelta(days=29), 10)
 
 
 STEPS: Mapping[str, tuple[Work, set[str]]] = {
