@@ -1,4 +1,5 @@
-"""The log of every process: structlog, one JSON object per line on standard error, no secrets.
+"""The log of every process: structlog, on standard error, no secrets. Programs get one JSON object
+per line, people at a terminal get text with tracebacks.
 
 A leaf: imports nothing of ours. `configure` takes the patterns of secrets.
 """
@@ -15,6 +16,14 @@ import structlog
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 BLOT = "[secret]"
 CLEAN = frozenset(("level", "timestamp"))
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PLAIN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\"=]+")
+
+
+class Readers:
+    """Whether people read the log of this process even if it goes to no terminal."""
+
+    are_people = False
 
 
 class Redact:
@@ -46,13 +55,19 @@ class Redact:
 
 
 def configure(
-    level: str = "info", *, secrets: Iterable[re.Pattern[str]] = (), stream: BinaryIO | None = None
+    level: str = "info",
+    *,
+    secrets: Iterable[re.Pattern[str]] = (),
+    stream: BinaryIO | None = None,
+    for_people: bool | None = None,
 ) -> None:
     """Set up the log of this process; what the standard library logs comes out alike.
 
     `level` is one of `LEVELS`; `secrets` are patterns that must not reach the log; `stream` takes
-    bytes.
+    bytes. Without `for_people`, a terminal or `Readers` decides who reads the log.
     """
+    if for_people is None:
+        for_people = Readers.are_people or (stream is None and sys.stderr.isatty())
     least = LEVELS[level.lower()]
     steps: list[Any] = [
         structlog.processors.add_log_level,
@@ -60,10 +75,15 @@ def configure(
         structlog.processors.format_exc_info,
         Redact(secrets),
     ]
+    output = stream or sys.stderr.buffer
+    as_bytes: Any = structlog.processors.JSONRenderer(serializer=_dumps)
+    as_text: Any = structlog.processors.JSONRenderer(serializer=lambda *a, **k: _dumps(*a).decode())
+    if for_people:
+        as_bytes, as_text = (lambda *parts: _for_people(*parts).encode()), _for_people
     structlog.configure(
-        processors=[*steps, structlog.processors.JSONRenderer(serializer=_dumps)],
+        processors=[*steps, as_bytes],
         wrapper_class=structlog.make_filtering_bound_logger(least),
-        logger_factory=structlog.BytesLoggerFactory(stream or sys.stderr.buffer),
+        logger_factory=(TextLogs if for_people else structlog.BytesLoggerFactory)(output),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
@@ -72,13 +92,35 @@ def configure(
             foreign_pre_chain=steps,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(serializer=lambda *a, **k: _dumps(*a).decode()),
+                as_text,
             ],
         )
     )
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(least, logging.WARNING))
+
+
+class TextLogs(structlog.BytesLoggerFactory):
+    """Makes loggers of lines for people."""
+
+
+def _for_people(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
+    """Return a line of text and its traceback, without control characters of terminals."""
+    time = str(event.pop("timestamp", ""))[11:19]
+    level, name = event.pop("level", method), event.pop("event", "")
+    exception = event.pop("exception", None)
+    facts = [f"{key}={_shown(value)}" for key, value in event.items() if value is not None]
+    lines = [f"{time} {level:<8} {name}  {' '.join(facts)}".rstrip()]
+    if exception is not None:
+        lines.append(exception)
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", "\n".join(lines))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else repr(value)
+    return str(value) if isinstance(value, int | float) else _dumps(value).decode()
 
 
 def _dumps(event: Any, **options: Any) -> bytes:

@@ -30,6 +30,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from specd import _logs as logs
 from specd._cli.watching import (
     ROOT,
     WATCHED,
@@ -62,6 +63,7 @@ def main(bind: str, application: str) -> None:
     listener = listen(bind)
     print(f"Listening at http://{bind}, and watching {', '.join(WATCHED)}.", file=sys.stderr)
     import_libraries()
+    logs.Readers.are_people = True
     gc.freeze()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)

@@ -32,8 +32,9 @@ fetch(address, {method, headers, credentials: "include", body: body && JSON.stri
 """
 FORM = """
 const [action, done] = arguments;
-fetch(action, {method: "POST", mode: "no-cors", credentials: "include",
-               body: new URLSearchParams({text: "Sent by a form"})}).then(() => done(), () => done());
+const body = new URLSearchParams({text: "Sent by a form"});
+fetch(action, {method: "POST", mode: "no-cors", credentials: "include", body})
+  .then(() => done(), () => done());
 """
 
 

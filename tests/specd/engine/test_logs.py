@@ -1,7 +1,12 @@
-"""One JSON object per line, and no line lost."""
+"""One JSON object per line and no line lost, or text for people."""
 
 import asyncio
+import logging
+import os
+import pty
 import re
+import sys
+from collections.abc import Iterator
 from io import BytesIO
 
 import orjson
@@ -9,7 +14,7 @@ import pytest
 import structlog
 
 from specd._engine.serving.request_log import RequestLog
-from specd._logs import configure
+from specd._logs import Readers, configure
 
 
 def lines(stream: BytesIO) -> list[dict[str, object]]:
@@ -64,3 +69,96 @@ def test_what_is_not_json_is_written_as_text() -> None:
     structlog.get_logger().info("odd", value={1, 2}, kind=int)
     (line,) = lines(stream)
     assert line["value"] == [1, 2]
+
+
+@pytest.fixture
+def people() -> Iterator[BytesIO]:
+    before = structlog.get_config()
+    stream = BytesIO()
+    configure("info", secrets=[re.compile("hunter[0-9]")], stream=stream, for_people=True)
+    yield stream
+    structlog.configure(**before)
+
+
+def log_request(**facts: object) -> None:
+    log = RequestLog()
+
+    async def play() -> None:
+        log.line({"event": "request", "level": "info", **facts})
+
+    asyncio.run(play())
+
+
+class TestPeople:
+    def test_get_a_traceback_as_python_prints_it(self, people: BytesIO) -> None:
+        try:
+            raise ValueError("the password is hunter2")
+        except ValueError:
+            structlog.get_logger().exception("failed", id="x", operation="read a")
+        first, *lines = people.getvalue().decode().splitlines()
+        assert re.fullmatch(r"\d\d:\d\d:\d\d error    failed  id=x operation='read a'", first)
+        assert lines[0] == "Traceback (most recent call last):"
+        assert lines[-1] == "ValueError: the password is [secret]"
+        assert f'  File "{__file__}"' in lines[1]
+
+    def test_get_the_line_of_each_request(self, people: BytesIO) -> None:
+        log_request(method="GET", status=200, actor=None, ms=1.5)
+        line = people.getvalue().decode()
+        assert re.fullmatch(r"[\d:]{8} info     request  method=GET status=200 ms=1.5\n", line)
+
+    def test_get_nothing_that_a_terminal_obeys(self, people: BytesIO) -> None:
+        try:
+            raise ValueError("\x1b[2J\x9b")
+        except ValueError:
+            structlog.get_logger().exception("a\x1b", key="\x1b]0;x\x07", more={"a": "\n\x1b"})
+        written = people.getvalue().decode()
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", written)
+        assert written.splitlines()[-1] == r"ValueError: \x1b[2J\x9b"
+
+    def test_are_at_a_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        before, handlers = structlog.get_config(), logging.getLogger().handlers
+        leader, follower = pty.openpty()
+        try:
+            with os.fdopen(follower, "w") as terminal:
+                monkeypatch.setattr(sys, "stderr", terminal)
+                configure("info")
+                structlog.get_logger().info("begun", value=1)
+                logging.getLogger("library").warning("odd")
+                terminal.flush()
+                written = b""
+                while written.count(b"\n") < 2:
+                    written += os.read(leader, 1000)
+        finally:
+            structlog.configure(**before)
+            logging.getLogger().handlers = handlers
+            os.close(leader)
+        lines = [line[9:] for line in written.decode().splitlines()]
+        assert lines == ["info     begun  value=1", "warning  odd"]
+
+    def test_are_readers_if_the_process_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Readers, "are_people", True)
+        stream = BytesIO()
+        configure("info", stream=stream)
+        log_request(status=200)
+        assert stream.getvalue().endswith(b"request  status=200\n")
+
+
+class TestEmbedded:
+    """In a program that has configured structlog itself, or not at all."""
+
+    @pytest.mark.parametrize("is_configured", [True, False])
+    def test_lines_are_text(self, is_configured: bool, capsys: pytest.CaptureFixture[str]) -> None:
+        before = structlog.get_config()
+        structlog.reset_defaults()
+        if is_configured:
+            structlog.configure(processors=[structlog.processors.KeyValueRenderer()])
+        try:
+            log_request(status=200, method="GET")
+        finally:
+            structlog.configure(**before)
+        written = capsys.readouterr().out
+        assert "b'" not in written
+        assert "request" in written
+        assert "200" in written
+        if is_configured:
+            assert written == "status=200 method='GET' event='request'\n"
