@@ -7,6 +7,7 @@ from specd._project import Project, Service
 
 if TYPE_CHECKING:
     from specd._composition import service_from_settings
+    from specd._db.errors import Refusal
     from specd._engine.context import Context
     from specd._engine.error_docs import Failure, describe, help_link
     from specd._engine.files import File, FileIntake
@@ -51,6 +52,7 @@ _MODULES = {
     "Pool": "specd._engine.pools",
     "RELEASE": "specd._engine.release",
     "RateLimiter": "specd._engine.rate_limit",
+    "Refusal": "specd._db.errors",
     "Reply": "specd._engine.response",
     "Response": "specd._engine.response",
     "SecurityEvent": "specd._security_events",
@@ -92,6 +94,7 @@ __all__ = [
     "Pool",
     "Project",
     "RateLimiter",
+    "Refusal",
     "Reply",
     "Response",
     "SecurityEvent",

@@ -1,6 +1,6 @@
 """Errors that the engine and the database raise."""
 
-from specd._db.errors import DatabaseUnavailable, DomainError
+from specd._db.errors import DatabaseUnavailable
 from specd._engine.errors import (
     BodyTooLarge,
     ForeignOrigin,
@@ -21,7 +21,6 @@ from specd._settings import SettingsError
 __all__ = [
     "BodyTooLarge",
     "DatabaseUnavailable",
-    "DomainError",
     "ForeignOrigin",
     "HeadersTooLarge",
     "InternalError",

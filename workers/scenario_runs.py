@@ -40,8 +40,9 @@ from models.payment.webhooks import deliveries
 from models.payment.webhooks.endpoints import Endpoint
 from models.payment.webhooks.outcomes import is_success
 from models.webhooks import signing
+from specd import Refusal
 from specd.db import Clock, Database
-from specd.errors import DatabaseUnavailable, DomainError
+from specd.errors import DatabaseUnavailable
 
 STEP_WITHIN = timedelta(minutes=1)
 """The longest time until a step comes to its state."""
@@ -84,7 +85,7 @@ class ScenarioRunner:
             raise  # the loop tries again
         except StepFailed as failure:
             return self._end(run, str(failure))
-        except DomainError as refusal:
+        except Refusal as refusal:
             return self._end(run, str(refusal))
         except (ChainUnreachable, NoEndpoint, NodeRefuses) as error:
             if isinstance(error, NodeRefuses):

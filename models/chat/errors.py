@@ -7,10 +7,10 @@ without a code of their own are `BAD_REQUEST`; handlers/chat/wire/errors.py adds
 keys.
 """
 
-from specd.errors import DomainError
+from specd import Refusal
 
 
-class ChatError(DomainError):
+class ChatError(Refusal):
     """An error. Subclasses without a code of their own are answered as 400 BAD_REQUEST."""
 
     code = "BAD_REQUEST"

@@ -1,9 +1,9 @@
 """The errors of the payment service: one class per failure, with its code and advice."""
 
-from specd.errors import DomainError
+from specd import Refusal
 
 
-class InvalidAmount(DomainError):
+class InvalidAmount(Refusal):
     """The amount is well-formed, but it is not positive or exceeds uint256 in atomic units."""
 
     code = "invalid_amount"
@@ -22,7 +22,7 @@ class MalformedAmount(InvalidAmount):
     )
 
 
-class InvalidXpub(DomainError):
+class InvalidXpub(Refusal):
     """No deposit address can be derived from the extended key. The answer never repeats the key."""
 
     code = "invalid_xpub"
@@ -41,7 +41,7 @@ class PrivateKeyRefused(InvalidXpub):
     )
 
 
-class InvalidMethod(DomainError):
+class InvalidMethod(Refusal):
     """The payment method cannot be created. Facts: `problem`."""
 
     code = "invalid_payment_method"
@@ -54,49 +54,49 @@ class MainNetRefused(InvalidMethod):
     sentence = "Chain {chain_id} is a main network and is refused; use a test chain such as 31337."
 
 
-class PaymentMethodExists(DomainError):
+class PaymentMethodExists(Refusal):
     """The project already has a payment method with this id."""
 
     code = "payment_method_exists"
     sentence = "The project already has a payment method named {id}; choose another id."
 
 
-class ChainIsUnknown(DomainError):
+class ChainIsUnknown(Refusal):
     """No watcher has read this chain. Facts: `chain_id`."""
 
     code = "chain_unknown"
     sentence = "No blocks of chain {chain_id} are known; there is nothing to forget."
 
 
-class InvalidName(DomainError):
+class InvalidName(Refusal):
     """The project's name is empty or too long."""
 
     code = "invalid_name"
     sentence = "Give the project a name of 1 to 200 characters."
 
 
-class InvalidTolerance(DomainError):
+class InvalidTolerance(Refusal):
     """The tolerance is not a percentage, or too large."""
 
     code = "invalid_tolerance"
     sentence = "Give the tolerance as a percentage of at most 10%, such as 0.1%, or none."
 
 
-class ProjectDoesNotExist(DomainError):
+class ProjectDoesNotExist(Refusal):
     """No project has this id."""
 
     code = "project_not_found"
     sentence = "There is no such project; use the project_id that create-project printed."
 
 
-class KeyDoesNotExist(DomainError):
+class KeyDoesNotExist(Refusal):
     """No API key has this id."""
 
     code = "key_not_found"
     sentence = "There is no such key; list-keys shows the ids of a project's keys."
 
 
-class PaymentMethodNotAllowed(DomainError):
+class PaymentMethodNotAllowed(Refusal):
     """The project has no payment method with this id, or the operator has disabled the method."""
 
     code = "payment_method_not_allowed"
@@ -106,14 +106,14 @@ class PaymentMethodNotAllowed(DomainError):
     advice = "Use an `id` that `GET /v1/payment-methods` returns, of a method that is `available`."
 
 
-class PaymentMethodDoesNotExist(DomainError):
+class PaymentMethodDoesNotExist(Refusal):
     """The operator named a payment method that the project does not have."""
 
     code = "payment_method_not_found"
     sentence = "The project has no payment method named {id}; list-methods shows those it has."
 
 
-class InvoiceDoesNotExist(DomainError):
+class InvoiceDoesNotExist(Refusal):
     """The invoice is unknown or belongs to another project. The answer is the same for both."""
 
     code = "invoice_not_found"
@@ -121,7 +121,7 @@ class InvoiceDoesNotExist(DomainError):
     advice = "Check the id, and check that the key belongs to the project that created the invoice."
 
 
-class EventDoesNotExist(DomainError):
+class EventDoesNotExist(Refusal):
     """The event is unknown, belongs to another project, or is no longer kept. The answer is the
     same for all.
     """
@@ -134,7 +134,7 @@ class EventDoesNotExist(DomainError):
     )
 
 
-class EventsGone(DomainError):
+class EventsGone(Refusal):
     """Events after the one that the request names are no longer kept, so the caller has missed
     some.
     """
@@ -151,7 +151,7 @@ class EventsGone(DomainError):
     )
 
 
-class WebhookEndpointDoesNotExist(DomainError):
+class WebhookEndpointDoesNotExist(Refusal):
     """The webhook endpoint is unknown, removed, or belongs to another project. The answer is the
     same for all.
     """
@@ -161,7 +161,7 @@ class WebhookEndpointDoesNotExist(DomainError):
     advice = "Use an `id` that `GET /v1/webhook-endpoints` returns."
 
 
-class InvalidWebhookUrl(DomainError):
+class InvalidWebhookUrl(Refusal):
     """Webhooks are not posted to that address. Facts: `problem`."""
 
     code = "invalid_webhook_url"
@@ -175,7 +175,7 @@ class InvalidWebhookUrl(DomainError):
     )
 
 
-class TooManyWebhookEndpoints(DomainError):
+class TooManyWebhookEndpoints(Refusal):
     """The project has as many webhook endpoints as it may have. Facts: `quota`."""
 
     code = "too_many_webhook_endpoints"
@@ -183,7 +183,7 @@ class TooManyWebhookEndpoints(DomainError):
     advice = "Remove an endpoint that you do not need, or have one endpoint take more event types."
 
 
-class WebhookEndpointNotEnabled(DomainError):
+class WebhookEndpointNotEnabled(Refusal):
     """Nothing is sent to the webhook endpoint, since it is disabled."""
 
     code = "webhook_endpoint_disabled"
@@ -191,7 +191,7 @@ class WebhookEndpointNotEnabled(DomainError):
     advice = "Set `status` to `enabled` with `PATCH /v1/webhook-endpoints/{id}`."
 
 
-class WebhookTestInProgress(DomainError):
+class WebhookTestInProgress(Refusal):
     """The receiver has not answered the last test yet, or the server runs as many as it may."""
 
     code = "webhook_test_in_progress"
@@ -199,7 +199,7 @@ class WebhookTestInProgress(DomainError):
     advice = "Wait the number of seconds in `Retry-After`, then test again."
 
 
-class InsufficientScope(DomainError):
+class InsufficientScope(Refusal):
     """The key has the scope `read`, and the operation changes something or acts on a chain."""
 
     code = "insufficient_scope"
@@ -210,7 +210,7 @@ class InsufficientScope(DomainError):
     )
 
 
-class InvalidMetadata(DomainError):
+class InvalidMetadata(Refusal):
     """The metadata has a key or a value that breaks a rule. Facts: `problem`."""
 
     code = "invalid_metadata"
@@ -224,7 +224,7 @@ class InvalidMetadata(DomainError):
     )
 
 
-class TooManyInvoices(DomainError):
+class TooManyInvoices(Refusal):
     """More invoices pass the filters of an export than it may have. Facts: `most`."""
 
     code = "too_many_invoices"
@@ -238,7 +238,7 @@ class TooManyInvoices(DomainError):
     )
 
 
-class TooManyPayments(DomainError):
+class TooManyPayments(Refusal):
     """More payments pass the filters of an export than it may have. Facts: `most`."""
 
     code = "too_many_payments"
@@ -256,7 +256,7 @@ class ExportTooLarge(Exception):
     """An export has more bytes than it may have."""
 
 
-class InvalidCursor(DomainError):
+class InvalidCursor(Refusal):
     """The cursor is cut short, or belongs to another list, other filters, another order or
     another project.
     """
@@ -269,7 +269,7 @@ class InvalidCursor(DomainError):
     advice = "Send the `next_cursor` of the last page with the filters and the order of that page."
 
 
-class InvoiceNotCancelable(DomainError):
+class InvoiceNotCancelable(Refusal):
     """The invoice is no longer unpaid, or a payment was detected. Facts: `state`."""
 
     code = "invoice_not_cancelable"
@@ -283,7 +283,7 @@ class InvoiceNotCancelable(DomainError):
     )
 
 
-class InvoiceNotResolvable(DomainError):
+class InvoiceNotResolvable(Refusal):
     """The invoice may still become paid, or no money has come for it. Facts: `state`."""
 
     code = "invoice_not_resolvable"
@@ -297,7 +297,7 @@ class InvoiceNotResolvable(DomainError):
     )
 
 
-class InvoiceNotPayable(DomainError):
+class InvoiceNotPayable(Refusal):
     """The invoice of the checkout session is not unpaid. Facts: `status`."""
 
     code = "invoice_not_payable"
@@ -310,7 +310,7 @@ class InvoiceNotPayable(DomainError):
     )
 
 
-class OrderAttemptExists(DomainError):
+class OrderAttemptExists(Refusal):
     """The order already has an invoice for that attempt. Facts: `invoice_id`."""
 
     code = "order_attempt_exists"
@@ -320,7 +320,7 @@ class OrderAttemptExists(DomainError):
     advice = "Use the invoice that `details` names, or create one with the next `attempt_no`."
 
 
-class IdempotencyKeyReused(DomainError):
+class IdempotencyKeyReused(Refusal):
     """The key belongs to a different request."""
 
     code = "idempotency_key_reused"
@@ -333,7 +333,7 @@ class IdempotencyKeyReused(DomainError):
     )
 
 
-class IdempotencyInProgress(DomainError):
+class IdempotencyInProgress(Refusal):
     """The first request with this key is still running."""
 
     code = "idempotency_in_progress"
@@ -346,7 +346,7 @@ class IdempotencyInProgress(DomainError):
     )
 
 
-class ChainNotConfigured(DomainError):
+class ChainNotConfigured(Refusal):
     """No RPC endpoint is configured for the method's chain. Facts: `chain_id`."""
 
     code = "chain_not_configured"
@@ -357,7 +357,7 @@ class ChainNotConfigured(DomainError):
     advice = "Offer a method that is `available`, or ask the operator to configure the chain."
 
 
-class ChainUnavailable(DomainError):
+class ChainUnavailable(Refusal):
     """No RPC endpoint answered, or an endpoint answered for another chain. Facts: `chain_id`."""
 
     code = "chain_unavailable"

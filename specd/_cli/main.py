@@ -18,7 +18,7 @@ import structlog
 
 from specd._cli.identity import require_own_identity
 from specd._cli.output import database_message, one_sentence, without_secrets
-from specd._db.errors import DomainError
+from specd._db.errors import Refusal
 from specd._engine.release import RELEASE
 from specd._library_internals import LibraryInternalMissing
 from specd._project import current
@@ -150,7 +150,7 @@ def _wording(error: Exception) -> str:
             return error.format_message()
         case click.Abort():
             return "Interrupted."
-        case DomainError() | SettingsError() | LibraryInternalMissing():
+        case Refusal() | SettingsError() | LibraryInternalMissing():
             return str(error)
         case OSError() if error.strerror:
             return f"{error.strerror}: {error.filename or error.errno}"

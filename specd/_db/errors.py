@@ -1,17 +1,19 @@
-"""The base of every error of the domain. It has no status number: callers map errors to those."""
+"""The base of every error of the domain, and the error of a database that does not answer."""
 
 from typing import Any, ClassVar
 
 
-class DomainError(Exception):
+class Refusal(Exception):
     """A rule is violated.
 
-    A subclass is named for what is wrong, carries a stable `code`, and a `sentence`; the keyword
-    facts it was raised with fill the sentence's placeholders and are attributes of `facts`. Never
-    pass a secret as a fact. Callers read its docstring as when it comes, and `advice` as what to
-    do: the page of errors is written from these two.
+    A subclass is named for what is wrong and has a stable `code` and a `sentence`. The keyword
+    arguments are its `facts`, which fill the placeholders of the sentence. Never pass a secret as a
+    fact. `status` is the status of the answer, unless the table of errors names another one. The
+    page of errors shows the docstring, which says when the error occurs, and `advice`, which says
+    what the caller can do.
     """
 
+    status: ClassVar[int] = 400
     code: ClassVar[str]
     sentence: ClassVar[str]
     advice: ClassVar[str]
@@ -24,11 +26,12 @@ class DomainError(Exception):
         return self.sentence.format(**self.facts)
 
 
-class DatabaseUnavailable(DomainError):
+class DatabaseUnavailable(Refusal):
     """The database did not answer before the deadline. The request changed nothing, so a retry is
     safe.
     """
 
+    status = 503
     code = "database_unavailable"
     sentence = "The database did not answer in time; try again in a moment."
     advice = "Wait the number of seconds in `Retry-After`, then send the same request again."

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from specd._db.base import upsert
-from specd._db.errors import DomainError
+from specd._db.errors import Refusal
 from specd._db.outages import is_lock_timeout
 from specd._db.prepared import Change, Query
 
@@ -39,8 +39,8 @@ class IdempotencyKeys:
         table: Table,
         *,
         owner: str,
-        reused: type[DomainError],
-        in_progress: type[DomainError],
+        reused: type[Refusal],
+        in_progress: type[Refusal],
     ) -> None:
         is_this = (table.c[owner] == bindparam("its_owner")) & (table.c.key == bindparam("its_key"))
         self._owner = owner

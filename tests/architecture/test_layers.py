@@ -5,7 +5,7 @@ import pkgutil
 
 import pytest
 
-from specd.errors import DomainError
+from specd import Refusal
 from tests.architecture.imports import Modules, imports, shipped
 from wsgi import project
 
@@ -157,7 +157,7 @@ def test_an_import_of_the_other_service_is_found(
 
 def is_refusal(name: str) -> bool:
     value = pkgutil.resolve_name(name)
-    is_error = isinstance(value, type) and issubclass(value, DomainError)
+    is_error = isinstance(value, type) and issubclass(value, Refusal)
     return is_error or "errors" in name.split(".")
 
 

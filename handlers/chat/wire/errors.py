@@ -29,9 +29,9 @@ from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings
 from models.chat.uploads import errors as uploads
 from models.chat.user_groups import errors as user_groups
-from specd import Response, SecurityEvent, help_link
+from specd import Refusal, Response, SecurityEvent, help_link
 from specd._engine import errors as engine
-from specd.errors import DatabaseUnavailable, DomainError
+from specd.errors import DatabaseUnavailable
 
 REALM = 'Basic realm="zulip"'
 
@@ -45,7 +45,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-DOMAIN: dict[type[DomainError], Answer] = {
+DOMAIN: dict[type[Refusal], Answer] = {
     ChatError: Answer(),
     identity.Unauthorized: Answer(401, headers=(("WWW-Authenticate", REALM),)),
     identity.NonexistentSubdomain: Answer(404),
@@ -170,7 +170,7 @@ def respond(error: Exception, request_id: str) -> Response:
     return failure(status, msg, engine_code, headers=headers)
 
 
-def find_answer(kind: type[DomainError]) -> Answer:
+def find_answer(kind: type[Refusal]) -> Answer:
     """Return the row of a class, or of the nearest class it derives from."""
     return next(DOMAIN[base] for base in kind.__mro__ if base in DOMAIN)
 

@@ -7,9 +7,9 @@ from connexion.exceptions import ProblemException
 
 from models.payment import errors as domain
 from models.payment.test_helpers import errors as helpers
-from specd import Response, SecurityEvent, encode, help_link
+from specd import Refusal, Response, SecurityEvent, encode, help_link
 from specd._engine import errors as engine
-from specd.errors import DatabaseUnavailable, DomainError
+from specd.errors import DatabaseUnavailable
 
 Detail = tuple[str, str]
 """A JSON pointer into the request, and what is wrong there."""
@@ -30,7 +30,7 @@ class Answer:
     """The facts that the detail has as properties, for programs."""
 
 
-DOMAIN: dict[type[DomainError], Answer] = {
+DOMAIN: dict[type[Refusal], Answer] = {
     domain.InvoiceDoesNotExist: Answer(404, "invoice_not_found"),
     domain.EventDoesNotExist: Answer(404, "event_not_found"),
     domain.EventsGone: Answer(
@@ -135,7 +135,7 @@ SENTENCES = {
 
 def respond(error: Exception, request_id: str) -> Response:
     """Return the answer to any exception. One that the table lacks is a bug of ours: 500."""
-    if isinstance(error, DomainError):
+    if isinstance(error, Refusal):
         answer = find_answer(error)
         if answer is not None:
             return _domain(error, answer, request_id)
@@ -165,7 +165,7 @@ def link_of(code: str) -> tuple[str, str]:
     return help_link("payment", code)
 
 
-def _domain(error: DomainError, answer: Answer, request_id: str) -> Response:
+def _domain(error: Refusal, answer: Answer, request_id: str) -> Response:
     details: list[dict[str, str]] = []
     if answer.at is not None:
         pointer, message = answer.at

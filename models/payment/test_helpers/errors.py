@@ -1,10 +1,10 @@
 """The errors of the test helpers."""
 
 from models.payment.errors import InvalidWebhookUrl
-from specd.errors import DomainError
+from specd import Refusal
 
 
-class ChainDoesNotExist(DomainError):
+class ChainDoesNotExist(Refusal):
     """No payment method of the project is on this chain. The answer is the same for a chain that
     nobody uses.
     """
@@ -14,7 +14,7 @@ class ChainDoesNotExist(DomainError):
     advice = "Use a `chain_id` that `GET /v1/payment-methods` returns."
 
 
-class ChainIsNoTestBench(DomainError):
+class ChainIsNoTestBench(Refusal):
     """The node of the chain cannot do that: it signs for no account, refuses the call, or lacks the
     token. Facts: `chain_id`, `problem`.
     """
@@ -27,7 +27,7 @@ class ChainIsNoTestBench(DomainError):
     )
 
 
-class NothingIsDue(DomainError):
+class NothingIsDue(Refusal):
     """The rest of an invoice is to be paid, and all of it has arrived."""
 
     code = "nothing_due"
@@ -35,7 +35,7 @@ class NothingIsDue(DomainError):
     advice = "Name an amount, such as `1.5`, instead of `rest`."
 
 
-class InvoiceNotExpirable(DomainError):
+class InvoiceNotExpirable(Refusal):
     """The invoice is not unpaid, so its time cannot be ended. Facts: `status`."""
 
     code = "invoice_not_expirable"
@@ -43,7 +43,7 @@ class InvoiceNotExpirable(DomainError):
     advice = "Create another invoice and end its time before it is paid."
 
 
-class ScenarioDoesNotExist(DomainError):
+class ScenarioDoesNotExist(Refusal):
     """The catalogue has no scenario of this name."""
 
     code = "scenario_not_found"
@@ -57,7 +57,7 @@ class InvalidShopUrl(InvalidWebhookUrl):
     """
 
 
-class TooFewConfirmations(DomainError):
+class TooFewConfirmations(Refusal):
     """The scenario needs a payment that waits for its confirmation. Facts: `least`."""
 
     code = "too_few_confirmations"
@@ -68,7 +68,7 @@ class TooFewConfirmations(DomainError):
     )
 
 
-class RunDoesNotExist(DomainError):
+class RunDoesNotExist(Refusal):
     """The run is unknown, belongs to another project, or is no longer kept. The answer is the same
     for all.
     """
@@ -78,7 +78,7 @@ class RunDoesNotExist(DomainError):
     advice = "Use the `id` that `POST /v1/test-helpers/scenarios/{name}/runs` returned."
 
 
-class NoNextAttempt(DomainError):
+class NoNextAttempt(Refusal):
     """The scenario needs the next attempt at the order, and the invoice is of the last one that is
     possible. Facts: `last`.
     """
@@ -91,7 +91,7 @@ class NoNextAttempt(DomainError):
     advice = "Run the scenario on an invoice with a lower `attempt_no`, or on another order."
 
 
-class TooManyRuns(DomainError):
+class TooManyRuns(Refusal):
     """The project has as many unfinished runs as it may have. Facts: `most`."""
 
     code = "too_many_runs"

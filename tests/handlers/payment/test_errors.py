@@ -12,7 +12,8 @@ import models.payment
 import specs
 from handlers.payment.wire import errors
 from models.payment import errors as domain
-from specd.errors import DatabaseUnavailable, DomainError, RateLimited, RequestTimeout
+from specd import Refusal
+from specd.errors import DatabaseUnavailable, RateLimited, RequestTimeout
 from tests.support.served import documents_of, served
 
 # Raised by the operator's commands only; an HTTP caller can never meet them.
@@ -31,26 +32,26 @@ OPERATORS_ONLY = {
 }
 
 
-def every_failure() -> set[type[DomainError]]:
-    """All DomainErrors of the payment models, wherever they are defined."""
+def every_failure() -> set[type[Refusal]]:
+    """All Refusals of the payment models, wherever they are defined."""
     for module in pkgutil.walk_packages(models.payment.__path__, "models.payment."):
         importlib.import_module(module.name)
 
-    def below(kind: type[DomainError]) -> Iterator[type[DomainError]]:
+    def below(kind: type[Refusal]) -> Iterator[type[Refusal]]:
         for child in kind.__subclasses__():
             yield child
             yield from below(child)
 
     return {
         kind
-        for kind in below(DomainError)
+        for kind in below(Refusal)
         if kind.__module__.startswith("models.payment") or kind is DatabaseUnavailable
     }
 
 
 class TestTable:
     @pytest.mark.parametrize("kind", sorted(every_failure(), key=lambda kind: kind.__name__))
-    def test_every_failure_has_a_row_or_is_the_operators(self, kind: type[DomainError]) -> None:
+    def test_every_failure_has_a_row_or_is_the_operators(self, kind: type[Refusal]) -> None:
         mapped = any(base in errors.DOMAIN for base in kind.__mro__)
         assert mapped != (kind in OPERATORS_ONLY)
 
