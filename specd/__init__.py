@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from specd._engine.release import RELEASE
     from specd._engine.response import Reply, Response, encode
     from specd._engine.service import Gauge, PeriodicTask
+    from specd._error_table import ErrorTable
     from specd._limits.wiring import open_limit_store
     from specd._security_events import SecurityEvent, current_caller, emit
     from specd._settings import Settings, setting
@@ -39,6 +40,7 @@ _MODULES = {
     "Attributes": "specd._tracing",
     "Context": "specd._engine.context",
     "Cors": "specd._engine.http.cors",
+    "ErrorTable": "specd._error_table",
     "Failure": "specd._engine.error_docs",
     "File": "specd._engine.files",
     "FileIntake": "specd._engine.files",
@@ -81,6 +83,7 @@ __all__ = [
     "Attributes",
     "Context",
     "Cors",
+    "ErrorTable",
     "Failure",
     "File",
     "FileIntake",

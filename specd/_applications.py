@@ -12,21 +12,14 @@ from typing import Any
 
 from specd import _logs as logs
 from specd import _tracing as tracing
+from specd._composition import compose
 from specd._engine import service as engine
 from specd._engine.openapi.mistakes import Mistakes
 from specd._engine.openapi.union import unite
 from specd._engine.serving.app import build_app, wrap
 from specd._pages.app import build_pages
 from specd._project import Project, Service, find_object
-from specd._settings import Settings, SettingsError, load_settings
-
-
-def compose(service: Service, settings: Settings, *, has_optional: bool = False) -> engine.Service:
-    """Return a service as its wiring puts it together, if asked with all optional documents."""
-    wiring = import_module(service.wiring)
-    more = {"has_optional": True} if has_optional and service.optional else {}
-    composed: engine.Service = wiring.compose(settings, **more)
-    return composed
+from specd._settings import SettingsError, load_settings
 
 
 def find_contents(service: engine.Service) -> dict[str, Mapping[str, Any]]:
@@ -46,7 +39,7 @@ def build(project: Project, services: Sequence[Service]) -> Any:
     """Return the ASGI application of some services, by the settings of the environment."""
     settings = load_settings()
     composed = {each.name: compose(each, settings) for each in services}
-    logs.configure(settings.log_level, secrets=find_object(project.secrets))
+    logs.configure(settings.log_level, secrets=project.secret_patterns())
     pages = build_pages(
         documents={
             name: address

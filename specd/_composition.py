@@ -1,18 +1,23 @@
-"""The common part of every service's wiring, which comes from the settings."""
+"""Puts a service together: what its places and the settings say, and what its wiring adds."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from specd._db.clock import Clock
+from specd._db.clock import Clock, SystemClock
 from specd._db.database import Database
 from specd._db.errors import DatabaseUnavailable
 from specd._db.folders import find_problem
 from specd._db.revisions import has_usable_schema
+from specd._engine import service as engine
 from specd._engine.document.checking import published
 from specd._engine.http.browsers import Origins
-from specd._engine.service import Service
-from specd._project import current
+from specd._engine.openapi.servers import base_path_of
+from specd._engine.openapi.union import Document, unite
+from specd._error_table import ErrorTable
+from specd._project import Service, current, find_object
 from specd._settings import Settings
 
 
@@ -20,46 +25,96 @@ class NotWritable(Exception):
     """No file can be kept in a folder."""
 
 
+def compose(service: Service, settings: Settings, *, has_optional: bool = False) -> engine.Service:
+    """Return a service as its wiring puts it together, or by default if it has none. With
+    `has_optional`, all optional documents are served.
+    """
+    more: dict[str, Any] = {}
+    if not service.wiring:
+        if has_optional:
+            more["chosen"] = service.optional
+        return service_from_settings(settings, service.name, **more)
+    if has_optional and service.optional:
+        more["has_optional"] = True
+    composed: engine.Service = import_module(service.wiring).compose(settings, **more)
+    return composed
+
+
 def service_from_settings(
     settings: Settings,
     name: str,
     *,
-    database: Database,
-    clock: Clock,
+    database: Database | None = None,
+    clock: Clock | None = None,
     chosen: Collection[str] = (),
     needs_folders: Collection[Path] = (),
     **own: Any,
-) -> Service:
-    """Return a service of the project with those of its optional documents that are `chosen`;
-    `own` are the fields that are this service's alone. It is ready while its schema fits and a file
-    can be written into each of `needs_folders`.
-    """
+) -> engine.Service:
+    """Return a service of the project with those of its optional documents that are `chosen`.
 
-    project = current()
+    `own` are fields of the service that have another value than by default. By default the service
+    is at the path of the document's first server, its errors are answered by its table of errors,
+    and it has a database if it has tables or migrations. It is ready while its schema fits and a
+    file can be written into each of `needs_folders`.
+    """
+    entry = current()[name]
+    documents = [
+        document for document in find_documents(entry)
+        if document.name in chosen or document.name not in entry.optional
+    ]  # fmt: skip
+    if database is None and entry.has_database:
+        database = Database.for_service(name, settings)
+    if "base_path" not in own:
+        own["base_path"] = base_path_of(documents[0].content)
+    if "respond" not in own:
+        own["respond"] = find_errors(entry).fitted_to(unite(name, documents)).respond
+    if "require_role" not in own:
+        own["require_role"] = _find_role_check(entry)
 
     def check_needs() -> None:
-        if not has_usable_schema(cast(Database, service.database), name):
+        if database is not None and not has_usable_schema(cast(Database, service.database), name):
             raise DatabaseUnavailable()
         for folder in needs_folders:
             if problem := find_problem(folder):
                 raise NotWritable(problem)
 
-    service = Service(
+    service = engine.Service(
         name=name,
-        documents=[
-            published(document, project.document_file(document))
-            for document, its in project.documents.items()
-            if its == name and (document in chosen or document not in project.optional)
-        ],
-        handlers=project[name].handlers,
+        documents=documents,
+        handlers=entry.handlers,
         database=database,
         settings=settings,
-        clock=clock,
+        clock=clock or SystemClock(),
         ready=check_needs,
         body_timeout_s=settings.body_read_timeout_s,
         answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,
-        origins=Origins(settings.public_url, settings.allowed_origins, project[name].cors),
+        origins=Origins(settings.public_url, settings.allowed_origins, entry.cors),
         **{"public_url": settings.published_url, **own},
     )
     return service
+
+
+def find_documents(service: Service) -> Iterator[Document]:
+    """Yield all documents of a service, also the optional ones, the first one first."""
+    root = current().root
+    return (published(name, root / file) for name, file in service.files.items())
+
+
+def find_errors(service: Service) -> ErrorTable:
+    """Return the table of a service's errors, the default one if it has none of its own."""
+    table: ErrorTable = find_object(service.errors) if service.errors else ErrorTable()
+    return table
+
+
+def _find_role_check(service: Service) -> Callable[..., None] | None:
+    """Return `require_role` of the module that checks credentials, if the service has one."""
+    module = f"{service.name}.auth"
+    try:
+        is_there = find_spec(module) is not None
+    except ModuleNotFoundError:
+        return None
+    check: Callable[..., None] | None = None
+    if is_there:
+        check = getattr(import_module(module), "require_role", None)
+    return check

@@ -6,8 +6,12 @@ and each is imported when it is needed, so `specd --help` imports no service.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +22,15 @@ if TYPE_CHECKING:
 
 EVERYTHING = "app"
 """The application of all services. Each service has another, which has its name."""
+ROOT_VARIABLE = "SPECD_PROJECT"
+"""The variable of the environment that names the root of the project."""
+_MODULE = "wsgi"
+_HAS_PROJECT = re.compile(r"^project\b\s*[:=]", re.MULTILINE)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class NoProject(ModuleNotFoundError):
+    """No folder from here upwards has a module `wsgi` with a `project`."""
 
 
 def find_object(reference: str) -> Any:
@@ -30,83 +43,125 @@ def find_object(reference: str) -> Any:
 class Service:
     """One service of a project.
 
-    By convention the service NAME has its document in `specs/NAME.yaml`, its handlers below
-    `handlers/NAME`, a function `compose(settings)` in `handlers/NAME/wiring.py`, its tables in
-    `models/NAME`, its migrations in `models/migrations/NAME`, and its database in
-    `SPECD_NAME_DATABASE_URL`.
+    By default all parts of the service NAME are in the package NAME: the document in
+    `NAME/openapi.yaml`, the handlers in `NAME.handlers`, a module or a package with a module for
+    each tag. Other parts are used if they exist: a table of errors (`NAME.errors:errors`), tables
+    (`NAME.models`) and migrations (`NAME/migrations`), which give the service a database, the
+    wiring (`NAME.wiring`), workers (`NAME.workers`), pages (`NAME.pages`), and commands
+    (`NAME.commands`). A field names another place: a file or folder below the root of the project,
+    a module, or an object as `module:attribute`.
 
-    `further` names documents that are served beside the first one, `optional` those of them that
-    the wiring leaves out unless a setting asks for them. `pages`, `workers` and `commands` name
-    modules: of pages for people (`install_for(app, service)`), of background jobs (`WORKERS`), and
-    of commands of `specd` (a click group with the name of the service).
-
-    The others name objects as `module:attribute`. `heartbeats` is the model of the table in which
-    workers show that they run, `secret` the `specd._db.secret_checks.SharedSecret` of all machines.
+    The first of `documents` has the name of the service, the others are named like their files.
+    The `optional` ones are served only if the wiring asks for them. The wiring has a function
+    `compose(settings)`, the pages have `install_for(app, service)`, the workers `WORKERS`, and the
+    commands a click group with the name of the service. `heartbeats` is the model of the table in
+    which workers show that they run, `secret` the `SharedSecret` of all machines.
     `diagnose(settings)` yields the findings of `specd doctor` about this service. `cors` names the
     pages of other origins that can use the service.
     """
 
     name: str
-    further: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
-    pages: str = ""
+    handlers: str = ""
+    errors: str = ""
+    models: str = ""
+    migrations: str = ""
+    wiring: str = ""
     workers: str = ""
+    pages: str = ""
     commands: str = ""
     heartbeats: str = ""
     secret: str = ""
     diagnose: str = ""
     cors: Cors | None = None
 
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The names of all its documents, the first one first."""
-        return (self.name, *self.further)
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or self.name == EVERYTHING:
+            raise ValueError(
+                f"{self.name!r} cannot be the name of a service: use lower-case letters, digits"
+                f" and underscores, and not {EVERYTHING!r}."
+            )
+
+    def placed_in(self, root: Path) -> Service:
+        """Return the service with all places that it does not name itself."""
+        name = self.name
+        found: dict[str, Any] = {
+            "documents": self.documents or (f"{name}/openapi.yaml",),
+            "handlers": self.handlers or f"{name}.handlers",
+            "migrations": self.migrations
+            or (f"{name}/migrations" if (root / name / "migrations").is_dir() else ""),
+        }
+        for part in ("errors", "models", "wiring", "workers", "pages", "commands"):
+            module = f"{name}.{part}" if _has_module(root / name / part) else ""
+            if part == "errors" and module:
+                module += ":errors"
+            found[part] = getattr(self, part) or module
+        return replace(self, **found)
 
     @property
-    def wiring(self) -> str:
-        """The module whose `compose(settings)` puts the service together."""
-        return f"handlers.{self.name}.wiring"
+    def files(self) -> dict[str, str]:
+        """The name of each document -> its file below the root, the first one first."""
+        first, *others = self.documents
+        return {self.name: first, **{Path(other).stem: other for other in others}}
 
     @property
-    def handlers(self) -> str:
-        """The package of the handlers."""
-        return f"handlers.{self.name}"
+    def has_database(self) -> bool:
+        """Whether the service has tables or migrations."""
+        return bool(self.models or self.migrations)
 
 
-@dataclass(frozen=True, slots=True)
+def _has_module(path: Path) -> bool:
+    return path.with_suffix(".py").is_file() or any(path.glob("*.py"))
+
+
 class Project:
     """The services that are developed, installed and served together.
 
-    `settings` names the class of its settings if it has
-    some of its own, and `secrets` the shapes of secrets that logs redact, both as
-    `module:attribute`. `commands` maps each command of the project's own to its module.
-    `middlewares` are ASGI middlewares, the outermost first: functions of an application, or their
-    names as `module:attribute`.
+    A service that is no more than a name has the default places (see `Service`). `settings` names
+    the class of the project's settings if it has some of its own, and `secrets` the patterns of
+    secrets that logs redact, both as `module:attribute`. `commands` maps each command of the
+    project itself to its module. `middlewares` are ASGI middlewares, the outermost first: functions
+    of an application, or their names as `module:attribute`.
     """
 
-    services: tuple[Service, ...]
-    settings: str = ""
-    secrets: str = ""
-    commands: Mapping[str, str] = field(default_factory=dict)
-    middlewares: Sequence[str | Callable[[Any], Any]] = ()
-    _applications: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    def __init__(
+        self,
+        *services: Service | str,
+        settings: str = "",
+        secrets: str = "",
+        commands: Mapping[str, str] | None = None,
+        middlewares: Sequence[str | Callable[[Any], Any]] = (),
+    ) -> None:
+        self._given = tuple(Service(each) if isinstance(each, str) else each for each in services)
+        self.names = tuple(each.name for each in self._given)
+        self.settings = settings
+        self.secrets = secrets
+        self.commands = dict(commands or {})
+        self.middlewares = tuple(middlewares)
+        self._applications: dict[str, Any] = {}
+        if repeated := {name for name in self.names if self.names.count(name) > 1}:
+            raise ValueError(f"Two services are named {', '.join(sorted(repeated))}.")
 
-    @property
+    @cached_property
     def root(self) -> Path:
         """The folder of the module `wsgi`."""
         return find_root()
 
+    @cached_property
+    def services(self) -> tuple[Service, ...]:
+        """The services with all their places."""
+        return tuple(each.placed_in(self.root) for each in self._given)
+
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the services."""
-        return tuple(service.name for service in self.services)
+    def databases(self) -> tuple[str, ...]:
+        """The names of the services that have a database."""
+        return tuple(each.name for each in self.services if each.has_database)
 
     @property
     def documents(self) -> dict[str, str]:
         """The name of each document -> the name of its service."""
-        return {
-            document: service.name for service in self.services for document in service.documents
-        }
+        return {document: service.name for service in self.services for document in service.files}
 
     @property
     def optional(self) -> frozenset[str]:
@@ -114,12 +169,18 @@ class Project:
         return frozenset(document for service in self.services for document in service.optional)
 
     def document_file(self, name: str) -> Path:
-        """Return the file of a document."""
-        return self.root / "specs" / f"{name}.yaml"
+        """Return the file of a document. Raise KeyError for an unknown one."""
+        return self.root / self[self.documents[name]].files[name]
 
     def migrations(self, service: str) -> Path:
-        """Return the folder of a service's migrations. Raise KeyError for an unknown service."""
-        return self.root / "models/migrations" / self[service].name
+        """Return the folder of a service's migrations, by default the one that it would have.
+        Raise KeyError for an unknown service.
+        """
+        return self.root / (self[service].migrations or f"{service}/migrations")
+
+    def secret_patterns(self) -> tuple[re.Pattern[str], ...]:
+        """Return the patterns of secrets that logs redact."""
+        return tuple(find_object(self.secrets)) if self.secrets else ()
 
     def __getitem__(self, name: str) -> Service:
         """Return the service of this name. Raise KeyError."""
@@ -148,14 +209,57 @@ class Project:
 
 
 def find_root() -> Path:
-    """Return the folder of the module `wsgi`, without an import. Raise ModuleNotFoundError."""
-    spec = find_spec("wsgi")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("There is no module wsgi here.", name="wsgi")
-    return Path(spec.origin).parent
+    """Return the root of the project: the folder of the module `wsgi` that has a `project`.
+
+    `SPECD_PROJECT` names it. Otherwise it is the folder of a `wsgi` that is already imported, the
+    working directory or the nearest folder above it, or the one on the path of modules. Raise
+    `NoProject`.
+    """
+    if named := os.environ.get(ROOT_VARIABLE, "").strip():
+        root = Path(named).absolute()
+        if _has_project(root):
+            return root
+        raise NoProject(
+            f"{ROOT_VARIABLE} names {root}, which has no wsgi.py with a `project`.", name=_MODULE
+        )
+    imported = sys.modules.get(_MODULE)
+    if imported is not None and isinstance(getattr(imported, "project", None), Project):
+        return Path(str(imported.__file__)).parent
+    if above := find_root_above(Path.cwd()):
+        return above
+    spec = find_spec(_MODULE)
+    if spec is not None and spec.origin is not None and _has_project(Path(spec.origin).parent):
+        return Path(spec.origin).parent
+    raise NoProject(
+        "There is no project here: neither this folder nor one above it has a wsgi.py with a"
+        " `project`.",
+        name=_MODULE,
+    )
+
+
+def find_root_above(folder: Path) -> Path | None:
+    """Return the first of a folder and those above it that is the root of a project, or None."""
+    return next((each for each in _with_parents(folder) if _has_project(each)), None)
+
+
+def _with_parents(folder: Path) -> Iterator[Path]:
+    yield folder
+    yield from folder.parents
+
+
+def _has_project(folder: Path) -> bool:
+    try:
+        return bool(_HAS_PROJECT.search((folder / f"{_MODULE}.py").read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def current() -> Project:
-    """Return the project whose module `wsgi` can be imported."""
-    project: Project = import_module("wsgi").project
+    """Return the project of `find_root`, whose folder is then on the path of modules. Raise
+    `NoProject`.
+    """
+    root = str(find_root())
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    project: Project = import_module(_MODULE).project
     return project

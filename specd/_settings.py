@@ -28,7 +28,7 @@ from typing import (
 from urllib.parse import urlsplit
 
 from specd._engine.release import install_extra
-from specd._project import current, find_object
+from specd._project import ROOT_VARIABLE, current, find_object
 from specd._values import (
     find_parser,
     parse_bind,
@@ -231,7 +231,7 @@ class Settings:
                 shown=f"sqlite:///{{SPECD_DATA_DIR}}/{service}.db",
                 secret=True,
             )
-            for service in current().names
+            for service in current().databases
         },
         variable="{}_database_url",
     )
@@ -244,7 +244,7 @@ class Settings:
                 parse=parse_database_url,
                 secret=True,
             )
-            for service in current().names
+            for service in current().databases
         },
         variable="{}_database_direct_url",
     )
@@ -338,8 +338,8 @@ class Settings:
     def __post_init__(self) -> None:
         self._require_values()
         self._fill_mappings()
-        data_dir = Path(self.data_dir)
-        names = current().names
+        data_dir = _below_root(self.data_dir)
+        names = current().databases
         self._derive(
             data_dir=data_dir,
             database_urls={
@@ -374,7 +374,7 @@ class Settings:
 
     def _folder(self, folder: Path, name: str) -> Path:
         """Return a folder, or the one of this name in the data directory if none is set."""
-        return Path(self.data_dir) / name if Path(folder) == Path() else Path(folder)
+        return _below_root(self.data_dir / name if Path(folder) == Path() else folder)
 
     def check(self) -> None:
         """Raise `SettingsError` for settings that would expose development features or secrets."""
@@ -443,7 +443,7 @@ class Settings:
         for name in sorted(environ):
             if not name.startswith(prefixes) or name.startswith(TEST_PREFIX) or name in REMOVED:
                 continue
-            if name not in by_name:
+            if name not in (*by_name, ROOT_VARIABLE):
                 raise SettingsError(f"{name} is not a setting: {_hint(name, by_name)}.")
         values: dict[str, Any] = {}
         for name, definition in by_name.items():
@@ -557,6 +557,12 @@ def _declared(f: Field[Any]) -> Iterator[tuple[str, str, Field[Any]]]:
     else:
         for key, each in f.metadata["each"]().items():
             yield f.metadata["variable"].format(key), key, each
+
+
+def _below_root(folder: Path) -> Path:
+    """Return a folder, which is relative to the root of the project, not to a folder in it."""
+    root = current().root
+    return Path(folder) if root == Path.cwd() else root / folder
 
 
 def _url_of(bind: str) -> str:

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from specd._applications import compose
 from specd._cli.documents import read_documents
 from specd._cli.output import printable
+from specd._composition import compose
 from specd._engine.document.checking import check_file
 from specd._engine.errors import DocumentError
 from specd._engine.mocking.service import build_mock

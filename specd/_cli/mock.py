@@ -8,9 +8,10 @@ import click
 
 from specd import _logs as logs
 from specd._cli.documents import FILE, mistakes_shown, read_documents
-from specd._engine.mocking.service import base_path_of, build_mock
+from specd._engine.mocking.service import build_mock
 from specd._engine.mocking.sound import build_partial_mock
 from specd._engine.openapi.mistakes import in_order, report
+from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document
 from specd._engine.serving.development import listen, run
 from specd._values import parse_bind

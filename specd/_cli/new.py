@@ -21,8 +21,8 @@ from specd._cli.scaffold import Described
 from specd._engine.document.checking import published
 from specd._engine.document.compiler import check_signature, is_handler
 from specd._engine.errors import DocumentError
-from specd._engine.mocking.service import base_path_of
 from specd._engine.openapi.naming import function_of, name_by_hand
+from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.structure import resolved
 from specd._engine.openapi.union import Document
 from specd._project import EVERYTHING, current, find_root
@@ -102,7 +102,7 @@ def _create(name: str, file: Path | None) -> None:
 
 def _update(name: str) -> None:
     service = current()[name]
-    documents = read_documents([current().document_file(each) for each in service.documents])
+    documents = read_documents([current().document_file(each) for each in service.files])
     operations = _described(documents, name)
     wiring = import_module(f"handlers.{name}.wiring")
     base_path = wiring.compose(load_settings()).base_path
@@ -413,6 +413,14 @@ def _base_paths() -> list[str]:
 def _with_service(name: str) -> str:
     """Return `wsgi.py` with the service in its project."""
     text = (ROOT / "wsgi.py").read_text(encoding="utf-8")
-    head, start, rest = text.partition("    services=(\n")
-    listed, end, tail = rest.partition("\n    ),\n")
-    return f'{head}{start}{listed}\n        Service("{name}"),{end}{tail}'
+    head, start, services = text.partition("project = Project(\n")
+    service = f"""    Service(
+        "{name}",
+        documents=("specs/{name}.yaml",),
+        handlers="handlers.{name}",
+        models="models.{name}",
+        migrations="models/migrations/{name}",
+        wiring="handlers.{name}.wiring",
+    ),
+"""
+    return f"{head}{start}{service}{services}"

@@ -214,7 +214,8 @@ def _serve_base(listener: socket.socket, channel: socket.socket, application: st
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _ending_with_report(channel):
         for name in current().names if application == EVERYTHING else (application,):
-            _import_all(f"models.{name}")
+            if models := current()[name].models:
+                _import_all(models)
         gc.freeze()
         _send(channel, {"imported": True})
         while (received := socket.recv_fds(channel, 1, 1))[0]:
@@ -226,7 +227,8 @@ def _serve_base(listener: socket.socket, channel: socket.socket, application: st
 
 
 def _import_all(package: str) -> None:
-    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+    paths = getattr(import_module(package), "__path__", ())
+    for module in pkgutil.walk_packages(paths, f"{package}."):
         import_module(module.name)
 
 

@@ -10,9 +10,10 @@ import click
 
 from specd._cli.documents import FILE, mistakes_shown, read_documents
 from specd._cli.output import answer_table
-from specd._engine.document.checking import published
-from specd._engine.mocking.service import base_path_of
+from specd._composition import find_documents
+from specd._engine.document.compiler import is_single_module
 from specd._engine.openapi.naming import handlers_of, identifier_of, operation_id_of
+from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document, unite
 from specd._project import current
 
@@ -46,19 +47,16 @@ def routes(files: tuple[Path, ...], format_: str) -> None:
 
     An operationId with an asterisk is derived from method and path.
     """
-    project = current()
     with mistakes_shown():
         if files:
-            named = [(identifier_of(d.name).lower(), [d]) for d in read_documents(files)]
+            names = [(identifier_of(d.name).lower(), d) for d in read_documents(files)]
+            named = [(name, f"{name}.handlers", [d]) for name, d in names]
         else:
             named = [
-                (
-                    each.name,
-                    [published(name, project.document_file(name)) for name in each.documents],
-                )
-                for each in project.services
+                (each.name, each.handlers, list(find_documents(each)))
+                for each in current().services
             ]
-        found = [route for name, documents in named for route in find_routes(name, documents)]
+        found = [route for place in named for route in find_routes(*place)]
     if format_ == "json":
         click.echo(json.dumps([asdict(route) for route in found], indent=2))
     else:
@@ -66,7 +64,7 @@ def routes(files: tuple[Path, ...], format_: str) -> None:
         answer_table({}, as_json=False, columns=COLUMNS, rows=rows)
 
 
-def find_routes(service: str, documents: list[Document]) -> Iterator[Route]:
+def find_routes(service: str, handlers: str, documents: list[Document]) -> Iterator[Route]:
     """Yield the routes of a service in the order of its documents. Raise `DocumentError`."""
     content = unite(service, documents)
     given = {
@@ -78,9 +76,10 @@ def find_routes(service: str, documents: list[Document]) -> Iterator[Route]:
         if isinstance(operation, Mapping) and "operationId" in operation
     }
     base_path = base_path_of(content)
-    handlers = handlers_of(
-        f"handlers.{service}",
+    names = handlers_of(
+        handlers,
         ((path, *each) for path, item in content["paths"].items() for each in item.items()),
+        has_modules=not is_single_module(handlers),
     )
     for path, item in content["paths"].items():
         for method, operation in item.items():
@@ -92,7 +91,7 @@ def find_routes(service: str, documents: list[Document]) -> Iterator[Route]:
                 operation_id,
                 operation_id not in given
                 and operation_id.startswith(operation_id_of(path, method, {})),
-                str(handlers[path, method]),
+                str(names[path, method]),
                 _security(operation.get("security", content.get("security", []))),
             )
 

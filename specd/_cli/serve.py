@@ -15,7 +15,7 @@ from specd._cli.folders import require_folders
 from specd._cli.output import without_secrets
 from specd._cli.waiting import START_WAIT_S, once_available, wait_option
 from specd._library_internals import check_library_internals
-from specd._project import EVERYTHING, current, find_object
+from specd._project import EVERYTHING, current
 from specd._settings import is_loopback, load_settings
 
 
@@ -75,7 +75,7 @@ def serve(only: str | None, reloads: bool, wait_s: float) -> None:
     if reloads:
         words = ["-m", "specd._cli.reloading", settings.bind, application]
         os.execv(sys.executable, [sys.executable, *words])
-    logs.configure(settings.log_level, secrets=find_object(current().secrets))
+    logs.configure(settings.log_level, secrets=current().secret_patterns())
     # On SIGUSR2 gunicorn starts Python with these arguments again.
     sys.argv = ["-mgunicorn", *gunicorn_argv(application)[3:]]
     try:

@@ -37,6 +37,8 @@ def has_usable_schema(database: Database, service: str) -> bool:
     too new for it. Uses a connection that no request uses. Raise `DatabaseUnavailable`.
     """
     newest = newest_migration(service)
+    if not newest:
+        return True
     with database.reading_apart() as connection:
         if not inspect(connection).has_table(APPLIED):
             return False
@@ -68,9 +70,10 @@ def _oldest_for(connection: Connection, revision: str) -> str:
 
 def newest_migration(service: str) -> str:
     """Return the number of a service's last migration, such as `0007`: one file has one number, and
-    one number one file. Raise ValueError for an unknown service.
+    one number one file. Empty for a service without migrations. Raise ValueError for an unknown
+    service.
     """
-    return max(path.name[:NUMBER_LENGTH] for path in _migrations(service))
+    return max((path.name[:NUMBER_LENGTH] for path in _migrations(service)), default="")
 
 
 def _migrations(service: str) -> Iterator[Path]:

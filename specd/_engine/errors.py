@@ -75,6 +75,7 @@ class InvalidRequest(ProblemException):
     """The request does not match the document: its headers, path, query, body or their encoding."""
 
     status = 400
+    code = "invalid_request"
     advice = "Correct what the answer names. The document states every type and bound."
 
     def __init__(self, violations: Sequence[Violation]) -> None:
@@ -94,6 +95,7 @@ class Unauthenticated(ProblemException):
     """The credentials are missing or invalid. Facts: `challenges`, for WWW-Authenticate."""
 
     status = 401
+    code = "unauthorized"
     advice = "Send valid credentials, as the section Authentication of the document describes."
 
     def __init__(self, challenges: Sequence[str] = ()) -> None:
@@ -107,6 +109,7 @@ class InsufficientScope(ProblemException):
     """
 
     status = 403
+    code = "insufficient_scope"
     advice = "Get a token with the scopes that the document names at the operation."
 
     def __init__(self, scopes: Sequence[str] = ()) -> None:
@@ -118,6 +121,7 @@ class ForeignOrigin(ProblemException):
     """A browser sent the request for a page of another origin, which may change nothing here."""
 
     status = 403
+    code = "foreign_origin"
     advice = (
         "Call the interface from your own program, or from a page of the service's own origin. "
         "The operator can allow other origins with `SPECD_ALLOWED_ORIGINS`."
@@ -131,6 +135,7 @@ class NotFound(ProblemException):
     """No operation has this path."""
 
     status = 404
+    code = "not_found"
     advice = "Check the path and the base address; the document lists all operations."
 
     def __init__(self) -> None:
@@ -143,6 +148,7 @@ class MethodNotAllowed(ProblemException):
     """
 
     status = 405
+    code = "method_not_allowed"
     advice = "Use one of the methods in the `Allow` header."
 
     def __init__(self, allow: Sequence[str]) -> None:
@@ -156,6 +162,7 @@ class RequestTimeout(ProblemException):
     """The body did not arrive before the deadline."""
 
     status = 408
+    code = "request_timeout"
     advice = "Send the request again over a faster connection."
 
     def __init__(self, seconds: float) -> None:
@@ -167,6 +174,7 @@ class BodyTooLarge(ProblemException):
     """The body exceeds the maximum size. Facts: `limit`, in bytes."""
 
     status = 413
+    code = "body_too_large"
     advice = "Send a smaller body. The document states the maximum size."
 
     def __init__(self, limit: int) -> None:
@@ -178,6 +186,7 @@ class TargetTooLong(ProblemException):
     """The address exceeds the maximum size. Facts: `limit`, in bytes of its path and query."""
 
     status = 414
+    code = "target_too_long"
     advice = "Shorten the path and the query, or send long values in a body."
 
     def __init__(self, limit: int) -> None:
@@ -192,6 +201,7 @@ class UnsupportedMediaType(ProblemException):
     """
 
     status = 415
+    code = "unsupported_media_type"
     advice = "Send the body in the document's media type, as UTF-8 and without compression."
 
     def __init__(self, accepted: Sequence[str], *, is_compressed: bool = False) -> None:
@@ -209,6 +219,7 @@ class RateLimited(ProblemException):
     """
 
     status = 429
+    code = "rate_limited"
     advice = "Wait the number of seconds in `Retry-After`."
 
     def __init__(
@@ -228,6 +239,7 @@ class HeadersTooLarge(ProblemException):
     """The headers exceed the maximum size. Facts: `limit`, in bytes."""
 
     status = 431
+    code = "headers_too_large"
     advice = "Shorten the headers."
 
     def __init__(self, limit: int) -> None:
@@ -239,6 +251,7 @@ class InternalError(ProblemException):
     """The service has a bug. The request changed nothing."""
 
     status = 500
+    code = "internal_error"
     advice = "Try again. If the error lasts, tell the operator the `Request-Id` of the answer."
 
     def __init__(self, detail: str | None = None) -> None:
@@ -247,3 +260,14 @@ class InternalError(ProblemException):
 
 class NonConformingResponse(InternalError):
     """A handler returned an answer that its document does not allow."""
+
+
+class NotWritten(ProblemException):
+    """The handler of the operation raises `NotImplementedError`."""
+
+    status = 501
+    code = "not_implemented"
+    advice = "Ask the operator when the operation will be available."
+
+    def __init__(self) -> None:
+        super().__init__(status=self.status, title="Not Implemented")

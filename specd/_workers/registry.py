@@ -8,7 +8,7 @@ from importlib import import_module
 from specd import _logs as logs
 from specd._db.clock import SystemClock
 from specd._db.database import Database
-from specd._project import current, find_object
+from specd._project import current
 from specd._settings import Settings
 from specd._workers.context import WorkerContext, WorkerFactory
 from specd._workers.heartbeats import expect_workers, find_table, heartbeats_of
@@ -50,7 +50,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
     for name in names:
         if name not in SERVICE_OF:
             raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
-    logs.configure(settings.log_level, secrets=find_object(current().secrets))
+    logs.configure(settings.log_level, secrets=current().secret_patterns())
     pool, clock = WorkerPool(), SystemClock()
     with ExitStack() as stack:
         contexts = {

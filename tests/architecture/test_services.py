@@ -25,10 +25,10 @@ FOR_ALL = (
 
 @pytest.mark.parametrize("entry", project.services, ids=project.names)
 def test_an_entry_is_whole(entry: Service) -> None:
-    assert all(specs.load(name)["openapi"].startswith("3.") for name in entry.documents)
+    assert all(specs.load(name)["openapi"].startswith("3.") for name in entry.files)
     wiring = import_module(entry.wiring)
     assert callable(wiring.compose)
-    assert (ROOT / "models/migrations" / entry.name / "env.py").is_file()
+    assert (ROOT / entry.migrations / "env.py").is_file()
     if entry.pages:
         assert callable(import_module(entry.pages).install_for)
     if entry.workers:

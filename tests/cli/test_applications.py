@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,8 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "configure", lambda *_, **__: None)
 
 
-def test_middlewares_of_the_project_are_around_it() -> None:
-    name = "tests.specd.engine.middlewares:Mark"
-    changed = replace(project, middlewares=(name,))
-    client = Client(applications.build(changed, [project["payment"]]))
+def test_middlewares_of_the_project_are_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "middlewares", ("tests.specd.engine.middlewares:Mark",))
+    client = Client(applications.build(project, [project["payment"]]))
     for path in ("/v1/openapi.json", "/healthz", "/docs"):
         assert client.get(path).header("X-Mark") == "mark"

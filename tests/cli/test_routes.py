@@ -40,9 +40,9 @@ def test_lists_the_operations_of_a_file(specd: Specd, tmp_path: Path) -> None:
     assert (status, err) == (0, "")
     assert [tuple(route.values()) for route in json.loads(out)] == [
         ("pets", "GET", "/v1/pets/{id}", "get_pets_id", True,
-         "handlers.pets.operations.get_pets_id", "key or nothing"),
+         "pets.handlers.operations.get_pets_id", "key or nothing"),
         ("pets", "DELETE", "/v1/pets/{id}", "remove", False,
-         "handlers.pets.pet_store.remove", "key and token [write]"),
+         "pets.handlers.pet_store.remove", "key and token [write]"),
         ("pets", "POST", "/v1/ping", "ping", False, "tools.health.ping", "-"),
     ]  # fmt: skip
 

@@ -10,6 +10,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from connexion.exceptions import ResolverError
@@ -54,7 +55,8 @@ def skeleton(service: Service) -> dict[str, Any]:
         for path, item in document["paths"].items()
         for method, operation in item.items()
     ]
-    handlers = handlers_of(service.handlers, operations)
+    has_modules = not is_single_module(service.handlers)
+    handlers = handlers_of(service.handlers, operations, has_modules=has_modules)
     paths: dict[str, dict[str, Any]] = {}
     for path, method, operation in operations:
         paths.setdefault(path, {})[method] = {
@@ -311,6 +313,15 @@ class CompiledAPI(OperationsOfDocument[Operation]):
                             spot=spot_of(function),
                         )
                     )
+
+
+def is_single_module(handlers: str) -> bool:
+    """Return whether the handlers of a service are in one module, which is no package."""
+    try:
+        spec = find_spec(handlers) if handlers else None
+    except (ImportError, ValueError):  # no such module, or one that was not imported from a file
+        return False
+    return spec is not None and spec.submodule_search_locations is None
 
 
 def is_handler(function: Any, module: str) -> bool:

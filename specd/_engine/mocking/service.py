@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
 from connexion.exceptions import ProblemException
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,6 +20,7 @@ from specd._engine.http.browsers import Origins
 from specd._engine.http.cors import ANY, Cors, Sharing
 from specd._engine.mocking.answers import Answers
 from specd._engine.mocking.values import Values
+from specd._engine.openapi.servers import base_path_of, base_paths_of
 from specd._engine.openapi.structure import resolved
 from specd._engine.openapi.union import Document, unite
 from specd._engine.response import Response, encode
@@ -30,7 +29,6 @@ from specd._engine.serving.app import Wrapped, build_app
 from specd._engine.serving.health import PATHS
 
 PROBLEM = "application/problem+json"
-_MAX_ADDRESSES = 100
 _FUNCTIONS = ("x-apikeyInfoFunc", "x-bearerInfoFunc", "x-openIdConnectInfoFunc", "x-tokenInfoFunc")
 
 
@@ -102,32 +100,6 @@ def _detail_of(error: Exception) -> str | None:
         case ProblemException():
             return str(error.detail) if error.detail else None
     return None
-
-
-def base_path_of(document: Mapping[str, Any]) -> str:
-    """Return the path of the first of a document's servers, with the defaults of its variables
-    (OpenAPI 3.0.4, section 4.8.5); empty for the root.
-    """
-    return base_paths_of(document)[0]
-
-
-def base_paths_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the paths of all servers of a document, with each value of their variables, the one of
-    the first server with its defaults first. Relative addresses are those of the root (RFC 3986).
-    """
-    found: dict[str, None] = {}
-    for server in document.get("servers") or [{}]:
-        variables = server.get("variables") or {}
-        values = [
-            list(dict.fromkeys(map(str, (each.get("default", ""), *(each.get("enum") or ())))))
-            for each in variables.values()
-        ]
-        for chosen in islice(product(*values), _MAX_ADDRESSES):
-            url = str(server.get("url", ""))
-            for name, value in zip(variables, chosen, strict=True):
-                url = url.replace("{" + name + "}", value)
-            found.setdefault(urlsplit(urljoin("http://localhost/", url)).path.rstrip("/"))
-    return list(found)
 
 
 def mocked(documents: Sequence[Document]) -> Service:

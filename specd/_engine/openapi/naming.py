@@ -1,7 +1,8 @@
 """Which function handles an operation: its module and name, derived where the document is silent.
 
 The module is named like the first tag, `operations` without one, and lies in the service's package
-of handlers. The function is named like the operationId, without one like the method and the path:
+of handlers. If the service has one module of handlers instead, it has the functions of all tags.
+The function is named like the operationId, without one like the method and the path:
 `get_invoices_id` for `GET /invoices/{id}`. As in connexion, `x-openapi-router-controller` names
 another module. An operationId with dots names a module in the service's package of handlers.
 
@@ -50,9 +51,16 @@ def operation_id_of(path: str, method: str, operation: Mapping[str, Any]) -> str
     return "_".join([method.lower(), *re.findall(r"[A-Za-z0-9]+", path)])
 
 
-def handler_of(handlers: str, path: str, method: str, operation: Mapping[str, Any]) -> HandlerName:
+def handler_of(
+    handlers: str,
+    path: str,
+    method: str,
+    operation: Mapping[str, Any],
+    *,
+    has_modules: bool = True,
+) -> HandlerName:
     """Return where the handler of an operation is, as if it had no namesake; `handlers` is the
-    service's package.
+    service's package, or without modules its only module.
     """
     operation_id = operation_id_of(path, method, operation)
     controller = operation.get(CONTROLLER)
@@ -62,7 +70,8 @@ def handler_of(handlers: str, path: str, method: str, operation: Mapping[str, An
         *packages, last = _parts_of(operation_id)
         if not packages:
             packages = [str((operation.get("tags") or [UNTAGGED])[0])]
-            module = f"{handlers}.{identifier_of(packages[0]).lower()}"
+            tag = f".{identifier_of(packages[0]).lower()}" if has_modules else ""
+            module = f"{handlers}{tag}"
         elif operation_id.startswith(f"{handlers}."):
             module = operation_id.rpartition(".")[0]
         else:
@@ -76,13 +85,17 @@ def _parts_of(operation_id: str) -> list[str]:
 
 
 def handlers_of(
-    handlers: str, operations: Iterable[tuple[str, str, Mapping[str, Any]]]
+    handlers: str,
+    operations: Iterable[tuple[str, str, Mapping[str, Any]]],
+    *,
+    has_modules: bool = True,
 ) -> dict[tuple[str, str], HandlerName]:
     """Return where the handlers of operations are, by path and method, each in another function.
-    The operations are paths, methods and objects, in the order of the document.
+    The operations are paths, methods and objects, in the order of the document. Without modules,
+    `handlers` is a module itself, which has the functions of all tags.
     """
     plain = {
-        (path, method): handler_of(handlers, path, method, operation)
+        (path, method): handler_of(handlers, path, method, operation, has_modules=has_modules)
         for path, method, operation in operations
     }
     known = set(plain.values())

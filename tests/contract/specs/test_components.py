@@ -8,7 +8,7 @@ import pytest
 import specs
 from wsgi import project
 
-DOCUMENTS = [name for entry in project.services for name in (entry.name, *entry.further)]
+DOCUMENTS = list(project.documents)
 
 
 def references_in(node: Any) -> Iterator[str]:

@@ -13,7 +13,7 @@ from tests.contract.specs.examples import operations as operations_in
 from tests.support.documents import resolved, walk
 from wsgi import project
 
-(FURTHER,) = (entry.further for entry in project.services if entry.name == "payment")
+_, *FURTHER = project["payment"].files
 ERRORS = {"401", "422", "429", "431", "500", "503"}
 
 

@@ -10,8 +10,9 @@ import pytest
 from specd import Response
 from specd._engine.errors import DocumentError
 from specd._engine.mocking.answers import preferences_of
-from specd._engine.mocking.service import base_path_of, build_mock, mocked
+from specd._engine.mocking.service import build_mock, mocked
 from specd._engine.openapi.loading import load
+from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document
 from specd._engine.response import JSON
 from specd._engine.serving.app import build_app, engine_of

@@ -6,7 +6,8 @@ import pytest
 
 from specd._engine.document.checking import find_faults
 from specd._engine.document.schemas import Schemas
-from specd._engine.mocking.service import base_path_of, build_mock
+from specd._engine.mocking.service import build_mock
+from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document
 from tests.specd.engine.client import Client
 from tests.specd.engine.services import document, operation

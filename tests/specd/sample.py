@@ -1,0 +1,91 @@
+"""A project of one sample service, written into a folder of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import httpx
+import pytest
+
+from specd._composition import compose
+from specd._engine.serving.app import build_app
+from specd._project import ROOT_VARIABLE, Project, current
+from specd._settings import load_settings
+
+_NUMBERS = count(1)
+WSGI = """
+from specd import Project
+
+project = Project("{name}")
+__getattr__ = project.application
+"""
+
+
+class Sample:
+    """A project below `root`. Its service has a name that no other test uses, because Python keeps
+    imported modules.
+    """
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self.name = f"sample{next(_NUMBERS)}"
+        self._monkeypatch = monkeypatch
+        self.write("wsgi.py", WSGI)
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file, in which `{name}` stands for the name of the service."""
+        file = self.root / path.replace("{name}", self.name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dedent(text).replace("{name}", self.name), encoding="utf-8")
+
+    def project(self) -> Project:
+        """Return the project, which is the current one until the test ends."""
+        self._monkeypatch.setenv(ROOT_VARIABLE, str(self.root))
+        self._monkeypatch.syspath_prepend(self.root)
+        self._monkeypatch.delitem(sys.modules, "wsgi", raising=False)
+        return current()
+
+    @contextmanager
+    def client(self, **settings: Any) -> Iterator[httpx.Client]:
+        """Yield a client of the service, composed as it is served."""
+        project = self.project()
+        variables = {"SPECD_DATA_DIR": str(self.root / "var"), **settings}
+        for name, value in variables.items():
+            self._monkeypatch.setenv(name, value)
+        service = compose(project[self.name], load_settings())
+        transport = _Transport(build_app([service]))
+        with httpx.Client(transport=transport, base_url="http://sample.test") as client:
+            yield client
+        if service.database is not None:
+            service.database.dispose()
+
+
+class _Transport(httpx.BaseTransport):
+    """Calls an application of this process, from code that is not asynchronous."""
+
+    def __init__(self, app: Any) -> None:
+        self._transport = httpx.ASGITransport(app=app)
+        self._runner = asyncio.Runner()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        async def exchange() -> httpx.Response:
+            answer = await self._transport.handle_async_request(request)
+            body = await answer.aread()
+            return httpx.Response(answer.status_code, headers=answer.headers, content=body)
+
+        return self._runner.run(exchange())
+
+    def close(self) -> None:
+        self._runner.close()
+
+
+def json_response(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a response object of OpenAPI with one schema."""
+    return {"description": "A response.", "content": {"application/json": {"schema": schema}}}
