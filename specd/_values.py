@@ -123,6 +123,7 @@ def parse_proxies(text: str) -> tuple[str, ...]:
 
 
 def parse_public_url(text: str) -> str:
+    """Return an http or https URL without the slash at its end. Raise ValueError."""
     with suppress(ValueError):
         url = urlsplit(text)
         plain = not (url.query or url.fragment or re.search(r"[\s@]", text))

@@ -22,6 +22,7 @@ json_option = click.option(
     is_flag=True,
     help="Print one JSON object as the last line of standard output.",
 )
+"""The option `--json` of a command, which gets it as the parameter `as_json`."""
 
 
 def answer(payload: Mapping[str, Any], *, as_json: bool, text: str) -> None:

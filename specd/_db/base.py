@@ -13,6 +13,9 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
+"""The naming convention of a service's `MetaData`, so that a constraint has the same name in every
+database and in every migration.
+"""
 
 
 def table_of(model: type[DeclarativeBase]) -> Table:

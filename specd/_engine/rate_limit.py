@@ -26,6 +26,7 @@ from specd._engine.context import Context
 from specd._engine.errors import RateLimited
 
 Headers = tuple[tuple[str, str], ...]
+"""Headers of a response, each with its value."""
 
 _KEY_BYTES = 32
 _HEAD = 64

@@ -18,3 +18,4 @@ def install_extra(extra: str) -> str:
 
 
 RELEASE = _find_release()
+"""The version of specd."""

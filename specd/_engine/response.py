@@ -13,6 +13,7 @@ import orjson
 JSON = "application/json"
 
 Headers = tuple[tuple[str, str], ...]
+"""Headers of a response, each with its value."""
 NOT_KEPT = ("Cache-Control", "no-store")
 """For an answer without a Cache-Control of its own."""
 _NOT_GUESSED = ("X-Content-Type-Options", "nosniff")

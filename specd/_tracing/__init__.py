@@ -25,6 +25,7 @@ _FORM = re.compile(
 _SAMPLED = 1
 
 Attributes = Mapping[str, str | int]
+"""The attributes of a span, by their names in OpenTelemetry."""
 SERVER, STEP, CLIENT = "server", "internal", "client"
 """The kinds of spans: a request that is answered, a step of a worker, a request to others."""
 
