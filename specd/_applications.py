@@ -18,7 +18,7 @@ from specd._engine.openapi.mistakes import Mistakes
 from specd._engine.openapi.union import unite
 from specd._engine.serving.app import build_app, wrap
 from specd._pages.app import build_pages
-from specd._project import Project, Service, find_object
+from specd._project import Project, Service, current, find_object
 from specd._settings import SettingsError, load_settings
 
 
@@ -66,6 +66,11 @@ def build(project: Project, services: Sequence[Service]) -> Any:
     )
     app = build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
     return wrap(app, [find_object(m) if isinstance(m, str) else m for m in project.middlewares])
+
+
+def select(*names: str) -> Any:
+    """Return the application of some services of the project, for the command line of gunicorn."""
+    return current().application_of(*names)
 
 
 def build_or_exit(project: Project, services: Sequence[Service]) -> Any:

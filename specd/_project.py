@@ -139,7 +139,7 @@ class Project:
         self.secrets = secrets
         self.commands = dict(commands or {})
         self.middlewares = tuple(middlewares)
-        self._applications: dict[str, Any] = {}
+        self._applications: dict[tuple[str, ...], Any] = {}
         if repeated := {name for name in self.names if self.names.count(name) > 1}:
             raise ValueError(f"Two services are named {', '.join(sorted(repeated))}.")
 
@@ -196,16 +196,21 @@ class Project:
     def application(self, name: str) -> Any:
         """Return the ASGI application `app`, of all services, or that of one service.
 
-        Built once, in the process that serves. A module `wsgi` has it as its `__getattr__`, so
-        raise AttributeError for any other name. A service that cannot start ends the process.
+        A module `wsgi` has it as its `__getattr__`, so raise AttributeError for any other name. A
+        service that cannot start ends the process.
         """
         if name != EVERYTHING and name not in self.names:
             raise AttributeError(name)
-        if name not in self._applications:
-            services = self.services if name == EVERYTHING else (self[name],)
+        return self.application_of(*(self.names if name == EVERYTHING else (name,)))
+
+    def application_of(self, *names: str) -> Any:
+        """Return the ASGI application of some services, built once, in the process that serves. A
+        service that cannot start ends the process.
+        """
+        if names not in self._applications:
             build = find_object("specd._applications:build_or_exit")
-            self._applications[name] = build(self, services)
-        return self._applications[name]
+            self._applications[names] = build(self, [self[name] for name in names])
+        return self._applications[names]
 
 
 def find_root() -> Path:

@@ -7,7 +7,7 @@ one before it answers what it has accepted, and ends. For an instant both accept
 cannot be served ends with a report, and the one before it goes on, with that report in the
 `details` of its errors. Each process ends when the channel to the first one is closed.
 
-It runs alone (`python -m specd._cli.reloading HOST:PORT APPLICATION`), because it must not have
+It runs alone (`python -m specd._cli.reloading HOST:PORT SERVICE...`), because it must not have
 imported what it watches.
 """
 
@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -44,7 +44,7 @@ from specd._cli.watching import (
 from specd._engine.openapi.loading import load_cached
 from specd._engine.serving.app import engine_of
 from specd._engine.serving.development import STOP_S, listen, run, with_mistake
-from specd._project import EVERYTHING, current
+from specd._project import current
 
 UNDERSTOOD = frozenset(
     ("ClickException", "DocumentError", "DocumentErrors", "Mistakes", "SettingsError", "SystemExit")
@@ -57,7 +57,7 @@ KILL_S = STOP_S + 1.0
 """How long a version that hangs is left when it is to end."""
 
 
-def main(bind: str, application: str) -> None:
+def main(bind: str, *services: str) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     gc.disable()  # what is imported stays, and a collection would look through it
     listener = listen(bind)
@@ -68,7 +68,7 @@ def main(bind: str, application: str) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that have ended
-    _Reloader(listener, application).serve()
+    _Reloader(listener, services).serve()
 
 
 def _stop(number: int, frame: object) -> None:
@@ -108,9 +108,9 @@ class _Process:
 class _Reloader:
     """Watches the files, and replaces the process that serves."""
 
-    def __init__(self, listener: socket.socket, application: str) -> None:
+    def __init__(self, listener: socket.socket, services: Sequence[str]) -> None:
         self._listener = listener
-        self._application = application
+        self._services = services
         self._base: _Process | None = None
         self._serving: _Process | None = None
         self._ending: list[_Process] = []
@@ -191,7 +191,7 @@ class _Reloader:
         sys.stderr.flush()
         if os.fork() == 0:
             ours.close()
-            _serve_base(self._listener, theirs, self._application)
+            _serve_base(self._listener, theirs, self._services)
         theirs.close()
         return _Process(ours)
 
@@ -208,12 +208,12 @@ class _Reloader:
             self._serving.note(mistake)
 
 
-def _serve_base(listener: socket.socket, channel: socket.socket, application: str) -> None:
+def _serve_base(listener: socket.socket, channel: socket.socket, services: Sequence[str]) -> None:
     """Import the models, fork a process for each channel that comes, and end the process."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _ending_with_report(channel):
-        for name in current().names if application == EVERYTHING else (application,):
+        for name in services:
             if models := current()[name].models:
                 _import_all(models)
         gc.freeze()
@@ -222,7 +222,7 @@ def _serve_base(listener: socket.socket, channel: socket.socket, application: st
             version = socket.socket(fileno=received[1][0])
             if os.fork() == 0:
                 channel.close()
-                _serve_version(listener, version, application)
+                _serve_version(listener, version, services)
             version.close()
 
 
@@ -232,14 +232,16 @@ def _import_all(package: str) -> None:
         import_module(module.name)
 
 
-def _serve_version(listener: socket.socket, channel: socket.socket, application: str) -> None:
+def _serve_version(
+    listener: socket.socket, channel: socket.socket, services: Sequence[str]
+) -> None:
     """Load what the files hold now, serve it, and end the process."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     mistakes = [""]
     threading.Thread(target=_listen_to, args=(channel, mistakes), daemon=True).start()
     with _ending_with_report(channel):
-        app = _load(application, mistakes)
+        app = _load(services, mistakes)
 
         def announce() -> None:
             gc.freeze()
@@ -267,10 +269,10 @@ def _ending_with_report(channel: socket.socket) -> Iterator[None]:
         os._exit(status)
 
 
-def _load(application: str, mistakes: list[str]) -> Any:
+def _load(services: Sequence[str], mistakes: list[str]) -> Any:
     """Return the application, whose errors name the last mistake."""
-    require_migrated(application)
-    app: Any = getattr(import_module("wsgi"), application)
+    require_migrated(services)
+    app: Any = current().application_of(*services)
     engine = engine_of(app)
     for api in () if engine is None else engine.apis:
         api.service = replace(
@@ -279,12 +281,12 @@ def _load(application: str, mistakes: list[str]) -> Any:
     return app
 
 
-def require_migrated(application: str) -> None:
+def require_migrated(services: Sequence[str]) -> None:
     """Raise `ClickException` unless the databases are those of the present models."""
     settings = import_module("specd._settings").load_settings()
     open_database = import_module("specd._cli.databases").open_database
     for service in settings.database_urls:
-        if application in (EVERYTHING, service):
+        if service in services:
             with open_database(service, settings):
                 pass
 

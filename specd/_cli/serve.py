@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
@@ -15,30 +16,25 @@ from specd._cli.folders import require_folders
 from specd._cli.output import without_secrets
 from specd._cli.waiting import START_WAIT_S, once_available, wait_option
 from specd._library_internals import check_library_internals
-from specd._project import EVERYTHING, current
+from specd._project import current
 from specd._settings import is_loopback, load_settings
 
 
-def gunicorn_argv(application: str) -> list[str]:
-    """Return the command line that serves `wsgi:<application>` with our configuration."""
-    return [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "-c",
-        "python:specd._cli.gunicorn_conf",
-        f"wsgi:{application}",
-    ]
+def gunicorn_argv(services: Sequence[str]) -> list[str]:
+    """Return the command line that serves some services with our configuration."""
+    application = f"specd._applications:select({', '.join(map(repr, services))})"
+    configuration = "python:specd._cli.gunicorn_conf"
+    return [sys.executable, "-m", "gunicorn", "-c", configuration, application]
 
 
-def _build(application: str) -> None:
+def _build(services: Sequence[str]) -> None:
     """Build the application that gunicorn finds then, so that it serves soon after the return of a
     database. Building opens nothing. The log of servers begins when they serve: each look at the
     database would have a line.
     """
     import_module("specd._cli.gunicorn_conf")  # before anything imports prometheus_client
     silent = structlog.get_config()
-    getattr(import_module("wsgi"), application)
+    current().application_of(*services)
     structlog.configure(**silent)
 
 
@@ -46,7 +42,8 @@ def _build(application: str) -> None:
 @click.option(
     "--only",
     type=click.Choice(current().names),
-    help="Serve only this service.",
+    multiple=True,
+    help="Serve only this service; several with an option each.",
 )
 @click.option(
     "--reload",
@@ -55,7 +52,7 @@ def _build(application: str) -> None:
     help="For development on this machine: serve the files as they change, with one process.",
 )
 @wait_option(START_WAIT_S)
-def serve(only: str | None, reloads: bool, wait_s: float) -> None:
+def serve(only: tuple[str, ...], reloads: bool, wait_s: float) -> None:
     """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
     check_library_internals()
     settings = load_settings()
@@ -65,19 +62,19 @@ def serve(only: str | None, reloads: bool, wait_s: float) -> None:
             f" machine can reach, such as 127.0.0.1:8080, not {settings.bind}."
         )
     require_folders(settings, serves=True)
-    application = only or EVERYTHING
+    services = tuple(name for name in current().names if not only or name in only)
     once_available(
         settings,
         wait_s,
-        lambda: require_databases(settings, only),
-        lambda: None if reloads else _build(application),
+        lambda: require_databases(settings, *services),
+        lambda: None if reloads else _build(services),
     )
     if reloads:
-        words = ["-m", "specd._cli.reloading", settings.bind, application]
+        words = ["-m", "specd._cli.reloading", settings.bind, *services]
         os.execv(sys.executable, [sys.executable, *words])
     logs.configure(settings.log_level, secrets=current().secret_patterns())
     # On SIGUSR2 gunicorn starts Python with these arguments again.
-    sys.argv = ["-mgunicorn", *gunicorn_argv(application)[3:]]
+    sys.argv = ["-mgunicorn", *gunicorn_argv(services)[3:]]
     try:
         wsgiapp.run(prog="gunicorn")
     except Exception:

@@ -14,6 +14,7 @@ import httpx
 
 from specd._cli.serve import gunicorn_argv
 from tests.support import warm
+from wsgi import project
 
 ROOT = Path(__file__).parents[2]
 START_S = 120.0
@@ -46,8 +47,8 @@ def until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> N
 
 
 class RunningServer:
-    """gunicorn serving `wsgi:<application>`, or what `specd WORDS` starts. A context manager;
-    its log goes to `log`.
+    """gunicorn serving a service, all of them (`app`), or what `specd WORDS` starts. A context
+    manager; its log goes to `log`.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class RunningServer:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = data_dir / "server.log"
-        self._argv = gunicorn_argv(application)
+        self._argv = gunicorn_argv(project.names if application == "app" else (application,))
         if words:
             self._argv = [sys.executable, "-m", "specd._cli.main", *words]
         self._environment = {
