@@ -18,7 +18,7 @@ from models.sqlite_copy import CopyDamaged, copy_database
 from settings import Settings
 from specd import RELEASE
 from specd.commands import answer, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 from specd.settings import mask
 from wsgi import project
 
@@ -70,7 +70,7 @@ def _write(writer: BackupWriter, settings: Settings, named: Iterable[str]) -> li
     Files come after the rows that name them, so every row of the copy has its file, except those
     that were deleted meanwhile.
     """
-    moment = SystemClock().now()
+    moment = Clock().now()
     found = {service: _database_of(service, settings) for service in named}
     writer.begin({"release": RELEASE, "moment": moment.isoformat(), "databases": found})
     writer.add(installation.SETTINGS, [settings_text(os.environ).encode()])

@@ -29,7 +29,7 @@ from models.chat.people import users
 from models.chat.tables import User
 from settings import Settings
 from specd.commands import answer, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 
 
 @click.group()
@@ -69,7 +69,7 @@ def create_realm(
 ) -> None:
     """Create an organization with its first owner and show the owner's API key."""
     settings = Settings.from_env()
-    keys, now = key_maker(settings), SystemClock().now()
+    keys, now = key_maker(settings), Clock().now()
     password_hash = None if owner_password is None else hash_password(owner_password)
     with open_database("chat", settings, needs_secret=True) as database:
         realm, owner, api_key = database.run(
@@ -132,7 +132,7 @@ def create_user(
 ) -> None:
     """Create a person or a bot and show the API key."""
     settings = Settings.from_env()
-    keys, now = key_maker(settings), SystemClock().now()
+    keys, now = key_maker(settings), Clock().now()
     kind = int(bot_type) if bot_type else BotType.GENERIC if bot_owner else None
     if kind is not None and password is not None:
         raise click.UsageError("A bot has no password, only an API key.")
@@ -190,7 +190,7 @@ def grant(
     rights = {name: value for name, value in sent.items() if value is not None}
     if not rights:
         raise click.UsageError("Name a right: --create-users, --change-user-emails.")
-    now = SystemClock().now()
+    now = Clock().now()
     with open_database("chat", Settings.from_env()) as database:
         user_id = database.run(
             lambda session: administering.grant(
@@ -219,7 +219,7 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
     jwt_key= disables token sign-in.
     """
     changes = dict(parse_assignment(assignment) for assignment in assignments)
-    settings, now = Settings.from_env(), SystemClock().now()
+    settings, now = Settings.from_env(), Clock().now()
     vault = chat_vault(settings)
     plain = {name: changes[name] for name in changes.keys() - jwt_sign_in.SETTINGS}
     token = {name: changes[name] for name in changes.keys() & jwt_sign_in.SETTINGS}

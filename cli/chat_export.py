@@ -13,7 +13,7 @@ from models.chat.exports.scope import EXPORT_TYPES, FULL_WITHOUT_CONSENT, PUBLIC
 from models.chat.organization import realms
 from settings import Settings
 from specd.commands import answer, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 from workers.exports import Exports
 from workers.zulip_exports import write_zulip
 
@@ -70,7 +70,7 @@ def export(
         realm_id = database.run(lambda session: realms.access_realm_named(session, realm).id)
         maker = Exports(
             database,
-            SystemClock(),
+            Clock(),
             settings.chat_export_dir,
             build_file_store(settings),
             public_url=settings.public_url,

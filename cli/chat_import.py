@@ -18,7 +18,7 @@ from models.chat.identity.django_hashes import is_django_hash
 from models.chat.imports.runs import ImportTaken
 from settings import Settings
 from specd.commands import answer, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 from workers.imports import NO_HASHES, Imported, Imports
 from workers.zulip_imports import NO_PASSWORDS, ConversionTaken, Loss, converted, describe
 
@@ -92,7 +92,7 @@ def import_archive(
     with open_database("chat", settings, needs_secret=True) as database:
         imports = Imports(
             database,
-            SystemClock(),
+            Clock(),
             build_file_store(settings),
             settings.chat_upload_dir / ARRIVING,
             keys=key_maker(settings),

@@ -11,7 +11,7 @@ from models.chat.identity.passwords import hash_password
 from models.chat.organization import realms
 from settings import Settings
 from specd.commands import answer, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 
 
 @click.command("renew-key")
@@ -24,7 +24,7 @@ def renew_key(realm: str, email: str, password: str | None, as_json: bool) -> No
 
     The server rejects the old key from its next request on.
     """
-    settings, now = Settings.from_env(), SystemClock().now()
+    settings, now = Settings.from_env(), Clock().now()
     keys = key_maker(settings)
     password_hash = None if password is None else hash_password(password)
     with open_database("chat", settings, needs_secret=True) as database:
@@ -55,7 +55,7 @@ def revoke_keys(realm: str, as_json: bool) -> None:
     creates new keys for bots. If the server's secret (`SPECD_CHAT_SECRET`) may have leaked too,
     replace the secret first.
     """
-    settings, now = Settings.from_env(), SystemClock().now()
+    settings, now = Settings.from_env(), Clock().now()
     keys = key_maker(settings)
     revoked = after_id = 0
     with open_database("chat", settings, needs_secret=True) as database:

@@ -43,7 +43,7 @@ from models.chat.uploads import attachments, names
 from models.chat.uploads.attachments import NewUpload
 from settings import Settings
 from specd.commands import answer, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 from specd.errors import DatabaseUnavailable
 
 
@@ -55,7 +55,7 @@ def dead_mail(retry: bool, as_json: bool) -> None:
     with open_database("chat", Settings.from_env()) as database:
         with database.reading() as reader:
             dead = outbox.find_dead(reader)
-        now = SystemClock().now()
+        now = Clock().now()
         if retry and dead:
             database.run(lambda session: outbox.revive_dead(session, now=now))
     lines = [
@@ -118,7 +118,7 @@ def receive_mail(address: str) -> None:
             def send(files: Sequence[NewUpload], left_out: str) -> int:
                 with database.reading() as reader:
                     letter = prepare_letter(reader, mailbox, mail, files=files, left_out=left_out)
-                now = SystemClock().now()
+                now = Clock().now()
 
                 def deliver(session: Session) -> int:
                     box = open_mailbox(session, keys, address)

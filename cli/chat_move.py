@@ -16,7 +16,7 @@ from models.chat.imports.runs import ImportTaken
 from models.chat.moves.rows import RowNotMoved
 from settings import Settings
 from specd.commands import answer, json_option, open_database
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from workers.imports import Imports
 from workers.moves import Moved, Moves, Place
 
@@ -74,12 +74,12 @@ def move(
         files = build_file_store(settings)
         arriving = settings.chat_upload_dir / ARRIVING
         imports = Imports(
-            here, SystemClock(), files, arriving, keys=key_maker(settings),
+            here, Clock(), files, arriving, keys=key_maker(settings),
             vault=chat_vault(settings), listener=progress.tell,
         )  # fmt: skip
         moves = Moves(
             Place(source, build_file_store(source_settings)), Place(here, files), imports,
-            SystemClock(), settings.chat_export_dir / "moves", listener=progress.tell,
+            Clock(), settings.chat_export_dir / "moves", listener=progress.tell,
             must_keep_ids=keep_ids,
         )  # fmt: skip
         try:

@@ -34,7 +34,7 @@ from demo.text import Ready, announce
 from models.payment.checkpoints import find_checkpoint_blocks
 from settings import Settings
 from specd.commands import json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 from specd.settings import is_loopback
 from wsgi import project
 
@@ -215,7 +215,7 @@ def prepare(setup: Demo) -> tuple[Access, str | None]:
     """Seed the database; return the access to it, and the hash of block 0 of its chain, if any."""
     settings = setup.settings
     file = settings.data_dir / "demo.json"
-    vault, now = payment_vault(settings), SystemClock().now()
+    vault, now = payment_vault(settings), Clock().now()
 
     def work(session: Session) -> Access:
         access = seed(session, stored=stored_access(file), now=now)
@@ -234,7 +234,7 @@ def prepare(setup: Demo) -> tuple[Access, str | None]:
 def prepare_chat(setup: Demo, host: str) -> ChatAccess:
     """Seed the chat database with an organization at the demo's host."""
     settings = setup.settings
-    keys, vault, now = key_maker(settings), chat_vault(settings), SystemClock().now()
+    keys, vault, now = key_maker(settings), chat_vault(settings), Clock().now()
 
     def work(session: Session) -> ChatAccess:
         access = seed_chat(session, keys, host=host, now=now)

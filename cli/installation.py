@@ -11,7 +11,7 @@ from adapters.archives import PART
 from adapters.file_store.store import FileStore
 from models.secret_files import load_secret
 from settings import Settings
-from specd.db import SystemClock
+from specd.db import Clock
 
 SETTINGS = "settings.env"
 DATABASES, SECRETS, UPLOADS, EXPORTS, MAIL = "databases", "secrets", "uploads", "exports", "mail"
@@ -67,7 +67,7 @@ def files_in(folder: Path | None) -> Iterator[Path]:
 
 def all_keys(store: FileStore) -> Iterator[str]:
     """Yield the keys of all uploaded files."""
-    return store.find_older(SystemClock().now() + timedelta(days=1))
+    return store.find_older(Clock().now() + timedelta(days=1))
 
 
 def upload_name(key: str) -> str:

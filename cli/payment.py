@@ -16,7 +16,7 @@ from cli.restored import after_restore_of_payment
 from models.payment import keys, projects
 from settings import Settings
 from specd.commands import answer, answer_table, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 
 
 @click.group()
@@ -50,7 +50,7 @@ for command in (
 @json_option
 def create_project(name: str, xpub: str, as_json: bool) -> None:
     """Create a project; each invoice gets the next child address 0/i of its xpub."""
-    now = SystemClock().now()
+    now = Clock().now()
     with open_database("payment", Settings.from_env()) as database:
         project_id = database.run(
             lambda session: projects.create_project(session, name=name, xpub=xpub, now=now).id
@@ -122,7 +122,7 @@ def list_projects(as_json: bool) -> None:
 @json_option
 def create_key(project_id: str, scope: str, as_json: bool) -> None:
     """Create an API key and show it once; only its hash is stored."""
-    now = SystemClock().now()
+    now = Clock().now()
     with open_database("payment", Settings.from_env()) as database:
         key, plaintext = database.run(
             lambda session: keys.create_key(session, project_id=project_id, scope=scope, now=now)
@@ -165,7 +165,7 @@ def list_keys(project_id: str, as_json: bool) -> None:
 @json_option
 def revoke_key(key_id: str, as_json: bool) -> None:
     """Revoke an API key; the server rejects it from its next request on."""
-    now = SystemClock().now()
+    now = Clock().now()
     with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: keys.revoke_key(session, key_id=key_id, now=now))
     answer({"key_id": key_id, "revoked": True}, as_json=as_json, text=f"Key {key_id} revoked.")

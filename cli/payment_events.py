@@ -19,7 +19,7 @@ from cli.given_secrets import read_secret
 from cli.payment_feed import Event, Feed, FeedRefused
 from models.webhooks import signing
 from settings import Settings
-from specd.db import SystemClock, UtcMs
+from specd.db import Clock, UtcMs
 
 RECEIVER_S = 15.0
 """How long a receiver has to answer."""
@@ -141,7 +141,7 @@ def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> s
     """Send an event as a webhook; return the receiver's answer, and how long it took."""
     at = UtcMs.from_ms(event["created_at"])
     body = signing.write_message(event["id"], event["type"], at, event["data"])
-    headers = signing.sign(event["id"], body, [secret], now=SystemClock().now())
+    headers = signing.sign(event["id"], body, [secret], now=Clock().now())
     headers = {"Content-Type": "application/json", **headers}
     began = time.monotonic()
     try:

@@ -14,7 +14,7 @@ from models.payment.receipts import ReceiptFilter, list_receipts
 from models.payment.rendering import render_receipt, render_with_notes
 from settings import Settings
 from specd.commands import open_database
-from specd.db import Database, SystemClock, UtcMs
+from specd.db import Clock, Database, UtcMs
 
 _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 
@@ -77,7 +77,7 @@ def _print_payments(database: Database, wanted: ReceiptFilter, form: str) -> Non
 
 def _invoices(database: Database, wanted: InvoiceFilter) -> Iterator[InvoiceView]:
     """Yield the invoices page by page, so that neither memory nor a read grows with them."""
-    now, cursor = SystemClock().now(), None
+    now, cursor = Clock().now(), None
     while True:
         with database.reading() as reader:
             page = list_invoices(reader, wanted, cursor=cursor, limit=bookkeeping.AT_ONCE, now=now)

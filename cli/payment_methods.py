@@ -17,7 +17,7 @@ from models.payment.tables import PaymentMethod
 from models.payment.tokens import TokenFacts, find_problem
 from settings import Settings
 from specd.commands import answer, answer_table, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 
 UNCHECKED = "or skip the look at the token with --unchecked"
 LOOKED_AT = 20
@@ -85,7 +85,7 @@ def create_method(
                 token_address=address,
                 token_symbol=checked.symbol,
                 confirmations_required=confirmations,
-                now=SystemClock().now(),
+                now=Clock().now(),
             )
         )
     for warning in checked.warnings:
@@ -207,7 +207,7 @@ def list_methods(project_id: str, as_json: bool) -> None:
 @json_option
 def disable_method(project_id: str, method_id: str, as_json: bool) -> None:
     """Let a payment method take no new invoices; its open ones are watched and paid as before."""
-    method = _set_disabled(project_id, method_id, SystemClock().now())
+    method = _set_disabled(project_id, method_id, Clock().now())
     answer(
         {"id": method.id, "disabled_at": _written(method.disabled_at)},
         as_json=as_json,

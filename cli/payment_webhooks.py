@@ -16,7 +16,7 @@ from models.payment.webhooks.events import render_endpoint
 from models.webhooks.addresses import AddressRefused
 from settings import Settings
 from specd.commands import answer, answer_table, json_option, open_database
-from specd.db import SystemClock
+from specd.db import Clock
 
 
 @click.command("create-endpoint")
@@ -36,7 +36,7 @@ def create_endpoint(
     project_id: str, url: str, event_types: tuple[str, ...], description: str, as_json: bool
 ) -> None:
     """Create a webhook endpoint and show its signing secret once."""
-    settings, now = Settings.from_env(), SystemClock().now()
+    settings, now = Settings.from_env(), Clock().now()
     opened = [ip_network(network) for network in settings.webhook_networks]
     try:
         asyncio.run(WebhookSender(opened).check(url))

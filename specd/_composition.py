@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from specd._db.clock import Clock, SystemClock
+from specd._db.clock import Clock
 from specd._db.database import Database
 from specd._db.errors import DatabaseUnavailable
 from specd._db.folders import find_problem
@@ -84,7 +84,7 @@ def service_from_settings(
         handlers=entry.handlers,
         database=database,
         settings=settings,
-        clock=clock or SystemClock(),
+        clock=clock or Clock(),
         ready=check_needs,
         body_timeout_s=settings.body_read_timeout_s,
         answer_timeout_s=settings.answer_read_timeout_s,

@@ -123,7 +123,9 @@ def parse_proxies(text: str) -> tuple[str, ...]:
 
 
 def parse_public_url(text: str) -> str:
-    """Return an http or https URL without the slash at its end. Raise ValueError."""
+    """Return an http or https URL without the slash at its end. Raise `ValueError` for a URL with a
+    user, a query or a fragment.
+    """
     with suppress(ValueError):
         url = urlsplit(text)
         plain = not (url.query or url.fragment or re.search(r"[\s@]", text))

@@ -1,7 +1,7 @@
 """Databases: units of work, types of columns, statements, queues of work, retention."""
 
 from specd._db.base import NAMING, table_of, upsert
-from specd._db.clock import Clock, SystemClock
+from specd._db.clock import Clock
 from specd._db.database import Database
 from specd._db.idempotency import IdempotencyKeys
 from specd._db.prepared import Change, Query
@@ -25,7 +25,6 @@ __all__ = [
     "Rule",
     "SealedTexts",
     "SharedSecret",
-    "SystemClock",
     "UtcMs",
     "WorkQueue",
     "first_in_first_out",

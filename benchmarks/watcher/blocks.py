@@ -19,7 +19,7 @@ from benchmarks.payment.story import CHAIN_ID
 from demo.chain.testnet import Testnet
 from models.payment.tables import Invoice
 from specd import _logs as logs
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from workers.chain_watcher import ChainWatcher
 
 
@@ -56,7 +56,7 @@ def measure(url: str, chain_url: str, invoices: Sequence[str], strangers: int) -
     chain = Testnet(chain_url)
     database = Database(url)
     reader = RpcChainReader([chain_url], CHAIN_ID, 10.0, lambda: watcher.least_head())
-    watcher = ChainWatcher(database, reader, SystemClock(), chain_id=CHAIN_ID)
+    watcher = ChainWatcher(database, reader, Clock(), chain_id=CHAIN_ID)
     counter = Counter(reader)
     try:
         watch(watcher)

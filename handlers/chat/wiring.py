@@ -20,7 +20,7 @@ from specd import (
     service_from_settings,
 )
 from specd._engine.service import Service
-from specd.db import Clock, Database, SystemClock
+from specd.db import Clock, Database
 from specd.errors import NotFound
 
 BODY_LIMIT = 1024 * 1024
@@ -30,7 +30,7 @@ POLLS_WRITTEN_EVERY_S = 1.0
 def compose(settings: Settings) -> Service:
     """Return the chat service for production."""
     adapters = ChatAdapters.from_settings(settings)
-    return build_service(settings, clock=SystemClock(), adapters=adapters)
+    return build_service(settings, clock=Clock(), adapters=adapters)
 
 
 def make_rate_limit(settings: Settings) -> RateLimiter | None:

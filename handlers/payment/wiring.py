@@ -22,7 +22,7 @@ from specd import (
     service_from_settings,
 )
 from specd._engine.service import Service
-from specd.db import Clock, Database, SystemClock
+from specd.db import Clock, Database
 
 FLUSH_S = 10.0
 MINUTE = 60.0
@@ -35,9 +35,7 @@ def compose(settings: Settings, *, has_optional: bool = False) -> Service:
         settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s
     )
     adapters = PaymentAdapters(chain=chain, development=development, webhooks=webhooks_of(settings))
-    return build_service(
-        settings, clock=SystemClock(), adapters=adapters, has_optional=has_optional
-    )
+    return build_service(settings, clock=Clock(), adapters=adapters, has_optional=has_optional)
 
 
 def build_service(

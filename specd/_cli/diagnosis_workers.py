@@ -5,7 +5,7 @@ from contextlib import closing
 
 from specd._cli.diagnosis import Finding
 from specd._cli.diagnosis_machine import listen_at
-from specd._db.clock import SystemClock
+from specd._db.clock import Clock
 from specd._db.database import Database
 from specd._db.worker_heartbeats import find_heartbeats
 from specd._settings import Settings
@@ -22,7 +22,7 @@ def diagnose_workers(service: str, database: Database, settings: Settings) -> It
     table = find_table(service)
     if table is None:
         return
-    now = SystemClock().now()
+    now = Clock().now()
     with database.reading() as reader:
         ages = {
             name: (now - seen_at).total_seconds()

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
@@ -16,17 +16,20 @@ from specd._settings import mask
 
 PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
 
-json_option = click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON object as the last line of standard output.",
-)
-"""The option `--json` of a command, which gets it as the parameter `as_json`."""
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def json_option(command: F) -> F:
+    """Add the option `--json` to a click command, as its argument `as_json`."""
+    help = "Print one JSON object as the last line of standard output."
+    return click.option("--json", "as_json", is_flag=True, help=help)(command)
 
 
 def answer(payload: Mapping[str, Any], *, as_json: bool, text: str) -> None:
-    """Print the result of a command, last on standard output."""
+    """Print the result of a command: the text, or with `as_json` the payload as one line of JSON.
+
+    It is the last line of standard output, so print everything else to standard error.
+    """
     click.echo(json.dumps(payload) if as_json else text)
 
 
@@ -37,7 +40,9 @@ def answer_table(
     columns: tuple[str, ...],
     rows: list[tuple[str, ...]],
 ) -> None:
-    """Print the result of a command that lists things."""
+    """Print the result of a command that lists things: a table for people, or with `as_json` the
+    payload as one line of JSON. Texts are printed as they are, without markup.
+    """
     if as_json:
         click.echo(json.dumps(payload))
         return

@@ -1,18 +1,12 @@
-"""Where "now" comes from: the system in production, a frozen value in tests."""
+"""The present time."""
 
 from datetime import UTC, datetime
-from typing import Protocol
 
 
-class Clock(Protocol):
-    """Anything that tells the time as an aware UTC datetime."""
-
-    def now(self) -> datetime: ...
-
-
-class SystemClock:
-    """The machine's clock, cut to milliseconds: what every column and every answer resolves."""
+class Clock:
+    """The clock of the machine. A test passes a subclass whose `now` is frozen."""
 
     def now(self) -> datetime:
+        """Return the present time in UTC, cut to milliseconds as columns store it."""
         at = datetime.now(UTC)
         return at.replace(microsecond=at.microsecond // 1000 * 1000)

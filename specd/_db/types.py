@@ -29,7 +29,9 @@ class UtcMs(TypeDecorator[datetime]):
         return EPOCH + timedelta(milliseconds=ms)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """Return the milliseconds that are stored."""
         return None if value is None else self.to_ms(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        """Return the time of stored milliseconds."""
         return None if value is None else self.from_ms(value)

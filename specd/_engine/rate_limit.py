@@ -199,6 +199,7 @@ class SharedTable:
         return _HEAD + fingerprint % _BUCKETS * _BUCKET + _PLACES * _SLOT.size
 
     def close(self) -> None:
+        """Close the file and its memory."""
         self._memory.close()
         os.close(self._file)
 

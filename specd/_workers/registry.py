@@ -6,7 +6,7 @@ from functools import partial
 from importlib import import_module
 
 from specd import _logs as logs
-from specd._db.clock import SystemClock
+from specd._db.clock import Clock
 from specd._db.database import Database
 from specd._project import current
 from specd._settings import Settings
@@ -51,7 +51,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
         if name not in SERVICE_OF:
             raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
     logs.configure(settings.log_level, secrets=current().secret_patterns())
-    pool, clock = WorkerPool(), SystemClock()
+    pool, clock = WorkerPool(), Clock()
     with ExitStack() as stack:
         contexts = {
             service: WorkerContext(
@@ -85,7 +85,7 @@ def run(names: Sequence[str], settings: Settings) -> None:
 def expect_all(service: str, database: Database) -> None:
     """Expect a heartbeat of each worker of a service from now on."""
     if service in SERVICES:
-        expect_workers(service, database, SystemClock(), tuple(SERVICES[service]))
+        expect_workers(service, database, Clock(), tuple(SERVICES[service]))
 
 
 def _find_running(names: Sequence[str], pool: WorkerPool) -> list[str]:

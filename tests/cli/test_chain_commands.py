@@ -20,7 +20,7 @@ from demo.chain.testnet import PAYER, TOKEN
 from models.payment import invoices, receivers
 from settings import Settings
 from specd.commands import open_database
-from specd.db import SystemClock
+from specd.db import Clock
 from tests.adapters.chain.rpc_endpoint import Question, healthy, serving
 from tests.cli.runner import XPUB, Specd
 from tests.live.chain_fixture import (
@@ -77,7 +77,7 @@ def open_invoice(specd: Specd, amount: str, *, chain_id: int = 31337, token: str
                 xpub=XPUB,
                 lifetime=timedelta(minutes=30),
                 monitoring=timedelta(days=1),
-                now=SystemClock().now(),
+                now=Clock().now(),
             )
         )
     return Bill(view.id, view.deposit_address)

@@ -15,7 +15,7 @@ from models.payment.errors import PaymentMethodNotAllowed
 from models.payment.invoice_view import InvoiceView
 from settings import Settings
 from specd.commands import open_database
-from specd.db import SystemClock
+from specd.db import Clock
 from tests.adapters.chain.rpc_endpoint import Question, serving
 from tests.cli.contracts import DECIMALS, contract, string, token, word
 from tests.cli.runner import XPUB, Specd
@@ -68,7 +68,7 @@ def make_invoice(project: str, *, order: str = "order-1", method: str = "tusd") 
                 xpub=XPUB,
                 lifetime=timedelta(minutes=30),
                 monitoring=timedelta(days=1),
-                now=SystemClock().now(),
+                now=Clock().now(),
             )
         )
 

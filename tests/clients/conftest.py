@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import select, update
 
 from models.chat.tables import EventQueue, Realm, User
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import UNVERIFIED, RunningServer
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
@@ -81,7 +81,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     database = Database(url)
 
     def furnish(session: Any) -> Cast:
-        cast = make_cast(session, now=SystemClock().now())
+        cast = make_cast(session, now=Clock().now())
         here = update(Realm).where(Realm.id == cast.realm_id).values(host="127.0.0.1")
         session.execute(here)
         may = update(User).where(User.id == cast.cordelia.id).values(can_create_users=True)

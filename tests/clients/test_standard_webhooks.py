@@ -16,7 +16,7 @@ from adapters.webhooks.sender import WebhookSender
 from models.payment.webhooks import deliveries, signing_secrets
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.clients.installed import WEBHOOKS, need
 from tests.clients.programs import Program
 from tests.support.databases import place_migrated
@@ -26,7 +26,7 @@ from workers.webhooks import WebhookWorker
 
 PACKAGE = WEBHOOKS / "node_modules/standardwebhooks"
 pytestmark = need(PACKAGE)
-CLOCK = SystemClock()
+CLOCK = Clock()
 VAULT = WebhookVault(b"the secret of these tests, 32 bytes or more")
 NOT_SIGNED = (400, "WebhookVerificationError: No matching signature found")
 TOO_OLD = (400, "WebhookVerificationError: Message timestamp too old")

@@ -8,7 +8,7 @@ import pytest
 from settings import Settings
 from specd import service_from_settings
 from specd._composition import NotWritable
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 
 
 def test_a_service_is_ready_while_its_folders_can_be_written(
@@ -20,7 +20,7 @@ def test_a_service_is_ready_while_its_folders_can_be_written(
         settings,
         "chat",
         database=chat_database,
-        clock=SystemClock(),
+        clock=Clock(),
         needs_folders=(folder,),
         base_path="/api/v1",
         respond=None,

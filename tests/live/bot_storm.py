@@ -34,7 +34,7 @@ from models.chat.sending.messages import send_message
 from models.chat.sending.recipients import ToUsers
 from models.chat.tables import Message, OutgoingDelivery
 from specd._workers.loop import WorkerPool
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.workers import Worker
 from tests.live.delivery import Workers
 from tests.live.webhook_storm import CLAIM_S, PAUSES, STALLED_S, TIMEOUT_S, Receiver
@@ -42,7 +42,7 @@ from tests.support.chat.people import KEYS, VAULT, Cast
 from workers import bot_webhooks
 from workers.bot_webhooks import BotWebhooks, Posting
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 BOTS = 3
 
 

@@ -24,7 +24,7 @@ from demo.phone import Phone
 from demo.push_relay import LocalRelay
 from demo.video_vendor import LocalVendor
 from specd._cli.main import main
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.adapters.mail.post_office import PASSWORD as MAIL_PASSWORD
 from tests.adapters.mail.post_office import USER, PostOffice, open_office
 from tests.live.canaries import Canaries, Judge
@@ -169,7 +169,7 @@ def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> I
     """Both services and all workers on two databases; each log at its most talkative."""
     canaries = Canaries()
     payment = Database(payment_url)
-    merchant = payment.run(lambda session: make_merchant(session, now=SystemClock().now()))
+    merchant = payment.run(lambda session: make_merchant(session, now=Clock().now()))
     payment.dispose()
     phone, log = Phone(), data_dir / "worker.log"
     for name, value in {

@@ -26,7 +26,7 @@ from models.chat.identity.roles import Role
 from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from specd._db import migrate
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import RunningServer
 from tests.pages.browser import Browser
 from tests.pages.visitor import Visitor
@@ -233,7 +233,7 @@ def found_town(url: str) -> dict[str, str]:
     """Make an organization of three in a migrated database. Return their keys by email."""
 
     def people(session: Session) -> dict[str, str]:
-        now = SystemClock().now()
+        now = Clock().now()
         realm, _, key = create_realm(
             session, KEYS, name="Elsinore", host=HOST, owner_email=OWNER, owner_name="Ada", now=now
         )

@@ -28,13 +28,13 @@ from models.chat.scheduling.scheduled_messages import (
 )
 from models.chat.tables import Event, Message, ScheduledMessage, UserMessage
 from specd._workers.loop import WorkerPool
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.workers import Worker
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
 from workers.scheduled_delivery import ScheduledDelivery
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 KINDS = ("delete", "put off", "rewrite")
 PRELOADED = [
     f"tests.live.{name}" for name in ("bot_storm", "delivery", "topic_deletion", "webhook_storm")

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.fire import Killer
 from tests.live.held_transactions import HeldTransactions
 from tests.live.running_server import RunningServer, free_port
@@ -99,7 +99,7 @@ def run_storm(
     Beside them, each of the senders who take their time sends `held` messages (PostgreSQL only).
     """
     database = Database(url)
-    now = SystemClock().now()
+    now = Clock().now()
     cast = database.run(lambda session: make_cast(session, now=now))
     members = [cast.hamlet, cast.othello, cast.cordelia, cast.iago, cast.prospero]
     square = database.run(lambda s: make_channel(s, cast, "square", subscribers=members))

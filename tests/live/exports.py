@@ -28,14 +28,14 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.tables import DataExport, Message, Realm, User, UserMessage
 from specd._db import migrate
 from specd._workers.loop import WorkerPool
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.workers import Worker
 from tests.live.running_server import RunningServer
 from tests.support.archives import verify_archive
 from workers.chat import NICENESS
 from workers.exports import Exports
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 DEADLINE_S = 1200
 MIB = 1024
 

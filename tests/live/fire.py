@@ -27,7 +27,7 @@ from demo.seed import XPUB
 from models.payment import keys as api_keys
 from models.payment import methods, projects
 from models.payment.tables import Invoice
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import RunningServer
 from tests.support.fake_chain import FakeChain
 from workers.chain_watcher import ChainWatcher
@@ -159,7 +159,7 @@ class Payer:
     def __init__(self, database: Database, *, chain_id: int, token: str) -> None:
         self._token = token
         self._chain = FakeChain(started_at=datetime.now(UTC) - timedelta(minutes=5))
-        self._watcher = ChainWatcher(database, self._chain, SystemClock(), chain_id=chain_id)
+        self._watcher = ChainWatcher(database, self._chain, Clock(), chain_id=chain_id)
 
     def notice(self) -> None:
         """Let the watcher do all there is to do."""

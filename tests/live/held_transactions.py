@@ -16,10 +16,10 @@ from models.chat.rendering.texts import prepare_text
 from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.recipients import ToChannel
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.support.chat.people import Member
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 BEFORE_THE_END = 4
 """So many hold what they have written before they draw the ids of events, and one afterwards, so
 that it holds the lock of the log.

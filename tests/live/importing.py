@@ -39,13 +39,13 @@ from models.chat.tables import (
 )
 from models.chat.uploads.names import key_of
 from specd._db import migrate
-from specd.db import Database, SystemClock, table_of
+from specd.db import Clock, Database, table_of
 from tests.contract.round_trips.comparing import Comparison
 from tests.live.exports import memory_kib
 from tests.live.running_server import ROOT
 from workers.exports import Exports
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 FILE_BYTES = 5_000
 MADE_ANEW = {
     *("api_key_nonce", "api_key_sha256", "handle", "sealed_secret", "sealed_token", "token_sha256"),

@@ -31,7 +31,7 @@ from models.chat.identity.api_keys import KeyMaker
 from models.chat.organization.realms import create_realm
 from models.chat.tables import Channel, Message, Realm, Subscription, User
 from specd._db import migrate
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.cells import Router, find_programs
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
@@ -152,7 +152,7 @@ def _found_another(url: str, secret: bytes) -> None:
         database.run(
             lambda session: create_realm(
                 session, KeyMaker(secret), name="Globex", host="globex.example",
-                owner_email="hank@globex.example", owner_name="Hank", now=SystemClock().now(),
+                owner_email="hank@globex.example", owner_name="Hank", now=Clock().now(),
             )
         )  # fmt: skip
 

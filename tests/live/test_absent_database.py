@@ -22,7 +22,7 @@ from sqlalchemy import make_url
 
 from demo.seed import METHOD_ID, seed
 from specd._db.sockets import connect
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import ROOT, RunningServer, free_port
 from tests.support import warm
 from tests.support.chat.people import SECRET, Cast
@@ -169,7 +169,7 @@ def stage(
     postgres_url, chat_url = urls
     _, cast = chat_postgres_copies
     with closing(Database(postgres_url)) as database:
-        now = SystemClock().now()
+        now = Clock().now()
         key = database.run(lambda session: seed(session, stored=None, now=now)).key
     shop = {"Authorization": f"Bearer {key}"}
     person = httpx.BasicAuth(cast.hamlet.email, cast.hamlet.key)

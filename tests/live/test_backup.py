@@ -28,7 +28,7 @@ from models.archiving import find_archiving
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import PAID
 from models.payment.tables import Invoice
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.errors import DatabaseUnavailable
 from tests.cli.runner import XPUB, Specd
 from tests.live.running_server import ROOT, RunningServer, free_port
@@ -177,7 +177,7 @@ def test_a_lost_cluster_comes_back_from_each_night(site: Site) -> None:
     site.specd("migrate")
     chain = FakeChain(started_at=datetime.now(UTC) - timedelta(minutes=5))
     with closing(Database(site.url("payment"))) as database:
-        merchant = database.run(lambda s: make_merchant(s, now=SystemClock().now()))
+        merchant = database.run(lambda s: make_merchant(s, now=Clock().now()))
         watch(database, chain)
         site.run(site.placed(base))
         (before_all,) = site.bases()
@@ -268,14 +268,14 @@ def pass_a_moment(database: Database) -> str:
 
 
 def make(database: Database, merchant: Merchant) -> InvoiceView:
-    now = SystemClock().now()
+    now = Clock().now()
     return database.run(lambda session: make_invoice(session, merchant, now=now))
 
 
 def watch(database: Database, chain: FakeChain) -> None:
     """Confirm what was paid, and have the product's own watcher read it all."""
     chain.mine(3, at=datetime.now(UTC))
-    watcher = ChainWatcher(database, chain, SystemClock(), chain_id=CHAIN_ID)
+    watcher = ChainWatcher(database, chain, Clock(), chain_id=CHAIN_ID)
     while watcher.try_watch_one():
         pass
 

@@ -14,7 +14,7 @@ import pytest
 
 from models.chat.tables import EventQueue
 from specd._db import migrate
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast, make_cast
 from tests.support.chat.queues import open_queue_of
@@ -29,7 +29,7 @@ class Office:
         self.server, self.cast, self.database = server, cast, database
 
     def open(self) -> str:
-        now = SystemClock().now()
+        now = Clock().now()
         return self.database.run(lambda s: open_queue_of(s, self.cast.hamlet, now))
 
     def ask(self, method: str, path: str, **options: Any) -> httpx.Response:
@@ -52,7 +52,7 @@ def office(tmp_path: Path) -> Iterator[Office]:
     url = f"sqlite:///{tmp_path}/chat.db"
     migrate.upgrade(url, "chat")
     database = Database(url)
-    cast = database.run(lambda session: make_cast(session, now=SystemClock().now()))
+    cast = database.run(lambda session: make_cast(session, now=Clock().now()))
     environment = {"SPECD_CHAT_SECRET": SECRET.decode(), "SPECD_WORKERS": "2"}
     with RunningServer(tmp_path, environment, application="chat") as server:
         yield Office(server, cast, database)
@@ -77,7 +77,7 @@ def await_polls(office: Office, queue_ids: list[str]) -> None:
     while time.monotonic() < deadline:
         with office.database.reading() as db:
             rows = db.execute(EventQueue.__table__.select()).all()
-        if all(row.polled_until > SystemClock().now() for row in rows if row.id in queue_ids):
+        if all(row.polled_until > Clock().now() for row in rows if row.id in queue_ids):
             return
         time.sleep(0.05)
     raise AssertionError("the polls were not written down")

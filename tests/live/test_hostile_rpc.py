@@ -20,7 +20,7 @@ from sqlalchemy import update
 from demo.chain.testnet import CHAIN_ID
 from models.payment.addresses import derive_deposit_address
 from models.payment.tables import Invoice
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.chain_fixture import LocalChain, running_anvil
 from tests.live.hostile_rpc import Forward, HostileRpc, Refusal, hostile_rpc
 from tests.live.running_server import UNVERIFIED, RunningServer
@@ -108,7 +108,7 @@ def open_shop(
     chain_id: int = CHAIN_ID,
     before: Callable[[Any, Merchant], object] = lambda *_: None,
 ) -> Iterator[Shop]:
-    now = SystemClock().now()
+    now = Clock().now()
 
     def write(session: Any) -> str:
         project = make_project(session, now=now)
@@ -168,7 +168,7 @@ def test_a_new_invoice_is_paid_although_the_blocks_of_many_are_pruned(
             return forward(method, params)
 
         def abandon(session: Any, merchant: Merchant) -> None:
-            now = SystemClock().now()
+            now = Clock().now()
             for number in range(205):
                 make_invoice(
                     session,

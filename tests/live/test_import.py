@@ -17,7 +17,7 @@ from benchmarks.chat import realm as bench
 from models.chat.organization.realms import create_realm
 from models.chat.tables import User
 from specd._db import migrate
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live import importing
 from tests.live.importing import (
     NEW_HOST,
@@ -93,7 +93,7 @@ def _found_acme(url: str) -> None:
     database.run(
         lambda session: create_realm(
             session, KEYS, name="Acme", host="acme.example", owner_email="cordelia@acme.example",
-            owner_name="Cordelia", now=SystemClock().now(),
+            owner_name="Cordelia", now=Clock().now(),
         )
     )  # fmt: skip
     database.dispose()

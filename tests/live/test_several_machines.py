@@ -20,7 +20,7 @@ import pytest
 from demo.chain.anvil import find_anvil
 from demo.seed import METHOD_ID, seed
 from settings import Settings
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.chain_fixture import LocalChain, running_anvil, running_pyevm
 from tests.live.deployment import NAME, Nginx, environment_of_containers, environment_of_units
 from tests.live.running_server import ROOT, RunningServer, free_port
@@ -171,7 +171,7 @@ def site(postgres: PostgresServer, chain: LocalChain, tmp_path: Path) -> Iterato
 def test_machines_share_their_work_and_survive_each_other(site: Site, chain: LocalChain) -> None:
     first, second = site.servers
     database = Database(site.payment_url)
-    now = SystemClock().now()
+    now = Clock().now()
     access = database.run(lambda session: seed(session, stored=None, now=now))
     database.dispose()
     headers = {"Authorization": f"Bearer {access.key}", "Idempotency-Key": "order-1-first"}

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from adapters.file_store.directory import DirectoryStore
 from models.chat.tables import Attachment
 from models.chat.uploads.names import key_of
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, Cast, Member, make_cast
 from tests.support.databases import place_migrated
@@ -47,7 +47,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def cast(database: Database) -> Cast:
-    return database.run(lambda session: make_cast(session, now=SystemClock().now()))
+    return database.run(lambda session: make_cast(session, now=Clock().now()))
 
 
 @pytest.fixture

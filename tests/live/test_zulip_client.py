@@ -25,7 +25,7 @@ from models.chat.organization.realms import access_realm_by_id, create_realm
 from models.chat.people.users import create_user
 from models.secret_files import load_secret
 from specd._db import migrate
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import RunningServer
 
 HOST = "127.0.0.1"
@@ -76,7 +76,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 def found_office(session: Any, data_dir: Path) -> dict[str, tuple[int, str, str]]:
     keys = KeyMaker(load_secret(data_dir / "chat-secret", ""))
-    now = SystemClock().now()
+    now = Clock().now()
     realm, owner, owners_key = create_realm(
         session, keys, name="Office", host=HOST, owner_email="owner@office.example",
         owner_name="Olga", now=now,

@@ -28,7 +28,7 @@ from models.chat.tables import (
     UserMessage,
 )
 from specd._workers.loop import WorkerPool
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.workers import Worker
 from tests.live.delivery import Workers
 from tests.live.fire import Killer
@@ -38,7 +38,7 @@ from tests.support.chat.people import SECRET, Cast
 from workers.backlog import message_removals, stale_search
 from workers.chat import NICENESS
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 READ_EVERY_S = 0.05
 READERS = 2
 KEPT = 500

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.campaign_databases import several_databases
 from tests.live.topic_deletion import run_deletion
 from tests.support.chat.people import make_cast
@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
             urls, (measured, killed), (None, KILL_EVERY_S), strict=True
         ):
             database = Database(url)
-            cast = database.run(lambda session: make_cast(session, now=SystemClock().now()))
+            cast = database.run(lambda session: make_cast(session, now=Clock().now()))
             database.dispose()
             with tempfile.TemporaryDirectory() as directory:
                 report = run_deletion(

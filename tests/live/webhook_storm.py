@@ -27,14 +27,14 @@ from models.payment.tables import Event
 from models.payment.webhooks import schedule
 from models.payment.webhooks.vault import WebhookVault
 from specd._workers.loop import WorkerPool
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.workers import Worker
 from tests.live.delivery import Workers
 from tests.support.payment.factories import Merchant, make_endpoint, make_invoice, make_merchant
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 VAULT = WebhookVault(b"the secret of this storm, 32 bytes or more")
 ENDPOINTS = 3
 PAUSES = (timedelta(seconds=0.05),) * 5 + (timedelta(seconds=0.3),) * 95

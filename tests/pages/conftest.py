@@ -15,7 +15,7 @@ from handlers.chat.wiring import build_service
 from models.chat.organization.realms import create_realm
 from settings import Settings
 from specd._engine.service import Service
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.pages.browser import Browser
 from tests.pages.stage import EMAIL, Stage, serving
 from tests.support.chat.fixtures import Template
@@ -73,7 +73,7 @@ def key(place: Path) -> Iterator[str]:
             host="127.0.0.1",
             owner_email=EMAIL,
             owner_name="Ada",
-            now=SystemClock().now(),
+            now=Clock().now(),
         )
     )
     yield api_key
@@ -89,4 +89,4 @@ def service(place: Path, key: str) -> Service:
         validate_responses=True,
     )
     adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS, vault=VAULT)
-    return build_service(settings, clock=SystemClock(), adapters=adapters)
+    return build_service(settings, clock=Clock(), adapters=adapters)

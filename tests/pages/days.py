@@ -32,7 +32,7 @@ from specd._db import migrate
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
 from specd._pages.languages import TEXTS
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.errors import DatabaseUnavailable
 from tests.live.daily_chat import Day, Person
 from tests.live.running_server import free_port
@@ -63,7 +63,7 @@ from tests.support.receivers import TAKEN, ScriptedReceivers
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 MAX_TABS = 80
 SHOP = "https://shop.example/cart"
 HASH = "0x" + "5f" * 32

@@ -30,7 +30,7 @@ from settings import Settings
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout, check_print
 from tests.pages.names import names, shows
@@ -43,7 +43,7 @@ from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import picture
 from workers.scheduled_delivery import ScheduledDelivery
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 HOST = "127.0.0.1"
 OWNER, HAMLET, OTHELLO = "ada@local.example", "hamlet@local.example", "othello@local.example"
 

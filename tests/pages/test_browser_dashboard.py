@@ -30,7 +30,7 @@ from settings import Settings
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout, check_print
@@ -53,7 +53,7 @@ from tests.support.receivers import TAKEN, ScriptedReceivers
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
-CLOCK = SystemClock()
+CLOCK = Clock()
 VAULT = WebhookVault(b"the secret of these tests, 32 bytes or more")
 SHOP = "https://shop.example/webhooks"
 UNPAID = "Unpaid"

@@ -17,7 +17,7 @@ from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wiring import build_service
 from settings import Settings
 from specd._engine.serving.app import build_app
-from specd.db import SystemClock
+from specd.db import Clock
 from tests.pages.browser import Browser
 from tests.pages.stage import EMAIL, running
 from tests.support.chat.people import KEYS, VAULT
@@ -59,7 +59,7 @@ def sites(place: Path, key: str) -> Iterator[Sites]:
             allowed_origins=frozenset((allowed,)),
         )
         adapters = replace(ChatAdapters.from_settings(settings), keys=KEYS, vault=VAULT)
-        service = build_service(settings, clock=SystemClock(), adapters=adapters)
+        service = build_service(settings, clock=Clock(), adapters=adapters)
         chat = stack.enter_context(running(build_app([service])))
         yield Sites(chat, allowed, other)
 

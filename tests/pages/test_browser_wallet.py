@@ -17,7 +17,7 @@ from pages import payment
 from settings import Settings
 from specd._engine.serving.app import build_app
 from specd._pages.app import build_pages
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.chain_fixture import LocalChain, anvil  # noqa: F401
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
@@ -391,7 +391,7 @@ class RealShop:
 
 @pytest.fixture
 def real(sqlite_url: str, anvil: LocalChain) -> Iterator[RealShop]:  # noqa: F811
-    port, clock = free_port(), SystemClock()
+    port, clock = free_port(), Clock()
     endpoints = (f"{CHAIN_ID}={anvil.url}",)
     settings = Settings(
         database_urls={"payment": sqlite_url},

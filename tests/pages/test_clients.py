@@ -15,7 +15,7 @@ from pages import chat, clients, payment
 from settings import Settings
 from specd._pages.app import build_pages
 from specd._pages.assets import STATIC
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.pages.stage import SECURE
 
 NAMES = ("chat", "dashboard")
@@ -37,7 +37,7 @@ class Seat:
 
     database: Database
     settings: Settings
-    clock: SystemClock
+    clock: Clock
     adapters: Any = None
 
 
@@ -127,7 +127,7 @@ def test_an_operator_can_switch_it_off(
     tmp_path: Path, address: str, pages: Any, switch: str
 ) -> None:
     database = Database(f"sqlite:///{tmp_path}/any.db")
-    seat = Seat(database, Settings(data_dir=tmp_path), SystemClock())
+    seat = Seat(database, Settings(data_dir=tmp_path), Clock())
     off = replace(seat, settings=replace(seat.settings, **{switch: False}))
 
     def status(service: Seat) -> int:

@@ -24,7 +24,7 @@ from specd._engine.openapi.structure import METHODS
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from specd._pages.assets import STATIC
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.pages.stage import EMAIL, running
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant, make_merchant
@@ -96,16 +96,14 @@ def test_every_operation_has_examples_that_their_languages_accept() -> None:
 @pytest.fixture
 def merchant(sqlite_url: str) -> Iterator[Merchant]:
     database = Database(sqlite_url)
-    yield database.run(lambda session: make_merchant(session, now=SystemClock().now()))
+    yield database.run(lambda session: make_merchant(session, now=Clock().now()))
     database.dispose()
 
 
 @pytest.fixture
 def base(service: Service, sqlite_url: str) -> Iterator[str]:
     settings = Settings(database_urls={"payment": sqlite_url}, rate_limits=False)
-    payment = build_service(
-        settings, clock=SystemClock(), adapters=PaymentAdapters(chain=FakeGateway())
-    )
+    payment = build_service(settings, clock=Clock(), adapters=PaymentAdapters(chain=FakeGateway()))
     with running(build_app([payment, service])) as address:
         yield address
 

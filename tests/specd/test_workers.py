@@ -14,7 +14,7 @@ from specd import Settings
 from specd._workers.jobs import find_workers
 from specd._workers.loop import WorkerPool
 from specd._workers.registry import map_to_services
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.workers import Worker, WorkerContext, every
 
 Context = WorkerContext[Settings]
@@ -27,7 +27,7 @@ def context(tmp_path: Path) -> Iterator[Context]:
     with closing(Database(f"sqlite:///{tmp_path}/shop.db")) as database:
         database.run(lambda session: session.execute(text("CREATE TABLE cart (id INTEGER)")))
         pool = WorkerPool()
-        yield WorkerContext(Settings(data_dir=tmp_path), database, SystemClock(), pool)
+        yield WorkerContext(Settings(data_dir=tmp_path), database, Clock(), pool)
         pool.stop()
 
 

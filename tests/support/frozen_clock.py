@@ -2,8 +2,10 @@
 
 from datetime import datetime, timedelta
 
+from specd.db import Clock
 
-class FrozenClock:
+
+class FrozenClock(Clock):
     """A clock that stands still until it is advanced."""
 
     def __init__(self, at: datetime) -> None:

@@ -14,7 +14,7 @@ from adapters.mail.mailer import Mail, MailNotSent, MailRefused
 from adapters.mail.smtp import SmtpMailer, SmtpServer
 from models.chat.common import outbox
 from models.chat.common.outbox import ATTEMPTS_MAX, OUTBOX, NewMail, enqueue_mails
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from specd.errors import DatabaseUnavailable
 from tests.adapters.mail.post_office import open_office
 from tests.support.chat.people import VAULT, Cast
@@ -184,9 +184,7 @@ def test_an_acknowledged_mail_that_could_not_be_noted_is_noted_before_anything_e
 def send_one(url: str, port: int) -> None:
     """A worker process, until its first mail has left."""
     mailer = SmtpMailer(SmtpServer("127.0.0.1", port), timeout_s=5)
-    worker = OutboxWorker(
-        Database(url), SystemClock(), mailer, VAULT, sender="noreply@acme.example"
-    )
+    worker = OutboxWorker(Database(url), Clock(), mailer, VAULT, sender="noreply@acme.example")
     worker.try_send_one()
 
 
@@ -194,7 +192,7 @@ def test_killed_while_the_server_thinks(chat_filled: tuple[str, Cast], tmp_path:
     """The mail comes back when the lease has ended, with the same Message-ID."""
     url, cast = chat_filled
     database = Database(url)
-    clock = FrozenClock(SystemClock().now())
+    clock = FrozenClock(Clock().now())
     post = Post(database, clock, cast)
     post.enqueue()
     with open_office() as office:

@@ -29,7 +29,7 @@ from demo.video_vendor import LocalVendor
 from models.chat.identity.jwt_sign_in import change_configuration
 from models.chat.tables import EmailChange, Invitation, Realm, User
 from specd._db import migrate
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.contract.sdk.stage import Stage, write_facts
 from tests.live.running_server import RunningServer
 from tests.support.chat.people import SECRET, VAULT, Cast, Member, make_cast
@@ -64,7 +64,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
     migrate.upgrade(database_url, "chat")
     database = Database(database_url)
     cast = database.run(_furnish)
-    queue = database.run(lambda s: open_queue_of(s, cast.hamlet, SystemClock().now()))
+    queue = database.run(lambda s: open_queue_of(s, cast.hamlet, Clock().now()))
     token = database.run(lambda session: _ask_for_email(session, cast.othello.id))
     invitation = database.run(lambda session: _invite(session, cast))
     relay = LocalRelay(organization="specd", key=RELAY_KEY)
@@ -118,7 +118,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
 
 
 def _furnish(session: Session) -> Cast:
-    now = SystemClock().now()
+    now = Clock().now()
     cast = make_cast(session, now=now)
     session.execute(update(Realm).where(Realm.id == cast.realm_id).values(host=HOST))
     session.execute(
@@ -139,7 +139,7 @@ def _furnish(session: Session) -> Cast:
 def _ask_for_email(session: Session, user_id: int) -> str:
     """The token in the mail about a new address."""
     token = secrets.token_urlsafe(32)
-    now = SystemClock().now()
+    now = Clock().now()
     session.add(
         EmailChange(
             user_id=user_id,
@@ -154,7 +154,7 @@ def _ask_for_email(session: Session, user_id: int) -> str:
 
 def _invite(session: Session, cast: Cast) -> str:
     """The token in the mail that invites somebody."""
-    token, now = secrets.token_urlsafe(32), SystemClock().now()
+    token, now = secrets.token_urlsafe(32), Clock().now()
     session.add(
         Invitation(
             realm_id=cast.realm_id,
@@ -202,7 +202,7 @@ def _export(url: str, owner: Member, database: Database, directory: Path) -> int
     export_id: int = asked.json()["id"]
     worker = Exports(
         database,
-        SystemClock(),
+        Clock(),
         directory / "exports",
         DirectoryStore(directory / "uploads" / "files"),
         public_url=url,

@@ -25,7 +25,7 @@ from models.chat.tables import Message
 from models.payment.event_list import written_id
 from models.payment.lifecycle import PAID
 from models.payment.tables import Event, Invoice
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.live.chain_fixture import LocalChain
 from tests.live.cluster.topology import MACHINES, Cluster, until
 from tests.live.event_storm import ONLY, Reader
@@ -122,7 +122,7 @@ class Load:
         self._failures: list[Exception] = []
         self._paying = threading.Lock()
         payment, chat = (Database(cluster.database_url(each)) for each in ("payment", "chat"))
-        now = SystemClock().now()
+        now = Clock().now()
         self._access = payment.run(lambda session: seed(session, stored=None, now=now))
         self._cast = chat.run(lambda session: people.make_cast(session, now=now))
         members = [self._cast.hamlet, self._cast.othello, self._cast.cordelia, self._cast.prospero]
@@ -258,7 +258,7 @@ class Load:
         for number in range(first, 10**9, self._schedulers):
             if self._stopping.is_set():
                 return
-            due = int((SystemClock().now() + timedelta(seconds=DUE_S)).timestamp())
+            due = int((Clock().now() + timedelta(seconds=DUE_S)).timestamp())
             content = f"later {number}"
             form = {
                 "type": "channel", "to": self._channel, "topic": "t", "content": content,

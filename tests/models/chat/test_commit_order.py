@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 from models.chat.events import log
 from models.chat.events.account import HasVendorTokenEvent
 from models.chat.queues.entries import find_entries
-from specd.db import Database, SystemClock
+from specd.db import Clock, Database
 from tests.support.chat.people import Cast
 
 WRITERS, EACH = 6, 12
-NOW = SystemClock().now()
+NOW = Clock().now()
 
 
 def writing(cast: Cast, held_s: float) -> Callable[[Session], None]:

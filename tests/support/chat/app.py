@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import httpx
@@ -63,7 +63,8 @@ class ChatApp(ServiceApp):
             vendor=self.vendor,
             webhooks=self.receivers,
         )
-        service = build_service(self.settings, clock=self._clock, adapters=adapters)
+        clock = cast(Clock, self._clock)
+        service = build_service(self.settings, clock=clock, adapters=adapters)
         self._polls = adapters.polls
         self._polls.tail.database = self._database  # type: ignore[assignment]
         super().__init__(service, self._database)

@@ -1,7 +1,7 @@
 """The payment service as one ASGI application whose database, clock and chain tests exchange."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from adapters.chain.development import Head, NodeRefuses, Sent
 from adapters.chain.gateway import ChainUnreachable, NoEndpoint
@@ -132,7 +132,8 @@ class PaymentApp(ServiceApp):
             development=self._development,
             webhooks=self.webhooks,
         )
-        service = build_service(self._settings, clock=self._clock, adapters=adapters)
+        clock = cast(Clock, self._clock)
+        service = build_service(self._settings, clock=clock, adapters=adapters)
         adapters.polls.tail.database = self._database  # type: ignore[assignment]
         super().__init__(service, self._database)
 

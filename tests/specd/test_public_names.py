@@ -1,0 +1,59 @@
+"""The public names of the library. A number may only fall; a new name replaces another."""
+
+from importlib import import_module
+from inspect import isclass, isfunction
+from pkgutil import iter_modules
+
+import pytest
+
+import specd
+
+NAMES = {
+    "specd.commands": ["Finding", "answer", "answer_table", "json_option", "open_database"],
+    "specd.db": [
+        *("NAMING", "Change", "Clock", "Database", "Db", "IdempotencyKeys", "Policy", "Query"),
+        *("RowNumber", "Rule", "SealedTexts", "SharedSecret", "UtcMs"),
+        *("WorkQueue", "first_in_first_out", "older_than", "table_of", "upsert"),
+    ],
+    "specd.pages": ["Catalogue", "Texts", "add_entrance"],
+    "specd.settings": ["is_loopback", "mask", "parse_public_url", "setting_for_each"],
+    "specd.workers": ["Worker", "WorkerContext", "every"],
+}
+MOST = {"specd": 41, "specd.errors": 16}
+"""How many names the modules whose names are not decided yet may have."""
+
+MODULES = pytest.mark.parametrize("module", [*NAMES, *MOST])
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_names(module: str) -> None:
+    assert sorted(import_module(module).__all__) == sorted(NAMES[module])
+
+
+@pytest.mark.parametrize("module", MOST)
+def test_number_of_names(module: str) -> None:
+    assert len(import_module(module).__all__) <= MOST[module]
+
+
+def test_no_other_module_is_public() -> None:
+    public = {
+        f"specd.{module.name}"
+        for module in iter_modules(specd.__path__)
+        if not module.name.startswith("_")
+    }
+    assert public == {*NAMES, *MOST} - {"specd"}
+
+
+@MODULES
+def test_each_name_is_there_and_explained(module: str) -> None:
+    public = import_module(module)
+    assert public.__doc__
+    for name in public.__all__:
+        value = getattr(public, name)
+        if isclass(value) or isfunction(value):
+            assert value.__doc__, f"{module}.{name} has no docstring"
+            assert not value.__doc__.startswith(f"{name}("), f"{module}.{name} has no docstring"
+        if isclass(value):
+            methods = ((key, found) for key, found in vars(value).items() if key[0] != "_")
+            lacks = [key for key, found in methods if isfunction(found) and not found.__doc__]
+            assert lacks == [], f"methods of {module}.{name} have no docstring"
