@@ -26,8 +26,10 @@ def add_chat(app: Flask) -> None:
     """Add GET /chat, a small client of the service in the browser. It prompts for an email
     address and a password. /login/, where the reference has its sign-in, leads to it.
     """
+    # Zulip's clients, mails and rendered messages link to conversations as /#narrow/...
+    narrow = "#narrow/"
     about = "Talk in channels and direct messages. Sign in with the account of your organization."
-    add_client(app, "chat", about=about, document="chat", formats=FORMATS)
+    add_client(app, "chat", about=about, document="chat", fragment=narrow, formats=FORMATS)
     app.get("/login/")(show_chat)
 
 

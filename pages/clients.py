@@ -28,12 +28,15 @@ def modules_of(name: str) -> list[str]:
     ]
 
 
-def add_client(app: Flask, name: str, *, about: str, document: str, **facts: Any) -> None:
+def add_client(
+    app: Flask, name: str, *, about: str, document: str, fragment: str = "", **facts: Any
+) -> None:
     """Add the page GET /NAME: the template and the style sheet of that name, and the modules under
     static/NAME. `about` is its sentence on the front page. People without scripts get a link to the
-    reference of `document`. `facts` are further values for the template.
+    reference of `document`. Links to `/` with `fragment` open the page. `facts` are further values
+    for the template.
     """
-    add_entrance(app, name.capitalize(), f"/{name}", about)
+    add_entrance(app, name.capitalize(), f"/{name}", about, fragment=fragment)
     modules = modules_of(name)
 
     def show_client() -> ResponseReturnValue:

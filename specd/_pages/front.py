@@ -20,31 +20,27 @@ class Entrance:
     name: str
     path: str | None
     about: str
+    fragment: str
 
 
-def add_entrance(app: Flask, name: str, path: str | None, about: str) -> None:
+def add_entrance(
+    app: Flask, name: str, path: str | None, about: str, *, fragment: str = ""
+) -> None:
     """List a page on the front page, with one sentence about it. `path`: None if it has no fixed
-    one.
+    one. Links to the front page whose fragment starts with `fragment`, such as `#notes/`, open the
+    page instead.
     """
-    app.extensions.setdefault(_ENTRANCES, []).append(Entrance(name, path, about))
+    app.extensions.setdefault(_ENTRANCES, []).append(Entrance(name, path, about, fragment))
 
 
 def install(app: Flask, documents: Mapping[str, str]) -> None:
     """Add GET /, and the icon of all pages at its usual address, which browsers request for answers
-    that are not pages. Links to messages (`/#narrow/...`), which mails and rendered messages
-    contain, are opened in /chat if it is served.
+    that are not pages.
     """
 
     def show_front() -> ResponseReturnValue:
         entrances = app.extensions.get(_ENTRANCES, [])
-        return send_public(
-            render_template(
-                "front.html",
-                entrances=entrances,
-                documents=documents,
-                has_chat="chat" in app.view_functions,
-            )
-        )
+        return send_public(render_template("front.html", entrances=entrances, documents=documents))
 
     def show_icon() -> ResponseReturnValue:
         return send_from_directory(STATIC, "icon.svg", max_age=86_400)

@@ -1,8 +1,11 @@
-// Zulip's clients, mails and rendered messages link to conversations as /#narrow/...: /chat shows them.
+// Open links to /#... at the page that reads such fragments.
 "use strict";
 
-const openConversation = () => {
-  if (location.hash.startsWith("#narrow/")) location.replace(`/chat${location.hash}`);
-};
-openConversation();
-addEventListener("hashchange", openConversation);
+{
+  const { fragment, path } = document.currentScript.dataset;
+  const openPage = () => {
+    if (location.hash.startsWith(fragment)) location.replace(`${path}${location.hash}`);
+  };
+  openPage();
+  addEventListener("hashchange", openPage);
+}
