@@ -1,22 +1,27 @@
 """Errors that the engine and the database raise."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from specd._db.errors import DatabaseUnavailable
-from specd._engine.errors import (
-    BodyTooLarge,
-    ForeignOrigin,
-    HeadersTooLarge,
-    InternalError,
-    InvalidRequest,
-    MethodNotAllowed,
-    NotFound,
-    RateLimited,
-    RequestTimeout,
-    TargetTooLong,
-    Unauthenticated,
-    UnsupportedMediaType,
-    Violation,
-)
 from specd._settings import SettingsError
+
+if TYPE_CHECKING:
+    from specd._engine.errors import (
+        BodyTooLarge,
+        ForeignOrigin,
+        HeadersTooLarge,
+        InternalError,
+        InvalidRequest,
+        MethodNotAllowed,
+        NotFound,
+        RateLimited,
+        RequestTimeout,
+        TargetTooLong,
+        Unauthenticated,
+        UnsupportedMediaType,
+        Violation,
+    )
 
 __all__ = [
     "BodyTooLarge",
@@ -35,3 +40,12 @@ __all__ = [
     "UnsupportedMediaType",
     "Violation",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the errors of the engine when one is first used: models and workers, which use the
+    others alone, start without connexion.
+    """
+    if name in __all__:
+        return getattr(import_module("specd._engine.errors"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
