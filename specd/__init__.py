@@ -26,11 +26,11 @@ if TYPE_CHECKING:
         SharedTable,
         policy_headers,
     )
-    from specd._engine.release import RELEASE
     from specd._engine.response import Reply, Response, encode
     from specd._engine.service import Gauge, PeriodicTask
     from specd._error_table import ErrorTable
     from specd._limits.wiring import open_limit_store
+    from specd._release import RELEASE
     from specd._security_events import SecurityEvent, current_caller, emit
     from specd._settings import Settings, setting
     from specd._tracing import Attributes, Outgoing
@@ -52,7 +52,7 @@ _MODULES = {
     "Outgoing": "specd._tracing",
     "PeriodicTask": "specd._engine.service",
     "Pool": "specd._engine.pools",
-    "RELEASE": "specd._engine.release",
+    "RELEASE": "specd._release",
     "RateLimiter": "specd._engine.rate_limit",
     "Refusal": "specd._db.errors",
     "Reply": "specd._engine.response",

@@ -27,8 +27,8 @@ from typing import (
 )
 from urllib.parse import urlsplit
 
-from specd._engine.release import install_extra
 from specd._project import ROOT_VARIABLE, current, find_object
+from specd._release import install_extra
 from specd._values import (
     find_parser,
     parse_bind,

@@ -19,9 +19,9 @@ import structlog
 from specd._cli.identity import require_own_identity
 from specd._cli.output import database_message, one_sentence, without_secrets
 from specd._db.errors import Refusal
-from specd._engine.release import RELEASE
 from specd._library_internals import LibraryInternalMissing
 from specd._project import current
+from specd._release import RELEASE
 from specd._settings import SettingsError
 
 COMMANDS = {
@@ -92,7 +92,7 @@ def listed(name: str) -> click.Command:
     help="Show the traceback of a failure. Must be the first argument.",
 )
 def specd() -> None:
-    """Payment test checkout and team chat, served straight from their OpenAPI documents.
+    """HTTP services, served straight from hand-written OpenAPI documents.
 
     Settings are SPECD_* environment variables: `specd config check` lists them.
     """

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Protocol
 
-from specd._engine.release import install_extra
+from specd._release import install_extra
 from specd._security_events import current_caller
 
 HEADER = b"traceparent"

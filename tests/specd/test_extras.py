@@ -12,8 +12,8 @@ from packaging.utils import canonicalize_name
 
 from specd._db.database import Database
 from specd._db.sealing import SealedTexts
-from specd._engine.release import DISTRIBUTION
 from specd._limits.wiring import open_limit_store
+from specd._release import DISTRIBUTION
 from specd._settings import MissingExtra, Settings
 
 SPECD = Path(__file__).parents[2] / "specd"

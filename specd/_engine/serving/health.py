@@ -14,10 +14,10 @@ import structlog
 from starlette.types import Scope
 
 from specd._engine.pools import Pool
-from specd._engine.release import RELEASE
 from specd._engine.response import Response, encode
 from specd._engine.service import Gauge, Service
 from specd._engine.serving.metrics import COUNTS_IN_FILES, METRICS_LAG_S, exposition
+from specd._release import RELEASE
 
 log = structlog.get_logger("specd.health")
 PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
