@@ -140,7 +140,7 @@ def parse_origins(text: str) -> tuple[str, ...]:
     if all(map(ORIGIN.fullmatch, entries)):
         return entries
     raise ValueError(
-        "must be a comma-separated list of origins, for example https://app.test,app://chat"
+        "must be a comma-separated list of origins, for example https://app.test,app://shop"
     )
 
 

@@ -27,7 +27,7 @@ ROUTE = "specd.route"
 
 
 class Pages(Flask):
-    """A Flask whose error log names the page, not the path: a checkout path contains a secret."""
+    """A Flask whose error log names the page, not the path: a path may contain a secret."""
 
     def log_exception(
         self,
@@ -58,7 +58,7 @@ def build_pages(
     """Return the application.
 
     `documents` maps a document's name to the path it is served at, without `.yaml` or `.json`, such
-    as `{"payment": "/v1/openapi"}`, `contents` to the document itself, which its page describes,
+    as `{"orders": "/v1/openapi"}`, `contents` to the document itself, which its page describes,
     and `failures` a service's name to its failures.
     Each of `own` adds the pages that one service has beyond these. Each of `folders` may have
     templates/ and static/ for them. `is_https`: people reach the pages over HTTPS.

@@ -3,7 +3,7 @@
 The module is named like the first tag, `operations` without one, and lies in the service's package
 of handlers. If the service has one module of handlers instead, it has the functions of all tags.
 The function is named like the operationId, without one like the method and the path:
-`get_invoices_id` for `GET /invoices/{id}`. As in connexion, `x-openapi-router-controller` names
+`get_orders_id` for `GET /orders/{id}`. As in connexion, `x-openapi-router-controller` names
 another module. An operationId with dots names a module in the service's package of handlers.
 
 The names are made fit for Python: the tag `pet store` is the module `pet_store`, and letters of

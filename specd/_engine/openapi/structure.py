@@ -149,7 +149,7 @@ def steps_of(fragment: str) -> tuple[str, ...]:
 
 
 def lookup(document: Mapping[str, Any], reference: str) -> Any:
-    """Return what a local `$ref` such as `#/components/schemas/Invoice` points to."""
+    """Return what a local `$ref` such as `#/components/schemas/Order` points to."""
     node: Any = document
     for step in steps_of(reference):
         node = node[int(step) if isinstance(node, list) else step]
