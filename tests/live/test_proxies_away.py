@@ -20,11 +20,11 @@ import pytest
 import yaml
 
 from pages import chat, payment
-from specd._pages.app import build_pages
 from tests.live.cluster import haproxy
 from tests.live.deployment import DEPLOY, NAME, Caddy, Nginx, has_ipv6
 from tests.live.running_server import ROOT, free_port, until_it_answers
 from tests.pages.stage import Stage
+from tests.support.service_pages import build_pages
 
 TOKEN = "tok_3vJx0f9Zr6Qm8sLkW2yBn5cT1uHd7eGaPiXoRzEw4"
 SECRET = f"/checkout/{TOKEN}"

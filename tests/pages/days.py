@@ -27,11 +27,10 @@ from handlers.payment.wiring import build_service
 from models.payment.settlement import apply_settlement
 from models.payment.webhooks.vault import WebhookVault
 from pages import payment
+from pages.checkout import TEXTS
 from settings import Settings
 from specd._db import migrate
 from specd._engine.serving.app import build_app
-from specd._pages.app import build_pages
-from specd._pages.languages import TEXTS
 from specd.db import Clock, Database
 from specd.errors import DatabaseUnavailable
 from tests.live.daily_chat import Day, Person
@@ -60,6 +59,7 @@ from tests.support.payment.factories import (
     set_head,
 )
 from tests.support.receivers import TAKEN, ScriptedReceivers
+from tests.support.service_pages import build_pages
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 
@@ -390,7 +390,7 @@ def reads_what_to_pay(ben: Ben, stage: Stage) -> None:
 
 def reads_it_in_german(ben: Ben, stage: Stage) -> None:
     ben.act(".languages [lang=de]")
-    ben.see("#status-title", TEXTS["de"].entries["states.unpaid.title"])
+    ben.see("#status-title", TEXTS.languages["de"].entries["states.unpaid.title"])
     assert ben.browser.text("#amount") == "12,5"
     ben.look()
     ben.act(".languages [lang=en]")

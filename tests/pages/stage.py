@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from models.payment.checkout_sessions import CheckoutView
 from pages import checkout
-from specd._pages.app import build_pages
+from tests.support.service_pages import build_pages
 
 START = datetime(2031, 5, 17, 9, 0, tzinfo=UTC)
 EMAIL = "ada@local.example"

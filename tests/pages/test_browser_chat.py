@@ -29,7 +29,6 @@ from pages.chat import add_chat
 from settings import Settings
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
-from specd._pages.app import build_pages
 from specd.db import Clock, Database
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout, check_print
@@ -41,6 +40,7 @@ from tests.support.chat.people import KEYS, PASSWORD, VAULT
 from tests.support.contract import operations_of
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import picture
+from tests.support.service_pages import build_pages
 from workers.scheduled_delivery import ScheduledDelivery
 
 CLOCK = Clock()

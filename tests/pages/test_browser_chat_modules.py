@@ -11,11 +11,11 @@ import pytest
 from models.chat import rendering
 from models.chat.rendering.sanitising import ATTRIBUTES, SCHEMES, TAGS, sanitise
 from pages.chat import add_chat
-from specd._pages.app import build_pages
 from tests.live.injections import documents
 from tests.models.chat.injections import ADDRESS_PLACES, ADDRESSES, UNREADABLE, vectors
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
+from tests.support.service_pages import build_pages
 
 Place = Mapping[str, object]
 

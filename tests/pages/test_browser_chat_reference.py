@@ -12,7 +12,6 @@ import pytest
 from handlers.chat.wire.failures import list_failures
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
-from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import (
     authorize,
@@ -24,6 +23,7 @@ from tests.pages.reference_steps import (
 )
 from tests.pages.stage import EMAIL, running
 from tests.support.contract import operations_of
+from tests.support.service_pages import build_pages
 
 NAMELESS = """
 return [...document.querySelectorAll(".operation[open] :is(input, select, textarea)")].filter(

@@ -29,7 +29,6 @@ from pages import payment
 from settings import Settings
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
-from specd._pages.app import build_pages
 from specd.db import Clock, Database
 from tests.live.running_server import free_port
 from tests.pages.browser import Browser
@@ -50,6 +49,7 @@ from tests.support.payment.factories import (
     set_head,
 )
 from tests.support.receivers import TAKEN, ScriptedReceivers
+from tests.support.service_pages import build_pages
 from workers.webhook_posting import Posting
 from workers.webhooks import WebhookWorker
 

@@ -14,10 +14,10 @@ import specs
 from models.payment.errors import InvalidAmount, MalformedAmount
 from models.payment.money import MAX_ATOMS, format_units, parse_amount
 from pages.payment import add_dashboard
-from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 from tests.support.payment.states import STATES
+from tests.support.service_pages import build_pages
 
 ANSWER = """
 const [path, name, lists, done] = arguments;

@@ -8,9 +8,9 @@ import pytest
 
 from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
-from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
+from tests.support.service_pages import build_pages
 
 # Of each code its text and the number of its lines; of each cell how far its content sticks out.
 CODES = """

@@ -14,12 +14,12 @@ from handlers.chat.wire import failures as chat
 from handlers.payment.wire import failures as payment
 from pages.chat import add_chat
 from pages.payment import add_dashboard
-from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout
 from tests.pages.reference_steps import open_operation, open_reference
 from tests.pages.stage import PAGE, PARTIAL, PROCESSING, Stage, serving
 from tests.pages.test_browser_reference import DOCUMENT
+from tests.support.service_pages import build_pages
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from flask.typing import ResponseReturnValue
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
 from tests.pages.stage import serving
+from tests.support.service_pages import build_pages
 
 KEY = "prk_test_0badcafe_mXq7vT2bKd0LrNw5yHcZ9sPgJ4uAiEo1FxR8tWkV3nQ"
 EXAMPLE_KEY = "0a9b6c1e-8d4f-4a53-b7de-94c1f2a6e385"

@@ -17,13 +17,13 @@ from pages import checkout
 from settings import Settings
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
-from specd._pages.app import build_pages
 from specd.db import Clock, Database
 from tests.pages.browser import Browser
 from tests.pages.reference_steps import authorize, open_operation, open_reference, send
 from tests.pages.stage import running
 from tests.support.payment.app import FakeGateway
 from tests.support.payment.factories import Merchant, make_invoice, make_merchant, pay, set_head
+from tests.support.service_pages import build_pages
 
 CLOCK = Clock()
 

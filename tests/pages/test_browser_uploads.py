@@ -13,11 +13,11 @@ from flask import Response
 
 from pages import uploads
 from specd._engine.serving.app import build_app
-from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import running
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.pictures import picture
+from tests.support.service_pages import build_pages
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

@@ -16,7 +16,6 @@ from handlers.payment.wiring import compose
 from pages import payment
 from settings import Settings
 from specd._engine.serving.app import build_app
-from specd._pages.app import build_pages
 from specd.db import Clock, Database
 from tests.live.chain_fixture import LocalChain, anvil  # noqa: F401
 from tests.live.running_server import free_port
@@ -24,6 +23,7 @@ from tests.pages.browser import Browser
 from tests.pages.stage import CONTRACT, DEPOSIT, PAID, PARTIAL, TOKEN, Stage, running
 from tests.pages.wallet import INJECTED, Refused, Wallet, by_method
 from tests.support.payment.factories import CHAIN_ID, PAYER, make_merchant
+from tests.support.service_pages import build_pages
 from workers.chain_watcher import ChainWatcher
 
 ACCOUNT = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"

@@ -14,9 +14,8 @@ from flask.testing import FlaskClient
 
 from models.payment import lifecycle
 from pages import wording
-from pages.checkout import amount_due, uri_for_rest
+from pages.checkout import TEXTS, amount_due, uri_for_rest
 from pages.wording import describe, is_payable
-from specd._pages.languages import TEXTS
 from tests.pages.stage import PAGE, START, URI, Stage, make_view
 from tests.support.payment import stories
 from tests.support.payment.states import STATES
@@ -53,7 +52,7 @@ def test_a_page_asks_for_exactly_what_is_missing_or_for_nothing() -> None:
     asked = set()
     for story in STORIES:
         view = make_view(**facts_of(story))
-        assert describe(view, TEXTS["en"]).title
+        assert describe(view, TEXTS.languages["en"]).title
         in_time = sum(
             story.payments[at].amount
             for at in story.living
@@ -81,7 +80,7 @@ def test_each_pair_has_a_page(
     answer = client.get(PAGE)
     view = make_view(**facts)
     assert answer.status_code == (410 if view.now >= view.session_expires_at else 200)
-    assert "{" not in wording.describe(view, TEXTS["en"]).text
+    assert "{" not in wording.describe(view, TEXTS.languages["en"]).text
     codes = re.findall(r'<svg role="img" aria-label="([^"]*)"[^>]*class="qr"', answer.text)
     due = f"{amount_due(view) / 10**6:.6f}".rstrip("0").rstrip(".")
     label = f"QR code of a request to pay {due} TUSD on Local test chain"

@@ -12,11 +12,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from pages import chat, clients, payment
+from pages.clients import STATIC
 from settings import Settings
-from specd._pages.app import build_pages
-from specd._pages.assets import STATIC
 from specd.db import Clock, Database
 from tests.pages.stage import SECURE
+from tests.support.service_pages import build_pages
 
 NAMES = ("chat", "dashboard")
 MODULES = {

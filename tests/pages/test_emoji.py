@@ -7,7 +7,7 @@ from typing import Any
 
 from models.chat.rendering.emoji import DATA_PATH, EMOJI
 from pages import emoji
-from specd._pages.app import build_pages
+from tests.support.service_pages import build_pages
 
 SERVICE: Any = None  # the names come from a table alone
 INSTALL = partial(emoji.install_for, service=SERVICE)

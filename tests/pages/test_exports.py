@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from models.chat.exports.requests import Archive
 from models.chat.identity.links import Link
 from pages import exports
-from specd._pages.app import build_pages
+from tests.support.service_pages import build_pages
 
 BYTES = bytes(range(256)) * 1000
 ARCHIVE = Archive("7-abc.zip", "5" * 64, datetime(2026, 11, 21, 12, tzinfo=UTC), 1)

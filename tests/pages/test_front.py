@@ -10,9 +10,9 @@ import pytest
 
 from pages import payment
 from pages.chat import add_chat
-from specd._pages.app import build_pages
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
+from tests.support.service_pages import build_pages
 
 DOCUMENTS = {"payment": "/v1/openapi", "chat": "/api/v1/openapi"}
 

@@ -15,9 +15,9 @@ from flask.testing import FlaskClient
 import specs
 from pages import chat
 from specd._applications import find_contents
-from specd._pages.app import build_pages
 from specd._pages.assets import STATIC
 from tests.specd.engine.services import shop_service
+from tests.support.service_pages import build_pages
 
 
 @pytest.fixture
@@ -196,6 +196,7 @@ class TestRedirects:
         assert (answer.status_code, answer.headers["Location"]) == (308, "/static/x?v=1")
 
 
+ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\((/[^){}]*)\)")
 
 
@@ -208,7 +209,7 @@ def test_links_in_texts_of_the_chat_lead_to_what_they_name() -> None:
     links = {
         link
         for directory in ("models", "handlers", "workers")
-        for file in (STATIC.parent.parent / directory).rglob("*.py")
+        for file in (ROOT / directory).rglob("*.py")
         for link in LINK.findall(file.read_text())
     }
     assert links

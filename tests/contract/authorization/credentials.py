@@ -26,7 +26,6 @@ from models.chat.moves import stopping
 from models.chat.organization.realms import access_realm_by_id
 from models.chat.tables import ClientDevice, VendorToken
 from pages import chat as chat_pages
-from specd._pages.app import build_pages
 from specd.db import Database
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.calls import (
@@ -44,6 +43,7 @@ from tests.support.chat.people import KEYS, PASSWORD, VAULT, Cast, Member
 from tests.support.chat.rows import change_user, user_row
 from tests.support.chat.sign_in import deactivate_realm
 from tests.support.frozen_clock import FrozenClock
+from tests.support.service_pages import build_pages
 from workers.exports import Exports
 
 GOOD = "good"

@@ -11,12 +11,12 @@ import httpx
 from models.payment import keys
 from models.payment.checkout_sessions import CheckoutView, find_checkout
 from pages import checkout
-from specd._pages.app import build_pages
 from specd.db import Database
 from tests.contract.authorization.credentials import GOOD, Use
 from tests.support.contract import ContractClient
 from tests.support.frozen_clock import FrozenClock
 from tests.support.payment.factories import Merchant, make_invoice
+from tests.support.service_pages import build_pages
 
 ORDER = {
     "external_order_id": "order-7", "attempt_no": 1, "amount": "1.5",

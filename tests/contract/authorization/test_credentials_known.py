@@ -19,10 +19,10 @@ from sqlalchemy import MetaData
 
 from models.chat.base import ChatBase
 from models.payment.base import PaymentBase
-from specd._pages.app import build_pages
 from tests.contract.authorization.test_credentials_end import KINDS, SHOP_KINDS
 from tests.support.contract import operations_of
 from tests.support.served import served
+from tests.support.service_pages import build_pages
 from wsgi import project
 
 ROOT = Path(__file__).parents[3]

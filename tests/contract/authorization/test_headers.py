@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from specd._pages.app import build_pages
 from tests.contract.authorization.chat_stage import ChatStage
 from tests.contract.authorization.policy import load
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant
+from tests.support.service_pages import build_pages
 
 CHAT = load("chat")
 HSTS = "max-age=31536000"

@@ -8,9 +8,9 @@ import pytest
 
 import specs
 from specd import Failure
-from specd._pages.app import build_pages
 from tests.contract.failures.page import PAGE, SERVICES, rendered
 from tests.support.served import documents_of
+from tests.support.service_pages import build_pages
 
 ALL = [(service, failure) for service, listed in SERVICES.items() for failure in listed()]
 IDS = [f"{service}-{failure.anchor}" for service, failure in ALL]

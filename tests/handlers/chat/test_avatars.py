@@ -14,7 +14,6 @@ from PIL import Image
 from adapters.file_store.store import StoreUnavailable
 from models.chat.common import audit
 from pages import avatars as avatar_pages
-from specd._pages.app import build_pages
 from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
@@ -22,6 +21,7 @@ from tests.support.chat.people import Cast, gravatar
 from tests.support.chat.queues import Queues
 from tests.support.chat.rows import audited, change_user, user_row
 from tests.support.pictures import PIXEL, SCRIPT, black_png, endless_jpeg, picture
+from tests.support.service_pages import build_pages
 
 PATH = "/users/me/avatar"
 DISABLED = bad("Avatar changes are disabled in this organization.")

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from models.chat.tables import Realm, RealmEmoji
 from pages import emoji as emoji_pages
-from specd._pages.app import build_pages
 from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
@@ -20,6 +19,7 @@ from tests.support.chat.people import Cast
 from tests.support.chat.queues import Queues
 from tests.support.chat.rows import audited
 from tests.support.pictures import PIXEL, SCRIPT, black_png, picture
+from tests.support.service_pages import build_pages
 
 PICTURE = SentFile("skull.png", PIXEL, "image/png")
 PATH = "/realm/emoji/yorick"

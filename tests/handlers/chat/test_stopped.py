@@ -15,7 +15,6 @@ from models.chat.organization.errors import RealmStopped
 from models.chat.tables import Realm
 from models.chat.uploads import removal
 from pages import chat as chat_pages
-from specd._pages.app import build_pages
 from specd.db import Database
 from tests.handlers.chat.test_every_operation import call, operations
 from tests.support.chat.answers import bad
@@ -23,6 +22,7 @@ from tests.support.chat.app import ChatApp, ChatClient, SentFile
 from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import picture
+from tests.support.service_pages import build_pages
 
 MOVING = bad("This organization is moving to another server; try again in a moment", "REALM_MOVING")
 PAGES = {"/user_uploads", "/user_avatars", "/exports"}

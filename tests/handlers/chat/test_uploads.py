@@ -13,7 +13,6 @@ from PIL import Image
 from adapters.file_store.store import StoreUnavailable
 from models.chat.common.vault import Vault
 from pages import uploads
-from specd._pages.app import build_pages
 from specd.db import Database
 from tests.support.chat.answers import DONE, bad
 from tests.support.chat.app import ChatApp, ChatClient, SentFile
@@ -22,6 +21,7 @@ from tests.support.chat.people import Cast
 from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 from tests.support.pictures import SCRIPT, black_png, picture
+from tests.support.service_pages import build_pages
 
 PATH = "/user_uploads"
 WORDS = SentFile()

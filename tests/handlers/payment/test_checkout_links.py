@@ -10,11 +10,11 @@ from flask import Flask
 from models.payment.checkout_sessions import find_checkout
 from models.payment.tables import CheckoutSession
 from pages import checkout as page
-from specd._pages.app import build_pages
 from specd.db import Database
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
 from tests.support.payment.invoices import checkout, count
+from tests.support.service_pages import build_pages
 
 SUCCESS = "https://shop.example/orders/1042?paid=1&x=%22"
 CANCEL = "http://localhost:3000/cart"
