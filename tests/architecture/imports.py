@@ -6,32 +6,14 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = (
-    *(
-        "adapters",
-        "cli",
-        "demo",
-        "handlers",
-        "models",
-        "pages",
-        "server",
-        "specs",
-        "tracing",
-        "workers",
-    ),
-    *(
-        "applications.py",
-        "base_settings.py",
-        "base_values.py",
-        "logs.py",
-        "project.py",
-        "seams.py",
-        "security_events.py",
-        "setting_values.py",
-        "settings.py",
-        "wsgi.py",
-    ),
+LIBRARY = "specd"
+"""The folder of the library; everything else of the product belongs to the two services."""
+SERVICES = (
+    *("adapters", "cli", "demo", "handlers", "models", "pages", "specs", "workers"),
+    *("setting_values.py", "settings.py", "wsgi.py"),
 )
+"""The folders and modules of the two services."""
+SHIPPED = (LIBRARY, *SERVICES)
 
 BLOCKS = frozenset({"body", "handlers", "cases", "orelse", "finalbody"})
 """The fields of a statement that contain statements."""
@@ -70,7 +52,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
             yield from ((alias.name, node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute here"
-            # `from server import context` means the module specd._engine.context.
+            # `from specd import db` means the module specd.db.
             yield from ((f"{node.module}.{alias.name}", node) for alias in node.names)
 
 

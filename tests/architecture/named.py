@@ -120,7 +120,10 @@ KINDS: dict[str, tuple[str, Exists]] = {
         rf"(?<![\w/.:-])(?!docs/decisions/\d+(?![\w-]))((?:{_TOPS})/[\w/.*<>-]*[\w/*>])",
         _is_path,
     ),
-    "module": (rf"(?<![\w/.-])((?:{_TOPS})(?:\.[a-zA-Z]\w*)+)(?![\w/])", _is_module),
+    "module": (
+        rf"(?<![\w/.-])(?!specd\.(?:env|log|yaml)\b)((?:{_TOPS})(?:\.[a-zA-Z_]\w*)+)(?![\w/])",
+        _is_module,
+    ),
     "setting": (r"\b(SPECD_[A-Z0-9_*<>]*[A-Z0-9*>])", _is_setting),
     "command": (r"(?:`|(?m:^) {4})(?:\.venv/bin/)?specd((?: [a-z][a-z-]*)+)", _is_command),
     "decision": (r"(?i:\bdecisions?[ /]\[?|docs/decisions/)(\d+)", _is_decision),

@@ -120,7 +120,7 @@ def test_names_of_every_kind_are_looked_for() -> None:
         "models/payment/gone.py has it",
         "`tests/architecture/test_gone.py` checks it",
         "`specd._db.reader.find_gone` has it",
-        "the module server.gone.engine",
+        "the module specd.gone.engine",
         "set `SPECD_GONE_URL`",
         "run `specd payment vanish`",
         "    specd chat vanish --now",

@@ -12,8 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from specd._engine.serving.app import build_app
 from specd._library_internals import LIBRARY_INTERNALS, LibraryInternalMissing
 from specd.db import Database
-
-ROOT = Path(__file__).parent.parent.parent
+from tests.architecture.imports import SHIPPED, sources
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,7 @@ def test_a_start_without_one_of_them_is_refused(
 
 def test_each_of_them_is_used() -> None:
     used = set()
-    for path in [*ROOT.glob("server/**/*.py"), *ROOT.glob("models/**/*.py")]:
+    for path in sources(*SHIPPED):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case (
