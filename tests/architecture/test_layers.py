@@ -29,8 +29,12 @@ ALLOWED: dict[str, set[str]] = {
     "specd._workers": {
         *("specd._db", "specd._logs", "specd._project", "specd._settings", "specd._tracing"),
     },
-    "specd._composition": {"specd._db", "specd._engine", "specd._project", "specd._settings"},
+    "specd._error_table": {"specd._db", "specd._engine"},
+    "specd._composition": {
+        *("specd._db", "specd._engine", "specd._error_table", "specd._project", "specd._settings"),
+    },
     "specd._applications": {
+        "specd._composition",
         *("specd._engine", "specd._logs", "specd._pages", "specd._project", "specd._settings"),
         "specd._tracing",
     },
@@ -40,7 +44,8 @@ ALLOWED: dict[str, set[str]] = {
         *("specd._release", "specd._settings", "specd._tracing", "specd._values", "specd._workers"),
     },
     "specd": {
-        *("specd._composition", "specd._engine", "specd._limits", "specd._project"),
+        *("specd._composition", "specd._db", "specd._engine", "specd._error_table"),
+        *("specd._limits", "specd._project"),
         *("specd._release", "specd._security_events", "specd._settings", "specd._tracing"),
     },
     "specd.commands": {"specd._cli"},
@@ -52,10 +57,21 @@ ALLOWED: dict[str, set[str]] = {
     "setting_values": {"specd.errors", "specd.settings"},
     "settings": {"setting_values", "specd", "specd.errors", "specd.settings"},
     "specs": set(),
-    "models": {"settings", "specd.current_caller", "specd.db", "specd.emit", "specd.errors"},
+    "models": {
+        *("settings", "specd.Refusal", "specd.current_caller", "specd.db", "specd.emit"),
+        "specd.errors",
+    },
     "adapters": {"models", "settings", "specd.errors.SettingsError"},
     "handlers": {"adapters", "models", "settings", "specd", "specd.db", "specd.errors", "specs"},
-    "workers": {"adapters", "models", "settings", "specd.db", "specd.errors", "specd.workers"},
+    "workers": {
+        "specd.Refusal",
+        "adapters",
+        "models",
+        "settings",
+        "specd.db",
+        "specd.errors",
+        "specd.workers",
+    },
     "pages": {
         *("models", "settings", "specd.SecurityEvent", "specd.db", "specd.emit", "specd.pages"),
     },
