@@ -1,4 +1,6 @@
-"""HTTP services from hand-written OpenAPI documents."""
+"""specd serves hand-written OpenAPI documents: it rejects every request that the document does
+not allow, and calls your Python function for all others.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -92,7 +92,8 @@ def listed(name: str) -> click.Command:
     help="Show the traceback of a failure. Must be the first argument.",
 )
 def specd() -> None:
-    """HTTP services, served straight from hand-written OpenAPI documents.
+    """specd serves hand-written OpenAPI documents: it rejects every request that the document does
+    not allow, and calls your Python function for all others.
 
     Settings are SPECD_* environment variables: `specd config check` lists them.
     """

@@ -12,6 +12,10 @@ ROOT = Path(__file__).parents[2]
 TUTORIAL = "docs/tutorial.md"
 ELSEWHERE = {
     TUTORIAL: "tests/live/test_tutorial.py",
+    "README.md": "tests/specd/test_readme.py",
+    "docs/engine.md": "tests/specd/test_readme.py",
+    "docs/from-connexion.md": "tests/specd/test_readme.py",
+    "docs/reference.md": "tests/specd/test_reference.py",
     "docs/backup.md": "tests/live/test_backup.py",
     "docs/fuzzing.md": "tests/contract/fuzz/test_anybody.py",
     "docs/moving.md": "tests/live/test_import.py",
@@ -24,8 +28,11 @@ BY_HAND = {
     "docs/deploy/upgrades.md": "replaces what is installed on a machine",
 }
 """Pages whose blocks no test runs, because they change the machine."""
-GUIDES = ("README.md", "benchmarks/README.md", "docs/operations.md", "docs/deploy/README.md")
-_BESIDE = [ROOT / name for name in GUIDES if not name.startswith(("docs/", "README"))]
+GUIDES = (
+    *("benchmarks/README.md", "docs/payment.md", "docs/chat.md"),
+    *("docs/operations.md", "docs/deploy/README.md"),
+)
+_BESIDE = [ROOT / name for name in GUIDES if not name.startswith("docs/")]
 _INDENTED = re.compile(r"(?:\A|\n\n)((?: {4}[^\n]*\n)(?:(?: {4}[^\n]*)?\n)*)")
 _FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _DRAWING = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
@@ -34,10 +41,8 @@ _SPECD = f"{sys.executable} -m specd._cli.main"
 
 # A block's first words -> why it is not pasted.
 LEFT_OUT = {
-    "scripts/run": "it is the demo itself, which these tests start",
-    "scripts/test": "it is this suite",
-    "import zulip": "listens for ever; tests/clients/test_readme.py runs it",
-    "import os": "needs that SDK; tests/contract/sdk/test_readme.py runs it",
+    "import zulip": "listens for ever; tests/clients/test_chat_page.py runs it",
+    "import os": "needs that SDK; tests/contract/sdk/test_payment_page.py runs it",
     "KEY=$KEY .venv/bin/specd payment listen": "runs on; tests/cli/test_payment_events.py runs it",
     "python -m benchmarks": "measures for many minutes",
     "# /etc/postfix/main.cf": "is no command: lines for the configuration of a mail server",
@@ -45,7 +50,7 @@ LEFT_OUT = {
     "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
     "kubectl apply": "needs a cluster; tests/architecture/test_kubernetes.py checks the manifests",
     "jq -": "reads a log that the operator keeps",
-    "gunicorn -c python:cli": "tests/live/test_serve.py starts it so",
+    "gunicorn -c python:specd": "tests/live/test_serve.py starts it so",
 }
 
 

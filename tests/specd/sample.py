@@ -60,14 +60,14 @@ class Sample:
         for name, value in variables.items():
             self._monkeypatch.setenv(name, value)
         service = compose(project[self.name], load_settings())
-        transport = _Transport(build_app([service]))
+        transport = Transport(build_app([service]))
         with httpx.Client(transport=transport, base_url="http://sample.test") as client:
             yield client
         if service.database is not None:
             service.database.dispose()
 
 
-class _Transport(httpx.BaseTransport):
+class Transport(httpx.BaseTransport):
     """Calls an application of this process, from code that is not asynchronous."""
 
     def __init__(self, app: Any) -> None:

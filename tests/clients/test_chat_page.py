@@ -1,4 +1,4 @@
-"""The README's client works as it stands, but for the account and the server's address."""
+"""The client on docs/chat.md works unchanged, except the account and the server's address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example in the README that uses an SDK works as it stands, but for the server's address."""
+"""The SDK example on docs/payment.md works unchanged, except the server's address."""
 
 import json
 import re
@@ -18,7 +18,7 @@ SDK = GENERATED / "payment" / "python"
 def test_the_example_makes_an_invoice(tmp_path: Path) -> None:
     if not SDK.is_dir() or not PYTHON.exists():
         pytest.skip(NOT_GENERATED)
-    section = (ROOT / "README.md").read_text().partition("## SDKs")[2].partition("\n## ")[0]
+    section = (ROOT / "docs/payment.md").read_text().partition("## An SDK")[2].partition("\n## ")[0]
     code = re.split(r"\n\n(?=\S)", section[section.index("    import os\n") :])[0]
     with payment_stage(tmp_path) as stage:
         facts = json.loads(stage.facts.read_text())
