@@ -4,8 +4,8 @@ the file `NAME.schemathesis.toml` is beside the document's: `{base}/schemathesis
 `{base}/NAME.schemathesis.toml` for further documents.
 
 Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS): they hold no
-secrets. For the same reason they may be sent with gzip: the size of a compressed answer reveals
-nothing (the attack is called BREACH).
+secrets, and the names of functions and modules are taken out. For the same reason they may be sent
+with gzip: the size of a compressed answer reveals nothing (the attack is called BREACH).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import hashlib
 import re
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +24,7 @@ import yaml
 from specd._engine.errors import MethodNotAllowed
 from specd._engine.http.cors import ANY, Cors, Sharing, is_preflight
 from specd._engine.openapi.loading import dump
-from specd._engine.openapi.union import Document
+from specd._engine.openapi.union import Document, Node
 from specd._engine.response import Headers, Response, encode
 from specd._engine.service import Service
 
@@ -36,6 +37,16 @@ _SHARED = tuple((name.decode(), value.decode()) for name, value in _FOR_ALL.stan
 _HOST = re.compile(r"[A-Za-z0-9._-]+(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
 _GZIP_HEADER = bytes((0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255))
 _ZERO = re.compile(rb"q=0(\.0*)?")
+_KEY = "x-[A-Za-z0-9-]+Func|x-(?:openapi|swagger)-router-controller"
+_NAMES = re.compile(_KEY)
+"""Extensions that name functions and modules of the service."""
+_NAMING = re.compile(
+    rf"""^[ ]+(?P<key>{_KEY}):[ ]+(?P<quote>["']?)(?P<name>[\w.:]+)(?P=quote)[ ]*(?:\#.*)?\r?\n
+    | ,[ ]*(?P<next_key>{_KEY}):[ ]*(?P<next_quote>["']?)(?P<next_name>[\w.:]+)(?P=next_quote)
+      (?=[ ]*[,}}])""".encode(),
+    re.VERBOSE,
+)
+"""Such an extension in a line of its own, or behind another key in the same line."""
 _SERVERS = re.compile(rb"^servers:.*\n(?:\n*[ \-].*\n)*", re.MULTILINE)
 
 
@@ -149,11 +160,12 @@ def published(service: Service) -> dict[str, PublishedDocument]:
     for document in service.documents:
         address = service.addresses[document.name]
         servers = document.content.get("servers", ())
+        content = _without_source_names(document.content)
         found[f"{address}.yaml"] = PublishedDocument(
-            _yaml_of(document), servers, service, "application/yaml", _write_yaml
+            _yaml_of(document, content), servers, service, "application/yaml", _write_yaml
         )
         found[f"{address}.json"] = PublishedDocument(
-            _json_of(document), servers, service, "application/json", _write_json
+            _json_of(content), servers, service, "application/json", _write_json
         )
         configuration = _configuration_of(document)
         if configuration is not None:
@@ -166,24 +178,97 @@ def published(service: Service) -> dict[str, PublishedDocument]:
     return found
 
 
-def _yaml_of(document: Document) -> _Parts:
+def _yaml_of(document: Document, content: Node) -> _Parts:
     """Return the text around the servers, which is kept as it is written where they can be found in
     it: in a block of their own.
     """
-    text = document.text or dump(document.content)
-    servers = document.content.get("servers")
+    text = _text_of(document, content)
+    servers = content.get("servers")
     if servers is None:
         return text, b"", b""
     block = _SERVERS.search(text)
     if block is None or not _reads_as(block[0], servers):
-        text = dump(document.content)
+        text = dump(content)
         block = _SERVERS.search(text)
         assert block is not None
     return text[: block.start()], block[0], text[block.end() :]
 
 
-def _json_of(document: Document) -> _Parts:
-    content = dict(document.content)
+def _text_of(document: Document, content: Node) -> bytes:
+    """Return the text of a document without what names source code, or a new text if that cannot
+    be found in it.
+    """
+    text = document.text
+    named = Counter(_source_names(document.content))
+    if not text or not named:
+        return text or dump(content)
+    found: Counter[tuple[str, str]] = Counter()
+
+    def drop(match: re.Match[bytes]) -> bytes:
+        parts = match.groupdict(b"")
+        key, name = parts["key"] + parts["next_key"], parts["name"] + parts["next_name"]
+        found[key.decode(), name.decode()] += 1
+        return b""
+
+    lines = [
+        _NAMING.sub(drop, line) if b"Func" in line or b"-controller" in line else line
+        for line in text.splitlines(keepends=True)
+    ]
+    return b"".join(lines) if found == named else dump(content)
+
+
+def _source_names(content: Node) -> Iterator[tuple[str, str]]:
+    """Yield the extensions that name source code, and what they name."""
+    for part in _parts_with_names(content):
+        yield from (
+            (str(key), str(name)) for key, name in part.items() if _NAMES.fullmatch(str(key))
+        )
+
+
+def _parts_with_names(content: Node) -> Iterator[Node]:
+    """Yield the parts of a document that may name source code: security schemes, paths and their
+    operations.
+    """
+    components = content.get("components") or {}
+    yield from filter(_is_node, (components.get("securitySchemes") or {}).values())
+    for paths in (content.get("paths"), components.get("pathItems")):
+        for item in filter(_is_node, (paths or {}).values()):
+            yield item
+            yield from filter(_is_node, item.values())
+
+
+def _is_node(part: Any) -> bool:
+    return isinstance(part, Mapping)
+
+
+def _without_source_names(content: Node) -> Node:
+    """Return the document without what names source code. Other parts are shared with it."""
+    if not any(_source_names(content)):
+        return content
+    components = dict(content.get("components") or {})
+    changed = {**content, "components": components} if components else dict(content)
+    if "securitySchemes" in components:
+        components["securitySchemes"] = _without_names(components["securitySchemes"], 1)
+    if "pathItems" in components:
+        components["pathItems"] = _without_names(components["pathItems"], 2)
+    if "paths" in content:
+        changed["paths"] = _without_names(content["paths"], 2)
+    return changed
+
+
+def _without_names(part: Any, levels: int) -> Any:
+    """Return a part of a document without names of source code, so many levels below it."""
+    if not isinstance(part, Mapping):
+        return part
+    return {
+        key: _without_names(value, levels - 1) if levels else value
+        for key, value in part.items()
+        if not _NAMES.fullmatch(str(key))
+    }
+
+
+def _json_of(content: Node) -> _Parts:
+    content = dict(content)
     if "servers" not in content:
         return encode(content), b"", b""
     first, servers = {"openapi": content.pop("openapi")}, content.pop("servers")

@@ -1,5 +1,7 @@
 """Each document says a thing once, and is published whole."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -40,13 +42,15 @@ def test_it_names_an_absolute_address(name: str) -> None:
         respond=lambda error, request_id: Response(500),
     )
     found = published_by(service)
+    names = r", \"x-\w+Func\": \"[\w.]+\""
+    public = json.loads(re.sub(names, "", json.dumps(document.content)))
     for published in (found["/v1/openapi.yaml"], found["/v1/openapi.json"]):
         body = published.respond("GET", {b"host": b"api.example"}).body
         content = yaml.load(body, Loader=yaml.CSafeLoader)
         (server,) = content["servers"]
         assert server["url"].startswith("http://api.example")
         assert not server["url"].endswith("/")
-        assert {**content, "servers": document.content["servers"]} == document.content
+        assert {**content, "servers": document.content["servers"]} == public
 
 
 @pytest.mark.parametrize("name", project.documents)

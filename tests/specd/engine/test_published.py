@@ -11,7 +11,15 @@ import yaml
 from specd._engine.http.browsers import Origins
 from specd._engine.openapi.union import Document
 from specd._engine.serving.documents import accepts_gzip
-from tests.specd.engine.services import SHOP, SHOP_TEXT, shop
+from tests.specd.engine.services import (
+    PUBLISHED,
+    PUBLISHED_TEXT,
+    SHOP_TEXT,
+    document,
+    operation,
+    serve,
+    shop,
+)
 
 HOST = [("Host", "api.example:8443")]
 
@@ -74,7 +82,7 @@ def test_the_rest_of_the_text_is_kept(block: bytes) -> None:
     text = SHOP_TEXT.replace(b"servers:\n  - url: /shop\n", block)
     assert text != SHOP_TEXT or block == b"servers:\n  - url: /shop\n"
     read = yaml.safe_load(shop(**written(text)).get("/openapi.yaml", headers=HOST).body)
-    assert read == {**SHOP, "servers": [{"url": "http://api.example:8443/shop"}]}
+    assert read == {**PUBLISHED, "servers": [{"url": "http://api.example:8443/shop"}]}
 
 
 def test_each_address_has_an_etag_of_its_own() -> None:
@@ -90,10 +98,111 @@ def test_each_address_has_an_etag_of_its_own() -> None:
 
 
 def test_a_document_without_servers_gets_none() -> None:
-    text = SHOP_TEXT.replace(b"servers:\n  - url: /shop\n", b"")
+    text, expected = (
+        each.replace(b"servers:\n  - url: /shop\n", b"") for each in (SHOP_TEXT, PUBLISHED_TEXT)
+    )
     client = shop(**written(text))
-    assert client.get("/openapi.yaml", headers=HOST).body == text
+    assert client.get("/openapi.yaml", headers=HOST).body == expected
     assert "servers" not in client.get("/openapi.json", headers=HOST).json
+
+
+CHECK = "tests.specd.engine.shop.auth.key"
+SCHEMES = {
+    "key": {"type": "apiKey", "in": "header", "name": "X-Key", "x-apikeyInfoFunc": CHECK},
+    "login": {"type": "http", "scheme": "basic", "x-basicInfoFunc": CHECK, "x-note": "kept"},
+    "open": {
+        "type": "oauth2",
+        "flows": {},
+        "x-tokenInfoFunc": CHECK,
+        "x-scopeValidateFunc": CHECK,
+        "description": "Kept.",
+    },
+}
+
+
+class TestNamesOfSourceCode:
+    """Published documents name no function and no module."""
+
+    CONTENT = document(
+        {
+            "/a": {
+                "get": operation("read", **{"x-openapi-router-controller": "made_things.things"}),
+                "x-swagger-router-controller": "made_things.things",
+                "parameters": [],
+            }
+        },
+        securitySchemes=SCHEMES,
+    )
+    EXAMPLE = "An example:\n  x-apikeyInfoFunc: other.check\n"
+
+    def published(self, text: bytes = b"") -> tuple[bytes, Any]:
+        content = yaml.safe_load(text) if text else self.CONTENT
+        client = serve(
+            {},
+            {"read": lambda ctx: {}},
+            documents=[Document("made", content, text)],
+            base_path="/t",
+        )
+        answer = client.get("/openapi.yaml").body
+        assert yaml.safe_load(answer) == client.get("/openapi.json").json
+        return answer, yaml.safe_load(answer)
+
+    def check(self, published: Any, **schemes: Any) -> None:
+        assert published["paths"]["/a"].keys() == {"get", "parameters"}
+        assert published["paths"]["/a"]["get"].keys() == operation("read").keys()
+        expected = {
+            "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
+            "login": {"type": "http", "scheme": "basic", "x-note": "kept"},
+            "open": {"type": "oauth2", "flows": {}, "description": "Kept."},
+        }
+        assert published["components"]["securitySchemes"] == expected
+
+    def test_are_taken_out(self) -> None:
+        text, content = self.published()
+        self.check(content)
+        assert b"made_things" not in text
+
+    @pytest.mark.parametrize("flow", [False, None, True])
+    @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+    def test_are_taken_out_of_the_text(self, flow: bool | None, end: bytes) -> None:
+        """In block style, flow style, and both."""
+        text = yaml.safe_dump(self.CONTENT, default_flow_style=flow, sort_keys=False, width=9999)
+        text = text.replace("x-note: kept", '"x-note": kept')
+        written = b"# Kept too.\n" + text.encode().replace(b"\n", end)
+        published, content = self.published(written)
+        self.check(content)
+        assert b"made_things" not in published
+        assert published.startswith(b"# Kept too.")
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b"x-apikeyInfoFunc: 'tests.specd.engine.shop.auth.key'  # Here.",
+            b'x-apikeyInfoFunc:   "tests.specd.engine.shop.auth.key"',
+            b"x-apikeyInfoFunc:\n        tests.specd.engine.shop.auth.key",
+            b"'x-apikeyInfoFunc': tests.specd.engine.shop.auth.key",
+            b"? x-apikeyInfoFunc\n      : tests.specd.engine.shop.auth.key",
+        ],
+    )
+    def test_are_taken_out_however_they_are_written(self, line: bytes) -> None:
+        text = yaml.safe_dump(self.CONTENT, sort_keys=False, width=9999).encode()
+        changed = text.replace(b"x-apikeyInfoFunc: " + CHECK.encode(), line)
+        assert changed != text
+        published, content = self.published(changed)
+        self.check(content)
+        assert b"InfoFunc" not in published
+
+    def test_in_other_places_are_text(self) -> None:
+        info = {"title": "Made", "version": "1", "description": self.EXAMPLE}
+        content = {**self.CONTENT, "info": info}
+        text = yaml.safe_dump(content, default_style=None, sort_keys=False, width=9999).encode()
+        _, published = self.published(text)
+        self.check(published)
+        assert published["info"] == info
+
+    def test_text_without_any_is_published_byte_for_byte(self) -> None:
+        text = b"# A.\n" + yaml.safe_dump(document({})).encode() + b"# x-apikeyInfoFunc: a\n"
+        assert self.published(text)[0] == text
 
 
 class TestCompression:
