@@ -73,25 +73,8 @@ CHAT_QUOTAS: Mapping[str, Quota] = {
     ),
 }
 """The quotas of models/chat/common/quotas.py. Each has a variable of its own."""
-
 DAY_S = 86_400
-RETENTIONS: Mapping[str, tuple[int, str]] = {
-    "idempotency": (7, "Minimum retention of idempotency keys."),
-    "expired": (1, "Retention of expired checkout sessions and email confirmations."),
-    "payment_event": (
-        30,
-        "Retention of payment events, which merchants read and webhooks deliver.",
-    ),
-    "chat_known_place": (90, "Retention of the addresses that each user has signed in from."),
-    "mail": (30, "Retention of mail that was sent or failed permanently."),
-    "chat_archive": (30, "Retention of deleted chat messages, which allows manual restoration."),
-    "chat_event": (1, "Retention of chat events with their contents."),
-    "chat_detached_upload": (35, "Retention of uploaded files that no message shows."),
-    "chat_scheduled": (7, "Retention of the records of scheduled chat messages that were sent."),
-    "chat_export": (30, "Retention of export archives."),
-    "chat_audit": (730, "Retention of the chat audit log."),
-}
-"""For each kind of row the default in days, and the help text. Each has a variable of its own."""
+MAX_RETENTION_S = 10 * 365 * DAY_S
 
 
 class Settings(BaseSettings):
@@ -284,12 +267,14 @@ class Settings(BaseSettings):
     checkout_lifetime_s: int = setting(
         "Maximum lifetime of a checkout session.", default=1800, minimum=1, maximum=31_536_000
     )
-    retention_s: Mapping[str, int] = setting_for_each(
-        {
-            name: setting(help, default=days * DAY_S, minimum=1, maximum=315_360_000)
-            for name, (days, help) in RETENTIONS.items()
-        },
-        variable="{}_retention_s",
+    chat_detached_upload_retention_s: int = setting(
+        "Retention of uploaded files that no message shows.",
+        default=35 * DAY_S,
+        minimum=1,
+        maximum=MAX_RETENTION_S,
+    )
+    chat_export_retention_s: int = setting(
+        "Retention of export archives.", default=30 * DAY_S, minimum=1, maximum=MAX_RETENTION_S
     )
     chat_quotas: Mapping[str, int] = setting_for_each(
         {

@@ -74,7 +74,7 @@ def export(
             settings.chat_export_dir,
             build_file_store(settings),
             public_url=settings.public_url,
-            retention=timedelta(seconds=settings.retention_s["chat_export"]),
+            retention=timedelta(seconds=settings.chat_export_retention_s),
             stopping=threading.Event(),
             listener=lambda done, total: bar.update(task, completed=done, total=total),
         )

@@ -48,7 +48,8 @@ class Service:
     each tag. Other parts are used if they exist: a table of errors (`NAME.errors:errors`), tables
     (`NAME.models`) and migrations (`NAME/migrations`), which give the service a database, the
     wiring (`NAME.wiring`), workers (`NAME.workers`), pages (`NAME.pages`), and commands
-    (`NAME.commands`). A field names another place: a file or folder below the root of the project,
+    (`NAME.commands`), and the `Policy` of old rows (`NAME.retention:retention`). A field names
+    another place: a file or folder below the root of the project,
     a module, or an object as `module:attribute`.
 
     The first of `documents` has the name of the service, the others are named like their files.
@@ -74,6 +75,7 @@ class Service:
     heartbeats: str = ""
     secret: str = ""
     diagnose: str = ""
+    retention: str = ""
     cors: Cors | None = None
 
     def __post_init__(self) -> None:
@@ -92,10 +94,10 @@ class Service:
             "migrations": self.migrations
             or (f"{name}/migrations" if (root / name / "migrations").is_dir() else ""),
         }
-        for part in ("errors", "models", "wiring", "workers", "pages", "commands"):
+        for part in ("errors", "models", "wiring", "workers", "pages", "commands", "retention"):
             module = f"{name}.{part}" if _has_module(root / name / part) else ""
-            if part == "errors" and module:
-                module += ":errors"
+            if part in ("errors", "retention") and module:
+                module += f":{part}"
             found[part] = getattr(self, part) or module
         return replace(self, **found)
 

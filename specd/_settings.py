@@ -42,6 +42,8 @@ from specd._values import (
 PREFIX = "SPECD_"
 TEST_PREFIX = "SPECD_TEST_"
 FILE = "_FILE"
+DAY_S = 86_400
+MAX_RETENTION_S = 10 * 365 * DAY_S
 
 REMOVED: Mapping[str, str] = {}
 """Variables of earlier releases without an effect now -> what to do instead, as a sentence. During
@@ -97,7 +99,7 @@ class Variable:
 
     def value_in(self, settings: "Settings") -> Any:
         value = getattr(settings, self.field)
-        return value[self.key] if self.key else value
+        return value.get(self.key, self.default) if self.key else value
 
 
 def _written(value: object) -> str:
@@ -197,6 +199,29 @@ def setting_for_each(
     """
     find = settings if callable(settings) else lambda: settings
     return field(default_factory=dict, repr=False, metadata={"each": find, "variable": variable})
+
+
+def find_periods() -> Mapping[str, int]:
+    """Return the setting of each period in the rules of retention of the project's services. Raise
+    ValueError for a period with two defaults.
+    """
+    rules: dict[str, list[Any]] = {}
+    for service in current().services:
+        if service.retention:
+            for rule in find_object(service.retention).rules:
+                if rule.period is not None:
+                    rules.setdefault(rule.period, []).append(rule)
+    found = {}
+    for period, named in rules.items():
+        days = {rule.days for rule in named}
+        if len(days) > 1:
+            raise ValueError(f"rules of retention give {period} several defaults: {sorted(days)}")
+        tables = ", ".join(dict.fromkeys(rule.table for rule in named))
+        help = next((rule.help for rule in named if rule.help), f"Retention of rows of {tables}.")
+        found[period] = setting(
+            help, default=round(days.pop() * DAY_S), minimum=1, maximum=MAX_RETENTION_S
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -327,7 +352,12 @@ class Settings:
         "Enable development features; rejected on an address that other machines can reach.",
         default=False,
     )
-    retention_s: Mapping[str, int] = setting_for_each({}, "{}_retention_s")
+    retention_s: Mapping[str, int] = field(
+        default_factory=dict,
+        repr=False,
+        metadata={"each": find_periods, "variable": "{}_retention_s", "is_late": True},
+    )
+    """The periods of the services' rules of retention that differ from their defaults."""
 
     def __init_subclass__(cls, *, prefix: str = PREFIX) -> None:
         super().__init_subclass__()
@@ -363,7 +393,7 @@ class Settings:
     def _fill_mappings(self) -> None:
         """Add the defaults of entries that are not set."""
         for f in fields(self):
-            if "each" in f.metadata:
+            if "each" in f.metadata and "is_late" not in f.metadata:
                 defaults = {key: each.default for key, each in f.metadata["each"]().items()}
                 self._derive(**{f.name: defaults | dict(getattr(self, f.name))})
 
@@ -418,10 +448,14 @@ class Settings:
         return cls._prefixes.get(name, PREFIX) + name.upper()
 
     @classmethod
-    def variables(cls) -> dict[str, Variable]:
-        """Return name -> variable, in the order of the fields and of their entries."""
+    def variables(cls, *, with_periods: bool = True) -> dict[str, Variable]:
+        """Return name -> variable, in the order of the fields and of their entries. With the
+        periods of retention, which import the tables of all services.
+        """
         types, found = get_type_hints(cls), {}
         for f in fields(cls):
+            if "is_late" in f.metadata and not with_periods:
+                continue
             prefix = cls._prefixes.get(f.name, PREFIX)
             for name, key, declared in _declared(f):
                 kind = types[f.name] if declared is f else get_args(types[f.name])[1]
@@ -437,12 +471,14 @@ class Settings:
         `SettingsError` for an unknown variable, a bad value, and one that is unsafe with the
         others.
         """
-        by_name = cls.variables()
+        by_name = cls.variables(with_periods=False)
         environ = with_secret_files(os.environ if env is None else env, by_name)
         prefixes = (PREFIX, *cls._prefixes.values())
         for name in sorted(environ):
             if not name.startswith(prefixes) or name.startswith(TEST_PREFIX) or name in REMOVED:
                 continue
+            if name not in (*by_name, ROOT_VARIABLE):
+                by_name = cls.variables()
             if name not in (*by_name, ROOT_VARIABLE):
                 raise SettingsError(f"{name} is not a setting: {_hint(name, by_name)}.")
         values: dict[str, Any] = {}

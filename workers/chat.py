@@ -9,7 +9,6 @@ from adapters.mail.wiring import build_mailer
 from adapters.webhooks.sender import ANSWER_READ, WebhookSender
 from models.chat.common.vault import Vault
 from models.chat.identity.api_keys import load_secrets
-from models.chat.retention import POLICY
 from settings import Settings
 from specd.workers import Worker, WorkerContext
 from workers.backlog import message_removals, stale_search
@@ -29,11 +28,6 @@ LONGEST_EXPORT_S = 12 * 3600.0
 UPLOADS_EVERY_S = 1.0
 SEARCH_EVERY_S = 0.5
 REMOVAL_EVERY_S = 0.5
-
-
-def chat_retention(context: WorkerContext[Settings]) -> Worker:
-    """Deletes the chat service's old rows; any number of processes share the work."""
-    return context.delete_expired("chat_retention", POLICY)
 
 
 def scheduled_delivery(context: WorkerContext[Settings]) -> Worker:
@@ -102,7 +96,7 @@ def exports(context: WorkerContext[Settings]) -> Worker:
         settings.chat_export_dir,
         build_file_store(settings),
         public_url=settings.public_url,
-        retention=timedelta(seconds=settings.retention_s["chat_export"]),
+        retention=timedelta(seconds=settings.chat_export_retention_s),
         stopping=context.pool.stopping,
     )
     return Worker(
@@ -122,7 +116,7 @@ def uploads(context: WorkerContext[Settings]) -> Worker:
         context.clock,
         build_file_store(settings),
         settings.chat_upload_dir / ARRIVING,
-        retention=timedelta(seconds=settings.retention_s["chat_detached_upload"]),
+        retention=timedelta(seconds=settings.chat_detached_upload_retention_s),
         rest=context.pool.stopping.wait,
     )
     return Worker("uploads", worker.try_work_one, poll_s=UPLOADS_EVERY_S, niceness=NICENESS)
@@ -130,7 +124,6 @@ def uploads(context: WorkerContext[Settings]) -> Worker:
 
 WORKERS: Mapping[str, Callable[[WorkerContext[Settings]], Worker]] = {
     "bot_webhooks": bot_webhooks,
-    "chat_retention": chat_retention,
     "exports": exports,
     "message_removal": message_removal,
     "outbox": outbox,

@@ -16,7 +16,6 @@ from adapters.webhooks.sender import WebhookSender
 from models.payment import receivers
 from models.payment.expiry import try_expire_some
 from models.payment.leases import watcher_of
-from models.payment.retention import POLICY
 from models.payment.test_helpers import faults
 from models.payment.test_helpers.faults import Fault, Kind
 from models.payment.webhooks.queue import Message
@@ -137,11 +136,6 @@ def expire_invoices(database: Database, clock: Clock, *, limit: int = EXPIRED_AT
     return database.run(lambda session: try_expire_some(session, now=now, limit=limit))
 
 
-def payment_retention(context: WorkerContext[Settings]) -> Worker:
-    """Deletes the payment service's old rows; any number of processes share the work."""
-    return context.delete_expired("payment_retention", POLICY)
-
-
 def webhooks(context: WorkerContext[Settings]) -> Worker:
     """Posts events to webhook endpoints; any number of processes share the endpoints."""
     settings = context.settings
@@ -190,7 +184,6 @@ def scenario_runs(context: WorkerContext[Settings]) -> Worker:
 WORKERS: Mapping[str, Callable[[WorkerContext[Settings]], Worker]] = {
     "chain_watcher": chain_watcher,
     "invoice_expiry": invoice_expiry,
-    "payment_retention": payment_retention,
     "scenario_runs": scenario_runs,
     "webhooks": webhooks,
 }

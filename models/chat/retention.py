@@ -27,25 +27,51 @@ POLICY = Policy(
     rules=(
         # By days that organizations and channels choose.
         Rule("message", None, try_expire_some),
-        older_than(MessageArchive.archived_at, "chat_archive"),
-        older_than(EventQueue.expires_at, "expired"),
+        older_than(
+            MessageArchive.archived_at,
+            "chat_archive",
+            days=30,
+            help="Retention of deleted chat messages, which allows manual restoration.",
+        ),
+        older_than(EventQueue.expires_at, "expired", days=1),
         Rule("event", None, forget_ephemeral_events),
-        Rule("event", "chat_event", forget_events),
-        first_in_first_out(AuditLog.at, "chat_audit"),
-        older_than(IdempotencyKey.created_at, "idempotency"),
-        older_than(Outbox.closed_at, "mail", only=Outbox.state.in_([MAILED, DEAD])),
-        older_than(EmailChange.expires_at, "expired"),
-        older_than(Invitation.expires_at, "expired"),
+        Rule(
+            "event",
+            "chat_event",
+            forget_events,
+            days=1,
+            help="Retention of chat events with their contents.",
+        ),
+        first_in_first_out(
+            AuditLog.at, "chat_audit", days=730, help="Retention of the chat audit log."
+        ),
+        older_than(IdempotencyKey.created_at, "idempotency", days=7),
+        older_than(
+            Outbox.closed_at,
+            "mail",
+            days=30,
+            help="Retention of mail that was sent or failed permanently.",
+            only=Outbox.state.in_([MAILED, DEAD]),
+        ),
+        older_than(EmailChange.expires_at, "expired", days=1),
+        older_than(Invitation.expires_at, "expired", days=1),
         # Literal, or neither database uses the partial index.
         older_than(
             ScheduledMessage.scheduled_at,
             "chat_scheduled",
+            days=7,
+            help="Retention of the records of scheduled chat messages that were sent.",
             only=ScheduledMessage.state == literal(DELIVERED, literal_execute=True),
         ),
-        older_than(AttemptCount.arrival_at, "expired"),
-        older_than(SpentLink.ends_at, "expired"),
-        older_than(BrowserSession.ends_at, "expired"),
-        older_than(KnownPlace.last_at, "chat_known_place"),
+        older_than(AttemptCount.arrival_at, "expired", days=1),
+        older_than(SpentLink.ends_at, "expired", days=1),
+        older_than(BrowserSession.ends_at, "expired", days=1),
+        older_than(
+            KnownPlace.last_at,
+            "chat_known_place",
+            days=90,
+            help="Retention of the addresses that each user has signed in from.",
+        ),
     ),
     permanent={
         "realm": "an organization",

@@ -20,21 +20,39 @@ _HAS_ATTEMPTS = exists().where(WebhookAttempt.endpoint_id == WebhookEndpoint.id)
 POLICY = Policy(
     rules=(
         # The key of an invoice that is still open is needed however old it is.
-        older_than(IdempotencyKey.created_at, "idempotency", only=~_IS_OPEN),
-        older_than(CheckoutSession.expires_at, "expired"),
-        older_than(SimulatedFault.created_at, "expired"),
-        older_than(ScenarioRun.created_at, "payment_event"),
+        older_than(
+            IdempotencyKey.created_at,
+            "idempotency",
+            days=7,
+            help="Minimum retention of idempotency keys.",
+            only=~_IS_OPEN,
+        ),
+        older_than(
+            CheckoutSession.expires_at,
+            "expired",
+            days=1,
+            help="Retention of expired checkout sessions and email confirmations.",
+        ),
+        older_than(SimulatedFault.created_at, "expired", days=1),
+        older_than(
+            ScenarioRun.created_at,
+            "payment_event",
+            days=30,
+            help="Retention of payment events, which merchants read and webhooks deliver.",
+        ),
         first_in_first_out(
             Event.at,
             "payment_event",
+            days=30,
             note=event_list.note_gone,
             noted=(Event.project_id, Event.id),
         ),
-        first_in_first_out(WebhookDelivery.created_at, "payment_event"),
-        first_in_first_out(WebhookAttempt.at, "payment_event"),
+        first_in_first_out(WebhookDelivery.created_at, "payment_event", days=30),
+        first_in_first_out(WebhookAttempt.at, "payment_event", days=30),
         older_than(
             WebhookEndpoint.deleted_at,
             "payment_event",
+            days=30,
             only=~_HAS_DELIVERIES & ~_HAS_ATTEMPTS,
         ),
         # By number of blocks: what a reorganisation can no longer reach.

@@ -6,8 +6,8 @@ reason. A worker follows the rules (specd/_workers/retention.py); a test reads t
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypeVar, cast
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Select, Table, delete, literal, select, tuple_
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -15,25 +15,48 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 N = TypeVar("N")
 Delete = Callable[[Session, datetime, int], bool]
 """Deletes up to so many rows that are older than a time; returns whether there were any."""
+DAY_S = 86_400
+
+
+class HasPeriods(Protocol):
+    """The settings with the periods that an operator has set."""
+
+    @property
+    def retention_s(self) -> Mapping[str, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """The rule by which old rows of one table are deleted.
 
-    `setting` is the key of `Settings.retention_s`, or None if the age of a row does not decide.
+    `period` is a name for how long rows are kept, by default so many `days`. An operator sets
+    another number of seconds in the variable that is named after it: `events` in
+    `SPECD_EVENTS_RETENTION_S`. Rules with the same period have the same `days`. `help` explains the
+    variable to operators. The period is None if the age of a row does not decide.
+
     `delete_expired(session, before, limit)` deletes a batch of rows that are older than `before`
     and returns whether there were any. It skips locked rows, so that workers share the work.
     """
 
     table: str
-    setting: str | None
+    period: str | None
     delete_expired: Delete
+    days: float = 0
+    help: str = ""
+
+    def retention(self, settings: HasPeriods) -> timedelta:
+        """Return how long the rows are kept."""
+        if self.period is None:
+            return timedelta(0)
+        return timedelta(seconds=settings.retention_s.get(self.period, self.days * DAY_S))
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How long a service keeps its rows.
+
+    The service names it as its `retention`, and a worker with the name SERVICE_retention follows
+    it.
 
     `rules` delete old rows. `permanent` maps each other table that contains a time to the reason
     why its rows stay.
@@ -44,11 +67,17 @@ class Policy:
 
 
 def older_than(
-    age: InstrumentedAttribute[Any], setting: str, *, only: ColumnElement[bool] | None = None
+    age: InstrumentedAttribute[Any],
+    period: str,
+    *,
+    days: float,
+    help: str = "",
+    only: ColumnElement[bool] | None = None,
 ) -> Rule:
     """Return the rule that deletes rows whose time in the column `age` is too long ago.
 
-    The column requires an index. With the condition `only`, other rows stay.
+    Rows are kept for so many `days`, unless an operator sets another time for the `period` (see
+    `Rule`). The column requires an index. With the condition `only`, other rows stay.
     """
     table = cast(Table, age.class_.__table__)
     column = table.c[age.key]
@@ -60,13 +89,15 @@ def older_than(
         old = old.order_by(column).limit(limit).with_for_update(of=table, skip_locked=True)
         return bool(_delete(session, table, old))
 
-    return Rule(table.name, setting, delete_expired)
+    return Rule(table.name, period, delete_expired, days, help)
 
 
 def first_in_first_out(
     age: InstrumentedAttribute[Any],
-    setting: str,
+    period: str,
     *,
+    days: float,
+    help: str = "",
     note: Callable[[Session, Sequence[N]], None] | None = None,
     noted: Sequence[InstrumentedAttribute[Any]] = (),
 ) -> Rule:
@@ -87,7 +118,7 @@ def first_in_first_out(
             note(session, cast(Sequence[N], gone))
         return bool(gone)
 
-    return Rule(table.name, setting, delete_expired)
+    return Rule(table.name, period, delete_expired, days, help)
 
 
 def _delete(

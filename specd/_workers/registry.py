@@ -8,17 +8,29 @@ from importlib import import_module
 from specd import _logs as logs
 from specd._db.clock import Clock
 from specd._db.database import Database
-from specd._project import current
+from specd._project import Service, current, find_object
 from specd._settings import Settings
 from specd._workers.context import WorkerContext, WorkerFactory
 from specd._workers.heartbeats import expect_workers, find_table, heartbeats_of
 from specd._workers.jobs import find_workers
 from specd._workers.loop import WorkerPool
+from specd._workers.retention import make_retention
+
+
+def find_all(service: Service) -> dict[str, WorkerFactory]:
+    """Return the workers of a service by name: its own, and the one that deletes old rows."""
+    found = find_workers(import_module(service.workers)) if service.workers else {}
+    if service.retention:
+        name = f"{service.name}_retention"
+        if name in found:
+            raise ValueError(f"{service.workers} and the library both have a worker {name}")
+        policy = find_object(service.retention)
+        found[name] = partial(make_retention, name=name, policy=policy)
+    return found
+
 
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
-    each.name: find_workers(import_module(each.workers))
-    for each in current().services
-    if each.workers
+    each.name: workers for each in current().services if (workers := find_all(each))
 }
 """Service -> its workers, which need that service's database and no other."""
 

@@ -7,6 +7,7 @@ SQLite.
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import structlog
 
@@ -14,9 +15,13 @@ from specd._db.clock import Clock
 from specd._db.database import Database
 from specd._db.retention import Policy, Rule
 from specd._settings import Settings
+from specd._workers.context import WorkerContext
+from specd._workers.loop import Worker
 
 BATCH = 200
 EVERY_S = 60.0
+NICENESS = 10
+"""Deleting is less urgent than requests."""
 
 
 class Retention:
@@ -38,7 +43,7 @@ class Retention:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._rules = [(rule, _retention_of(rule, settings)) for rule in policy.rules]
+        self._rules = [(rule, rule.retention(settings)) for rule in policy.rules]
         self._rest = rest
         self._batch = batch
         self._log = structlog.get_logger("retention")
@@ -61,5 +66,9 @@ class Retention:
         return was_any
 
 
-def _retention_of(rule: Rule, settings: Settings) -> timedelta:
-    return timedelta(seconds=settings.retention_s[rule.setting] if rule.setting else 0)
+def make_retention(context: WorkerContext[Any], name: str, policy: Policy) -> Worker:
+    """Return the worker of this name that deletes old rows as the policy says."""
+    worker = Retention(
+        context.database, context.clock, policy, context.settings, rest=context.pool.stopping.wait
+    )
+    return Worker(name, worker.try_delete_some, poll_s=EVERY_S, niceness=NICENESS)

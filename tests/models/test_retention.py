@@ -1,5 +1,7 @@
 """What is kept for ever is so by a decision, and whatever is not has a rule that takes it away."""
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import MetaData
 
@@ -9,8 +11,9 @@ from models.chat.base import ChatBase
 from models.chat.retention import POLICY as CHAT
 from models.payment.base import PaymentBase
 from models.payment.retention import POLICY as PAYMENT
-from settings import RETENTIONS
+from settings import Settings
 from specd.db import Policy, UtcMs
+from specd.errors import SettingsError
 
 SERVICES = pytest.mark.parametrize(
     ("metadata", "policy"),
@@ -29,7 +32,7 @@ def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
         if any(isinstance(column.type, UtcMs) for column in table.columns)
     }
     ruled = [rule.table for rule in policy.rules]
-    timed = [rule.table for rule in policy.rules if rule.setting is not None]
+    timed = [rule.table for rule in policy.rules if rule.period is not None]
     assert len(set(timed)) == len(timed), "one rule by time per table"
     assert set(ruled) & policy.permanent.keys() == set()
     assert set(ruled) | policy.permanent.keys() == dated
@@ -37,14 +40,28 @@ def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
 
 
 @SERVICES
-def test_each_rule_has_a_setting(metadata: MetaData, policy: Policy) -> None:
-    named = {rule.setting for rule in policy.rules if rule.setting is not None}
-    assert named <= RETENTIONS.keys()
-    others = [rule.table for rule in policy.rules if rule.setting is None]
+def test_each_rule_has_a_period(metadata: MetaData, policy: Policy) -> None:
+    assert all(rule.days > 0 for rule in policy.rules if rule.period is not None)
+    others = [rule.table for rule in policy.rules if rule.period is None]
     assert others in (["message", "event"], ["chain_block"]), "rules by another measure"
 
 
-def test_each_setting_of_retention_is_used() -> None:
-    named = {rule.setting for policy in (CHAT, PAYMENT) for rule in policy.rules if rule.setting}
-    others = {"chat_export", "chat_detached_upload"}
-    assert RETENTIONS.keys() - named == others, "those are the workers exports' and uploads'"
+def test_each_period_has_a_variable_with_its_default() -> None:
+    described = {line.variable: line for line in Settings().describe({})}
+    for policy in (CHAT, PAYMENT):
+        for rule in policy.rules:
+            if rule.period is not None:
+                line = described[f"SPECD_{rule.period.upper()}_RETENTION_S"]
+                assert line.value == line.default == str(rule.days * 86_400)
+                assert rule.retention(Settings()) == timedelta(days=rule.days)
+
+
+def test_variable_changes_the_period() -> None:
+    settings = Settings.from_env({"SPECD_PAYMENT_EVENT_RETENTION_S": "60"})
+    kept_for = {rule.table: rule.retention(settings) for rule in PAYMENT.rules}
+    assert kept_for["webhook_attempt"] == kept_for["event"] == timedelta(minutes=1)
+    assert kept_for["checkout_session"] == timedelta(days=1)
+    with pytest.raises(SettingsError, match="whole number from 1 to 315360000"):
+        Settings.from_env({"SPECD_PAYMENT_EVENT_RETENTION_S": "0"})
+    with pytest.raises(SettingsError, match="did you mean SPECD_PAYMENT_EVENT_RETENTION_S"):
+        Settings.from_env({"SPECD_PAYMENT_EVENTS_RETENTION_S": "60"})

@@ -44,9 +44,9 @@ from workers.periodic import PeriodicStep
 
 SETTINGS = Settings()
 MS = timedelta(milliseconds=1)
-CHAT_RULES = [rule.table for rule in CHAT.rules if rule.setting is not None]
+CHAT_RULES = [rule.table for rule in CHAT.rules if rule.period is not None]
 ENDPOINT_ID = "00000000-0000-4000-8000-00000000000e"
-PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.setting is not None]
+PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.period is not None]
 AGES = {
     "attempt_count": "arrival_at",
     "browser_session": "ends_at",
@@ -88,9 +88,8 @@ class Store:
         return AGES.get(name, "created_at" if "created_at" in self.table(name).c else "at")
 
     def kept_for(self, name: str) -> timedelta:
-        (rule,) = (rule for rule in policy_of(self.policy, name).rules if rule.setting is not None)
-        assert rule.setting is not None
-        return timedelta(seconds=SETTINGS.retention_s[rule.setting])
+        (rule,) = (rule for rule in policy_of(self.policy, name).rules if rule.period is not None)
+        return rule.retention(SETTINGS)
 
     def add(self, name: str, at: datetime, **more: Any) -> None:
         """A row whose age is `at`; every other column holds what fits it."""
@@ -290,7 +289,7 @@ class TestChat:
         kept = chat.post("/messages", **to, content="what stays")["id"]
         as_cordelia.delete(f"/messages/{message_id}")
         assert self.mentions(database, "draft") > 0
-        clock.advance(seconds=SETTINGS.retention_s["chat_archive"] + 1)
+        clock.advance(seconds=30 * 86_400 + 1)
         worker = chat_store.worker(batch=100)
         while worker.try_delete_some():
             pass
