@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from specd._composition import service_from_settings
     from specd._db.errors import Refusal
     from specd._engine.context import Context
-    from specd._engine.error_docs import Failure, describe, help_link
     from specd._engine.files import File, FileIntake
     from specd._engine.http.cors import Cors
     from specd._engine.http.proxies import network_of, place_of
@@ -43,7 +42,6 @@ _MODULES = {
     "Context": "specd._engine.context",
     "Cors": "specd._engine.http.cors",
     "ErrorTable": "specd._error_table",
-    "Failure": "specd._engine.error_docs",
     "File": "specd._engine.files",
     "FileIntake": "specd._engine.files",
     "Gauge": "specd._engine.service",
@@ -64,10 +62,8 @@ _MODULES = {
     "SharedTable": "specd._engine.rate_limit",
     "before_transaction": "specd._engine.phases",
     "current_caller": "specd._security_events",
-    "describe": "specd._engine.error_docs",
     "emit": "specd._security_events",
     "encode": "specd._engine.response",
-    "help_link": "specd._engine.error_docs",
     "network_of": "specd._engine.http.proxies",
     "open_limit_store": "specd._limits.wiring",
     "parse_pairs": "specd._engine.http.queries",
@@ -86,7 +82,6 @@ __all__ = [
     "Context",
     "Cors",
     "ErrorTable",
-    "Failure",
     "File",
     "FileIntake",
     "Gauge",
@@ -108,10 +103,8 @@ __all__ = [
     "SharedTable",
     "before_transaction",
     "current_caller",
-    "describe",
     "emit",
     "encode",
-    "help_link",
     "network_of",
     "open_limit_store",
     "parse_pairs",

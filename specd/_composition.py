@@ -1,6 +1,8 @@
 """Puts a service together: what its places and the settings say, and what its wiring adds."""
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +15,7 @@ from specd._db.folders import find_problem
 from specd._db.revisions import has_usable_schema
 from specd._engine import service as engine
 from specd._engine.document.checking import published
+from specd._engine.error_docs import Failure
 from specd._engine.http.browsers import Origins
 from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document, unite
@@ -66,8 +69,10 @@ def service_from_settings(
         database = Database.for_service(name, settings)
     if "base_path" not in own:
         own["base_path"] = base_path_of(documents[0].content)
+    errors = find_errors(entry)
     if "respond" not in own:
-        own["respond"] = find_errors(entry).fitted_to(unite(name, documents)).respond
+        own["respond"] = errors.fitted_to(unite(name, documents)).respond
+        own["list_failures"] = partial(list_failures, entry)
     if "require_role" not in own:
         own["require_role"] = _find_role_check(entry)
 
@@ -89,6 +94,7 @@ def service_from_settings(
         body_timeout_s=settings.body_read_timeout_s,
         answer_timeout_s=settings.answer_read_timeout_s,
         validate_responses=settings.validate_responses,
+        security_events=errors.security_events,
         origins=Origins(settings.public_url, settings.allowed_origins, entry.cors),
         **{"public_url": settings.published_url, **own},
     )
@@ -104,7 +110,14 @@ def find_documents(service: Service) -> Iterator[Document]:
 def find_errors(service: Service) -> ErrorTable:
     """Return the table of a service's errors, the default one if it has none of its own."""
     table: ErrorTable = find_object(service.errors) if service.errors else ErrorTable()
-    return table
+    return replace(table, service=service.name)
+
+
+def list_failures(service: Service) -> tuple[Failure, ...]:
+    """Return what callers of a service can get, for its page of errors."""
+    packages = dict.fromkeys(filter(None, (service.models, service.handlers)))
+    others = (DatabaseUnavailable,) if service.has_database else ()
+    return find_errors(service).list_failures(tuple(packages), others)
 
 
 def _find_role_check(service: Service) -> Callable[..., None] | None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import product
 from typing import Any
 
 from connexion.exceptions import ProblemException
 
-from specd._db.errors import DatabaseUnavailable, Refusal
+from specd._db.errors import Refusal
 from specd._engine.document.media import JSON, is_json
+from specd._engine.error_docs import Failure, first_paragraph, help_link
 from specd._engine.errors import (
+    ENGINE_ERRORS,
+    ForeignOrigin,
     InternalError,
     InvalidRequest,
     MethodNotAllowed,
@@ -22,6 +30,16 @@ from specd._engine.errors import (
 )
 from specd._engine.mocking.values import Values
 from specd._engine.response import Headers, Response, encode
+from specd._engine.service import Service as EngineService
+from specd._security_events import SecurityEvent
+
+BODY_LIMIT = EngineService.body_limit
+_BY_STATUS: Mapping[int, type[Exception]] = {kind.status: kind for kind in reversed(ENGINE_ERRORS)}
+_EVENTS: Mapping[type[Exception], SecurityEvent] = {
+    Unauthenticated: SecurityEvent.CREDENTIAL_REFUSED,
+    RateLimited: SecurityEvent.LIMIT_HIT,
+    ForeignOrigin: SecurityEvent.FOREIGN_ORIGIN,
+}
 
 Shape = Mapping[str, Any]
 """The body of an error: key -> the name of a part of the answer, or another shape."""
@@ -45,6 +63,30 @@ _FULL: Shape = {
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """What a table says of an error. A value that is not given is the one of its class.
+
+    `code` is None for an error that is known by its status alone. `sentence` may have the facts of
+    the error as placeholders: those of a `Refusal`, `limit` and `accepted`. `extra` names the facts
+    that are keys of their own in the body. `at` is a JSON pointer into the request and what is
+    wrong there, and `shown` names the facts that this detail has as keys. `retry_after_s` is given
+    if a later request can succeed. `is_definitive`: the same request would always be refused, so an
+    idempotency key keeps the answer. `event` is logged.
+    """
+
+    status: int | None = None
+    code: str | None = ""
+    sentence: str = ""
+    extra: tuple[str, ...] = ()
+    headers: Headers = ()
+    retry_after_s: int | None = None
+    at: tuple[str, str] | None = None
+    shown: tuple[str, ...] = ()
+    is_definitive: bool = False
+    event: SecurityEvent | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is answered to an error, before it has the form of the service.
 
@@ -53,9 +95,10 @@ class Answer:
 
     error: Exception
     status: int
-    code: str
+    code: str | None
     message: str
     request_id: str
+    extra: Mapping[str, Any]
     details: tuple[Mapping[str, Any], ...] = ()
     headers: Headers = ()
 
@@ -64,52 +107,172 @@ class Answer:
 class ErrorTable:
     """The answers to the errors of a service.
 
-    Without more, errors have the body that the schema of the document's errors shows, with `code`
-    and `message`, and `request_id` and `details` if the schema has them.
+    `rows` says what differs from the classes of the errors, by class or by code. A row of a class
+    holds for those that derive from it. None stands for an error that no caller gets. An error
+    without a row and without a `status` is a bug, and so is every other exception: 500.
+
+    By default errors have the body that the schema of the document's errors shows, with `code` and
+    `message`, and with `request_id` and `details` if the schema has them. `write(answer)` returns
+    another response. `translate(error)` returns the error to answer instead of one.
+
+    Answers link to the page of errors, by code. Errors of the code `general` are described by class
+    and grouped by module.
     """
 
+    rows: Mapping[type[Exception] | str, Row | None] = field(default_factory=dict)
     write: Callable[[Answer], Response] | None = None
-    """Returns the response for an answer, if its body is not one that the library knows."""
+    translate: Callable[[Exception], Exception] | None = None
+    general: str = ""
+    service: str = ""
     shape: Shape | None = None
     media_type: str = JSON
 
     def respond(self, error: Exception, request_id: str) -> Response:
-        """Return the response to any exception. One that is no refusal is a bug: 500."""
+        """Return the response to any exception."""
         answer = self.answer(error, request_id)
         if self.write is not None:
             return self.write(answer)
-        body = encode(_filled(_FULL if self.shape is None else self.shape, _parts_of(answer)))
-        return Response(answer.status, body, answer.headers, self.media_type)
+        shape = _FULL if self.shape is None else self.shape
+        body = {**_filled(shape, _parts_of(answer)), **answer.extra}
+        return Response(answer.status, encode(body), answer.headers, self.media_type)
 
     def answer(self, error: Exception, request_id: str) -> Answer:
         """Return the answer to any exception."""
-        if isinstance(error, Refusal):
-            headers: Headers = ()
-            if isinstance(error, DatabaseUnavailable):
-                headers = (("Retry-After", "1"),)
-            return Answer(error, error.status, error.code, str(error), request_id, (), headers)
+        if self.translate is not None:
+            error = self.translate(error)
         if isinstance(error, NotImplementedError):
             error = NotWritten()
-        if not isinstance(error, ProblemException) or not hasattr(error, "code"):
-            error = InternalError()
+        kind = _kind_of(error)
+        row = self.find_row(kind)
+        if row is None:
+            error, kind = InternalError(), InternalError
+            row = self.find_row(kind) or Row()
+        known: Any = kind
+        named = {name for name, _ in row.headers}
+        headers = (*(each for each in _headers_of(error) if each[0] not in named), *row.headers)
+        retry_after_s = row.retry_after_s or getattr(kind, "retry_after_s", None)
+        if retry_after_s is not None:
+            headers += (("Retry-After", str(retry_after_s)),)
+        if self.service:
+            headers = (help_link(self.service, self._anchor_of(kind, row)), *headers)
+        extra = {}
+        if isinstance(error, Refusal):
+            extra = {name: error.facts[name] for name in row.extra}
         return Answer(
             error,
-            error.status,
-            error.code,
-            _message_of(error),
+            row.status or known.status,
+            known.code if row.code == "" else row.code,
+            _message_of(error, known, row),
             request_id,
-            _details_of(error),
-            _headers_of(error),
+            extra,
+            _details_of(error, row),
+            headers,
         )
+
+    def find_row(self, kind: type[Exception]) -> Row | None:
+        """Return the row of a class of errors, or None if no caller gets these errors."""
+        for base in kind.__mro__:
+            if base in self.rows:
+                return self.rows[base]
+        if not issubclass(kind, Refusal | ProblemException):
+            return None
+        code = getattr(kind, "code", None)
+        return self.rows.get(code, Row() if hasattr(kind, "status") else None) if code else None
+
+    def is_definitive(self, error: Exception) -> bool:
+        """Return whether the same request would be refused again at any time."""
+        row = self.find_row(type(error))
+        return row is not None and row.is_definitive
+
+    def link_of(self, code: str) -> tuple[str, str]:
+        """Return the header with the link to the description of a code."""
+        return help_link(self.service, code)
+
+    @property
+    def security_events(self) -> dict[type[Exception], SecurityEvent]:
+        """The classes of errors that are logged as security events."""
+        own = {
+            kind: row.event
+            for kind, row in self.rows.items()
+            if isinstance(kind, type) and row is not None and row.event is not None
+        }
+        return {**_EVENTS, **own}
+
+    def list_failures(
+        self, packages: Sequence[str], others: Iterable[type[Exception]] = ()
+    ) -> tuple[Failure, ...]:
+        """Return what callers can get, by subject and status: the refusals that are defined below
+        some packages, `others`, and the errors of the engine.
+        """
+        kinds = [*find_refusals(packages), *others]
+        found = [failure for kind in kinds if (failure := self._describe(kind)) is not None]
+        for kind in ENGINE_ERRORS:
+            failure = self._describe(kind)
+            if failure is not None and failure.anchor not in {each.anchor for each in found}:
+                found.append(failure)
+        return tuple(sorted(found, key=lambda each: (each.subject, each.status, each.code or "")))
+
+    def _describe(self, kind: Any) -> Failure | None:
+        row = self.find_row(kind)
+        if row is None:
+            return None
+        code = kind.code if row.code == "" else row.code
+        subject = ""
+        if code and code == self.general:
+            subject = inspect.getdoc(sys.modules[kind.__module__]) or ""
+        return Failure(
+            anchor=self._anchor_of(kind, row),
+            code=code,
+            status=row.status or kind.status,
+            message=row.sentence or getattr(kind, "sentence", "") or kind.advice,
+            when=first_paragraph(kind),
+            advice=getattr(kind, "advice", ""),
+            extra=(*row.extra, *((row.at[0],) if row.at else ())),
+            subject=subject.partition("\n")[0],
+        )
+
+    def _anchor_of(self, kind: Any, row: Row) -> str:
+        """Return the anchor of an error on the page of errors: its code, for the general one its
+        class, and without a code its status.
+        """
+        code = kind.code if row.code == "" else row.code
+        if code and code == self.general:
+            return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
+        return code or str(row.status or kind.status)
 
     def fitted_to(self, document: Mapping[str, Any]) -> ErrorTable:
         """Return the table with the body that the errors of a document have, unless the service
-        has one of its own.
+        writes them itself.
         """
         if self.write is not None or self.shape is not None:
             return self
         shape, media_type = find_shape(document)
         return replace(self, shape=shape, media_type=media_type)
+
+
+def find_refusals(packages: Iterable[str]) -> list[type[Refusal]]:
+    """Return the refusals that are defined below some packages, which are imported, by module and
+    in the order of their definitions.
+    """
+    below = tuple(packages)
+    for package in below:
+        module = import_module(package)
+        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{package}."):
+            import_module(found.name)
+    kinds = [
+        kind
+        for kind in _subclasses_of(Refusal)
+        if f"{kind.__module__}.".startswith(tuple(f"{package}." for package in below))
+        and hasattr(kind, "sentence")
+    ]
+    # By module: classes are in the order of imports otherwise.
+    return sorted(kinds, key=lambda kind: kind.__module__)
+
+
+def _subclasses_of(kind: type[Refusal]) -> Iterator[type[Refusal]]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from _subclasses_of(child)
 
 
 def find_shape(document: Mapping[str, Any]) -> tuple[Shape, str]:
@@ -207,19 +370,35 @@ _EXAMPLE = {
 }
 
 
-def _message_of(error: ProblemException) -> str:
+def _kind_of(error: Exception) -> type[Exception]:
+    """Return the class of an error. Problems of connexion itself are known by their status."""
+    if isinstance(error, ProblemException) and not hasattr(error, "code"):
+        return _BY_STATUS.get(error.status, InternalError)
+    return type(error)
+
+
+def _message_of(error: Exception, kind: Any, row: Row) -> str:
+    if isinstance(error, Refusal):
+        return row.sentence.format(**error.facts) if row.sentence else str(error)
+    if row.sentence:
+        accepted = " or ".join(getattr(error, "accepted", (JSON,)))
+        return row.sentence.format(limit=getattr(error, "limit", BODY_LIMIT), accepted=accepted)
     if isinstance(error, InvalidRequest):
         return str(error.detail)
-    return str(getattr(error, "advice", error.title))
+    return str(getattr(error, "advice", kind.advice))
 
 
-def _details_of(error: ProblemException) -> tuple[Mapping[str, Any], ...]:
-    if not isinstance(error, InvalidRequest):
+def _details_of(error: Exception, row: Row) -> tuple[Mapping[str, Any], ...]:
+    if isinstance(error, InvalidRequest):
+        return tuple({"path": each.path, "message": each.message} for each in error.violations)
+    if row.at is None or not isinstance(error, Refusal):
         return ()
-    return tuple({"path": each.path, "message": each.message} for each in error.violations)
+    pointer, message = row.at
+    shown = {name: str(error.facts[name]) for name in row.shown}
+    return ({"path": pointer, "message": message.format(**error.facts), **shown},)
 
 
-def _headers_of(error: ProblemException) -> Headers:
+def _headers_of(error: Exception) -> Headers:
     match error:
         case Unauthenticated():
             return tuple(("WWW-Authenticate", challenge) for challenge in error.challenges)

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
         UnsupportedMediaType,
         Violation,
     )
+    from specd._error_table import Answer, Row
 
 __all__ = [
+    "Answer",
     "BodyTooLarge",
     "DatabaseUnavailable",
     "ForeignOrigin",
@@ -34,6 +36,7 @@ __all__ = [
     "NotFound",
     "RateLimited",
     "RequestTimeout",
+    "Row",
     "SettingsError",
     "TargetTooLong",
     "Unauthenticated",
@@ -47,5 +50,6 @@ def __getattr__(name: str) -> Any:
     others alone, start without connexion.
     """
     if name in __all__:
-        return getattr(import_module("specd._engine.errors"), name)
+        module = "specd._error_table" if name in ("Answer", "Row") else "specd._engine.errors"
+        return getattr(import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,16 +12,17 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from handlers.chat.wire import errors as chat_errors
-from handlers.payment.wire import errors as payment_errors
 from models.chat.identity.key_digests import digest_of
 from specd import SecurityEvent
+from specd._composition import find_errors
 from specd._engine import errors as engine
+from specd._error_table import find_refusals
 from tests.support.chat.app import ChatApp, ChatClient
 from tests.support.chat.people import Cast
 from tests.support.contract import ContractClient, operations_of
 from tests.support.payment.app import PaymentApp
 from tests.support.served import served
+from wsgi import project
 
 ADDRESS = "127.0.0.1"
 CHAT, PAYMENT = served("chat"), served("payment")
@@ -101,15 +102,14 @@ def test_a_page_of_another_site_is_told_before_anybody_is_known(
 
 def test_each_refusal_of_a_credential_and_each_limit_has_a_name() -> None:
     """By the tables of errors: whatever is answered 401 or 429."""
-    for kind, answer in chat_errors.DOMAIN.items():
-        if answer.status == 401:
-            assert _named(kind, chat_errors.SECURITY_EVENTS) is not None, kind
-    for kind, row in payment_errors.DOMAIN.items():
-        assert row.status not in (401, 429), kind
-    for table in (chat_errors.SECURITY_EVENTS, payment_errors.SECURITY_EVENTS):
-        assert table[engine.ForeignOrigin] == SecurityEvent.FOREIGN_ORIGIN
-        assert table[engine.RateLimited] == SecurityEvent.LIMIT_HIT
-    assert payment_errors.SECURITY_EVENTS[engine.Unauthenticated] == "credential_refused"
+    for service in project.services:
+        table = find_errors(service)
+        kinds = find_refusals((service.models, service.handlers))
+        for kind in (*kinds, *engine.ENGINE_ERRORS):
+            row = table.find_row(kind)
+            if row is not None and (row.status or kind.status) in (401, 429):
+                assert _named(kind, table.security_events) is not None, kind
+        assert table.security_events[engine.ForeignOrigin] == SecurityEvent.FOREIGN_ORIGIN
 
 
 def _named(kind: type[Exception], table: Mapping[type[Exception], Any]) -> Any:

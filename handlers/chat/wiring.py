@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from adapters.file_store.wiring import ARRIVING
-from handlers.chat.wire import auth, errors, failures
+from handlers.chat.wire import auth
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.gauges import find_gauges
 from handlers.chat.wire.limits import request_limits
@@ -59,7 +59,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         "chat",
         base_path="/api/v1",
         public_url=None,  # each organization has a host of its own
-        respond=errors.respond,
         refuse=auth.refuse,
         require_role=auth.require_role,
         database=database,
@@ -78,8 +77,6 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
             lambda: UploadTooLarge(limit_mib=settings.chat_max_file_upload_size_mib),
             fail=UploadStoreUnavailable,
         ),
-        security_events=errors.SECURITY_EVENTS,
-        list_failures=failures.list_failures,
         gauges=partial(find_gauges, settings.data_dir),
         needs_folders=(settings.chat_upload_dir,),
         chores=(PeriodicTask("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),

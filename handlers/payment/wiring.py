@@ -4,7 +4,6 @@ from functools import partial
 
 from adapters.chain.development import RpcDevelopmentChains
 from adapters.chain.gateway import RpcChainGateway
-from handlers.payment.wire import errors, failures
 from handlers.payment.wire.auth import require_role
 from handlers.payment.wire.context import Context, PaymentAdapters
 from handlers.payment.wire.gauges import find_gauges
@@ -57,7 +56,6 @@ def build_service(
         settings,
         "payment",
         base_path="/v1",
-        respond=errors.respond,
         database=database,
         adapters=adapters,
         clock=clock,
@@ -66,8 +64,6 @@ def build_service(
         rate_limit=rate_limit,
         strict_queries=True,
         require_role=require_role,
-        security_events=errors.SECURITY_EVENTS,
-        list_failures=failures.list_failures,
         gauges=partial(find_gauges, settings.data_dir, adapters.chain.is_configured),
     )
 

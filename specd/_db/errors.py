@@ -8,15 +8,16 @@ class Refusal(Exception):
 
     A subclass is named for what is wrong and has a stable `code` and a `sentence`. The keyword
     arguments are its `facts`, which fill the placeholders of the sentence. Never pass a secret as a
-    fact. `status` is the status of the answer, unless the table of errors names another one. The
-    page of errors shows the docstring, which says when the error occurs, and `advice`, which says
-    what the caller can do.
+    fact. `status` is the status of the answer and `retry_after_s` is given if a later request can
+    succeed, unless the table of errors says something else. The page of errors shows the docstring,
+    which says when the error occurs, and `advice`, which says what the caller can do.
     """
 
-    status: ClassVar[int] = 400
+    status: ClassVar[int]
     code: ClassVar[str]
     sentence: ClassVar[str]
     advice: ClassVar[str]
+    retry_after_s: ClassVar[int | None] = None
 
     def __init__(self, **facts: Any) -> None:
         super().__init__(facts)
@@ -33,5 +34,6 @@ class DatabaseUnavailable(Refusal):
 
     status = 503
     code = "database_unavailable"
+    retry_after_s = 1
     sentence = "The database did not answer in time; try again in a moment."
     advice = "Wait the number of seconds in `Retry-After`, then send the same request again."

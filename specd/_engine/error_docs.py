@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +22,6 @@ class Failure:
     advice: str
     extra: tuple[str, ...] = ()
     subject: str = ""
-
-
-def describe(kind: Any, *, anchor: str, code: str | None, status: int, **more: Any) -> Failure:
-    """Return the failure of an error class, by its docstring and its `advice`."""
-    return Failure(
-        anchor=anchor,
-        code=code,
-        status=status,
-        when=first_paragraph(kind),
-        advice=kind.advice,
-        **more,
-    )
 
 
 def first_paragraph(kind: type) -> str:

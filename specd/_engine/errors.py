@@ -271,3 +271,22 @@ class NotWritten(ProblemException):
 
     def __init__(self) -> None:
         super().__init__(status=self.status, title="Not Implemented")
+
+
+ENGINE_ERRORS = (
+    InvalidRequest,
+    Unauthenticated,
+    ForeignOrigin,
+    InsufficientScope,
+    NotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    RateLimited,
+    HeadersTooLarge,
+    TargetTooLong,
+    InternalError,
+    NotWritten,
+)
+"""All that callers can get. Of two with one status, the first is the more general one."""

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from handlers.chat.wire.failures import list_failures
+from specd._composition import list_failures
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from tests.pages.browser import Browser
@@ -24,6 +24,7 @@ from tests.pages.reference_steps import (
 from tests.pages.stage import EMAIL, running
 from tests.support.contract import operations_of
 from tests.support.service_pages import build_pages
+from wsgi import project
 
 NAMELESS = """
 return [...document.querySelectorAll(".operation[open] :is(input, select, textarea)")].filter(
@@ -38,7 +39,7 @@ def base(service: Service) -> Iterator[str]:
     pages = build_pages(
         documents={"chat": "/api/v1/openapi"},
         contents={"chat": service.document},
-        failures={"chat": list_failures()},
+        failures={"chat": list_failures(project["chat"])},
     )
     with running(build_app([service], pages=pages)) as address:
         yield address

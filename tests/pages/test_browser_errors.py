@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from handlers.chat.wire import failures as chat
-from handlers.payment.wire import failures as payment
+from specd._composition import list_failures
 from tests.pages.browser import Browser
 from tests.pages.stage import serving
 from tests.support.service_pages import build_pages
+from wsgi import project
 
 # Of each code its text and the number of its lines; of each cell how far its content sticks out.
 CODES = """
@@ -25,7 +25,7 @@ return [...document.querySelectorAll('.errors td')].filter(
 
 @pytest.fixture(scope="module")
 def base() -> Iterator[str]:
-    failures = {"payment": payment.list_failures(), "chat": chat.list_failures()}
+    failures = {each.name: list_failures(each) for each in project.services}
     documents = {"payment": "/v1/openapi", "chat": "/api/v1/openapi"}
     app = build_pages(documents=documents, failures=failures)
     with serving(app) as address:

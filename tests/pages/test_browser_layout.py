@@ -10,23 +10,23 @@ from collections.abc import Iterator
 import pytest
 
 import specs
-from handlers.chat.wire import failures as chat
-from handlers.payment.wire import failures as payment
 from pages.chat import add_chat
 from pages.payment import add_dashboard
+from specd._composition import list_failures
 from tests.pages.browser import Browser
 from tests.pages.layout import check_layout
 from tests.pages.reference_steps import open_operation, open_reference
 from tests.pages.stage import PAGE, PARTIAL, PROCESSING, Stage, serving
 from tests.pages.test_browser_reference import DOCUMENT
 from tests.support.service_pages import build_pages
+from wsgi import project
 
 
 @pytest.fixture(scope="module")
 def base() -> Iterator[str]:
     documents = {"payment": "/v1/openapi", "payment-events": "/v1/e", "payment-test": "/v1/t"}
     documents["chat"] = "/api/v1/openapi"
-    failures = {"payment": payment.list_failures(), "chat": chat.list_failures()}
+    failures = {each.name: list_failures(each) for each in project.services}
     own = [add_dashboard, add_chat]
     contents = {"payment": DOCUMENT, "chat": specs.load("chat")}
     app = build_pages(documents=documents, contents=contents, failures=failures, own=own)

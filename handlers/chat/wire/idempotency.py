@@ -5,8 +5,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from handlers.chat.wire import envelope, errors
+from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
+from handlers.chat.wire.errors import ERRORS
 from models.chat.common.idempotency import KEYS
 from models.chat.scheduling.errors import DeliveryTimeNotInFuture
 from specd import IdempotentAnswers, Response
@@ -16,8 +17,8 @@ from specd import IdempotentAnswers, Response
 ANSWERS = IdempotentAnswers(
     keys=KEYS,
     is_definitive=lambda error: isinstance(error, DeliveryTimeNotInFuture),
-    respond=errors.respond,
-    help_of=errors.link_of,
+    respond=ERRORS.respond,
+    help_of=ERRORS.link_of,
     standing=envelope.HEADERS,
 )
 

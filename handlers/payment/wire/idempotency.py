@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from handlers.payment.wire import errors
 from handlers.payment.wire.context import Context
+from handlers.payment.wire.errors import ERRORS
 from models.json import Json
 from models.payment.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.payment.invoice_view import InvoiceView
@@ -20,9 +20,9 @@ ANSWERS = IdempotentAnswers(
         reused=IdempotencyKeyReused,
         in_progress=IdempotencyInProgress,
     ),
-    is_definitive=errors.is_definitive,
-    respond=errors.respond,
-    help_of=errors.link_of,
+    is_definitive=ERRORS.is_definitive,
+    respond=ERRORS.respond,
+    help_of=ERRORS.link_of,
     as_text=lambda value: str(value).lower(),  # of an id, as the database compares them
 )
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from handlers.chat.wire import failures as chat
-from handlers.payment.wire import failures as payment
-from specd import Failure
+from specd._composition import list_failures
+from specd._engine.error_docs import Failure
+from wsgi import project
 
 PAGE = Path(__file__).parents[3] / "docs/errors.md"
-SERVICES = {"payment": payment.list_failures, "chat": chat.list_failures}
+SERVICES = {service.name: partial(list_failures, service) for service in project.services}
 HEAD = """# What to do about an error
 
 For users who write clients: every error, its cause and its remedy.
@@ -29,9 +30,9 @@ On this page: [Payment](#payment), [Chat](#chat).
 def rendered() -> str:
     """The whole page."""
     lines = [HEAD]
-    for service, list_failures in SERVICES.items():
+    for service, find_failures in SERVICES.items():
         lines += [f"## {service.capitalize()}", ""]
-        for subject, group in groupby(list_failures(), key=lambda failure: failure.subject):
+        for subject, group in groupby(find_failures(), key=lambda failure: failure.subject):
             lines += [*_table(service, subject, list(group)), ""]
     return "\n".join(lines).rstrip() + "\n"
 

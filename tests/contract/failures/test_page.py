@@ -7,7 +7,7 @@ import re
 import pytest
 
 import specs
-from specd import Failure
+from specd._engine.error_docs import Failure
 from tests.contract.failures.page import PAGE, SERVICES, rendered
 from tests.support.served import documents_of
 from tests.support.service_pages import build_pages

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handlers.chat.wire.failures import find_refusals
 from models.chat.channels.errors import InvalidColor
 from models.chat.common.errors import (
     ConfusingParameters,
@@ -19,6 +18,7 @@ from models.chat.common.errors import (
     InvalidParameter,
     MissingParameter,
 )
+from specd._error_table import find_refusals
 
 SHAPE = (ConfusingParameters, InvalidChoice, InvalidColor, InvalidParameter, MissingParameter)
 """Errors about one parameter alone: a document can, and shall, rule these out."""
@@ -26,7 +26,7 @@ SHAPE = (ConfusingParameters, InvalidChoice, InvalidColor, InvalidParameter, Mis
 
 def _patterns() -> list[re.Pattern[str]]:
     patterns = []
-    for kind in find_refusals():
+    for kind in find_refusals(["models.chat", "handlers.chat"]):
         is_of_models = kind.__module__.startswith("models.")
         if not is_of_models or issubclass(kind, SHAPE) or "sentence" not in vars(kind):
             continue
