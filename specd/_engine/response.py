@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import marshal
+import math
+import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -74,14 +77,19 @@ Reply = (
 A body of None, with a status, is an empty one; an iterator or an async iterator is a stream."""
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Any, *, is_finite: bool = False) -> bytes:
     """Return `value` as compact UTF-8 JSON; integers of any size are exact. A `Decimal` becomes a
     number, and a date and time without a zone is one of UTC. Raise `TypeError` for what JSON cannot
-    say; floats that are not finite become null, as in orjson.
+    say, and `ValueError` for NaN and infinities. `is_finite`: the caller knows that there are none,
+    which saves looking for them in a value with None.
     """
     try:
-        return orjson.dumps(value, _number_of, _NAIVE_UTC)
+        encoded = orjson.dumps(value, _number_of, _NAIVE_UTC)
+        if not is_finite and _NULL in encoded:  # orjson makes that of NaN
+            _require_finite(value)
+        return encoded
     except orjson.JSONEncodeError:  # orjson has no integers over 64 bits
+        _require_finite(value)
         text = json.dumps(
             value,
             allow_nan=False,
@@ -92,6 +100,39 @@ def encode(value: Any) -> bytes:
         return text.encode("utf-8")
 
 
+def _require_finite(value: Any) -> None:
+    """Raise `ValueError` for NaN and infinities in a value.
+
+    `marshal` goes through it in a third of the time that Python takes.
+    """
+    try:
+        if _NON_FINITE.search(marshal.dumps(value, 2)) is None:
+            return
+    except ValueError:  # there are other objects in it
+        pass
+    for path, number in _find_non_finite(value, ""):
+        place = path or "the whole value"
+        raise ValueError(f"JSON has no number {number} ({place}); send null or a text instead")
+
+
+def _find_non_finite(value: Any, path: str) -> Iterator[tuple[str, float]]:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _find_non_finite(item, f"{path}/{key}")
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _find_non_finite(item, f"{path}/{index}")
+    elif is_dataclass(value):
+        for each in fields(value):
+            yield from _find_non_finite(getattr(value, each.name), f"{path}/{each.name}")
+
+
+_NULL = b"null"
+_NON_FINITE = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
+"""A float in the format of `marshal`, whose exponent has each bit set (IEEE 754)."""
 _NAIVE_UTC = orjson.OPT_NAIVE_UTC
 _MAX_DIGITS = 300
 """Of a `Decimal`, so that it fits a float."""

@@ -27,7 +27,7 @@ def success(ctx: Context, data: dict[str, Any] | None = None, /, **more: Any) ->
     ignored = [name for name in ctx.unknown_parameters if name != "client"]
     if ignored:
         body["ignored_parameters_unsupported"] = ignored[:MAX_IGNORED]
-    return Response(200, encode(body) + b"\n", HEADERS)
+    return Response(200, encode(body, is_finite=True) + b"\n", HEADERS)
 
 
 def failure(

@@ -1,12 +1,16 @@
 """Answers outside the document are loud; encoding."""
 
-from datetime import UTC, datetime
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+import orjson
 import pytest
 
-from specd import Response, encode
+from specd import Context, Response, encode
 from specd._engine.document.responses import Responses, holds_list
 from specd._engine.document.schemas import Schemas
 from specd._engine.errors import NonConformingResponse
@@ -41,6 +45,13 @@ DECLARED: dict[str, Any] = {
     "4XX": {"description": "Yours.", "content": {JSON: {"schema": {"type": "array"}}}},
 }
 SENT = {"x-must": "1"}
+
+
+@dataclass
+class Priced:
+    price: float
+
+
 TREE = {"$ref": "#/components/schemas/Tree"}
 
 
@@ -179,11 +190,51 @@ class TestReplies:
             ({"a": [Decimal(-1), 2**70]}, b'{"a":[-1,%d]}' % 2**70),
             (datetime(2026, 1, 15, 9, 30), b'"2026-01-15T09:30:00+00:00"'),
             (datetime(2026, 1, 15, 9, 30, tzinfo=UTC), b'"2026-01-15T09:30:00+00:00"'),
-            (float("nan"), b"null"),
+            ({"a": None, "b": [1.5, 1e308]}, b'{"a":null,"b":[1.5,1e+308]}'),
+            ({"a": None, "at": date(2026, 1, 15)}, b'{"a":null,"at":"2026-01-15"}'),
+            # The bytes of a marshalled infinity.
+            ({"a": None, "b": "g\0\0\0\0\0\0\xf0\x7f"}, None),
         ],
     )
-    def test_values_of_python_become_json(self, value: Any, raw: bytes) -> None:
-        assert encode(value) == raw
+    def test_values_of_python_become_json(self, value: Any, raw: bytes | None) -> None:
+        assert encode(value) == (orjson.dumps(value) if raw is None else raw)
+
+    @pytest.mark.parametrize("number", ["nan", "-nan", "inf", "-inf"])
+    @pytest.mark.parametrize(
+        ("make", "place"),
+        [
+            (lambda number: number, "the whole value"),
+            (lambda number: {"items": [{}, {"price": number}]}, "/items/1/price"),
+            (lambda number: {"at": datetime.now(UTC), "more": (1, number)}, "/more/1"),
+            (lambda number: {"a": 2**70, "b": number}, "/b"),
+            (lambda number: [Decimal(1), Priced(number)], "/1/price"),
+        ],
+    )
+    def test_numbers_that_are_not_finite_are_refused(
+        self, make: Callable[[float], Any], place: str, number: str
+    ) -> None:
+        words = f"JSON has no number {float(number)} ({place})"
+        with pytest.raises(ValueError, match=re.escape(words)):
+            encode(make(float(number)))
+
+    def test_numbers_that_are_known_to_be_finite_are_not_looked_at(self) -> None:
+        assert encode([float("nan")], is_finite=True) == b"[null]"
+
+    def test_answer_that_is_not_finite_is_a_fault(self, logs: Callable[[], list[Any]]) -> None:
+        def read(ctx: Context) -> Any:
+            return {"price": float("nan")}
+
+        client = serve({"/a": {"get": operation("read")}}, {"read": read})
+        assert client.get("/a").status == 500
+        (fault,) = (line for line in logs() if line["event"] == "request failed")
+        assert "JSON has no number nan (/price)" in fault["exception"]
+
+    def test_answer_with_a_decimal_is_a_number(self) -> None:
+        def read(ctx: Context) -> Any:
+            return {"price": Decimal("1.10"), "count": Decimal(2)}
+
+        client = serve({"/a": {"get": operation("read")}}, {"read": read})
+        assert client.get("/a").body == b'{"price":1.1,"count":2}'
 
     @pytest.mark.parametrize("text", ["NaN", "Infinity", "1E+301", "1E+1000000"])
     def test_decimal_that_is_no_json_number_is_refused(self, text: str) -> None:
