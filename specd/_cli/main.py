@@ -155,6 +155,11 @@ def _wording(error: Exception) -> str:
             return str(error)
         case OSError() if error.strerror:
             return f"{error.strerror}: {error.filename or error.errno}"
+        case ModuleNotFoundError():
+            return (
+                f"{error} (`specd {TRACEBACK} ...` shows where): install the requirements of the"
+                " project if one of them has it"
+            )
     # The text of an unexpected exception may contain secrets, so only its class is shown.
     return f"specd failed ({type(error).__name__}); `specd {TRACEBACK} ...` shows where"
 

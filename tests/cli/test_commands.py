@@ -185,6 +185,19 @@ def test_reload_is_refused_where_others_reach_it(
     )
 
 
+def test_missing_requirement_is_named(specd: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+    def need(settings: Settings) -> list[str]:
+        import requirement_of_the_project  # type: ignore[import-not-found]
+
+        return [str(requirement_of_the_project)]
+
+    monkeypatch.setattr("specd._cli.migrate.migrate_all", need)
+    assert specd.refusal("migrate") == (
+        "No module named 'requirement_of_the_project' (`specd --traceback ...` shows where):"
+        " install the requirements of the project if one of them has it."
+    )
+
+
 def test_an_unforeseen_failure_tells_its_kind_but_not_its_text(
     specd: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
