@@ -497,11 +497,11 @@ class Settings:
         """Return the variables of an environment that set something, sorted by name, with the
         contents of the files NAME_FILE. Raise `SettingsError` if a file cannot be read.
         """
-        prefixes = (PREFIX, *cls._prefixes.values())
+        known = cls.variables()
         return {
             name: text
-            for name, text in sorted(with_secret_files(env, cls.variables()).items())
-            if name.startswith(prefixes) and not name.startswith(TEST_PREFIX) and text.strip()
+            for name, text in sorted(with_secret_files(env, known).items())
+            if name in known and text.strip()
         }
 
     def describe(self, env: Mapping[str, str] | None = None) -> list[Described]:

@@ -47,6 +47,18 @@ def test_units_are_valid(tmp_path: Path) -> None:
     assert told == []
 
 
+def test_each_unit_names_the_project_whose_program_it_runs() -> None:
+    units = [*OURS, DEPLOY / "backup" / "specd-backup.service"]
+    for path in units:
+        service = read(path)["Service"]
+        assert service["Environment"] == "SPECD_PROJECT=/opt/specd", path.name
+    programs = {read(path)["Service"]["ExecStart"].partition(" ")[0] for path in OURS}
+    assert programs == {"/opt/specd/.venv/bin/specd"}
+    wrapper = WRAPPER.read_text()
+    assert "export SPECD_PROJECT=/opt/specd\n" in wrapper
+    assert set(re.findall(r"\S+/bin/specd(?= )", wrapper)) == programs
+
+
 def test_what_fails_is_started_again_for_ever() -> None:
     assert len(OURS) == 3
     for path in OURS:

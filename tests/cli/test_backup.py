@@ -456,24 +456,28 @@ def test_settings_are_those_that_the_wrapper_reads(tmp_path: Path) -> None:
         "SPECD_MAIL_URL": "file:///var/it's",
         "SPECD_CHAT_SECRET_FILE": str(secret),
         "SPECD_WORKERS": "",
+        "SPECD_PROJECT": "/elsewhere",
         "PATH": os.environ["PATH"],
     }
     expected = {k: v for k, v in env.items() if k.startswith("SPECD_") and v}
+    del expected["SPECD_PROJECT"]
     expected["SPECD_CHAT_SECRET"] = "s" * 40
     del expected["SPECD_CHAT_SECRET_FILE"]
     settings = tmp_path / "specd.env"
     settings.write_text(settings_text({**env, "SPECD_MAIL_URL": "file:///var/its"}))
+    assert "/elsewhere" not in settings.read_text()
     expected["SPECD_MAIL_URL"] = "file:///var/its"
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\nenv\n")
     program.chmod(0o755)
     script = (ROOT / "docs" / "deploy" / "specd").read_text()
     script = script.replace("/etc/specd.env", str(settings))
-    script = script.replace("/opt/specd/bin/specd", str(program))
+    script = script.replace("/opt/specd/.venv/bin/specd", str(program))
     script = script.replace("setpriv --reuid=specd --regid=specd --init-groups", "setpriv")
     script = script.replace("-o specd -g specd -m 700 /var/lib/specd /run", str(tmp_path / "run"))
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     read = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    assert read.pop("SPECD_PROJECT") == "/opt/specd"
     assert {k: v for k, v in read.items() if k.startswith("SPECD_")} == expected
 
 

@@ -67,7 +67,7 @@ def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) 
     )
     script = WRAPPER.read_text()
     script = script.replace("/etc/specd.env", str(settings))
-    script = script.replace("/opt/specd/bin/specd", str(program))
+    script = script.replace("/opt/specd/.venv/bin/specd", str(program))
     script = script.replace("--reuid=specd --regid=specd --init-groups", "--clear-groups")
     script = script.replace("-o specd -g specd ", "")
     script = script.replace("/var/lib/specd", f"{tmp_path}/lib/specd")
@@ -83,6 +83,7 @@ def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) 
         "SPECD_URL=postgresql://a:$HOME`id`@b/c?d=e&f=g",
         "SPECD_QUOTED=two words",
         "SPECD_LAST=x",
+        "SPECD_PROJECT=/opt/specd",
     }
     homes = {"HOME": f"{tmp_path}/lib/specd", "USER": "specd", "LOGNAME": "specd"}
     wanted = {f"{name}={value}" for name, value in {**kept, **homes}.items()}

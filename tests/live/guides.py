@@ -47,7 +47,7 @@ LEFT_OUT = {
     "python -m benchmarks": "measures for many minutes",
     "# /etc/postfix/main.cf": "is no command: lines for the configuration of a mail server",
     "scrape_configs:": "is no command: lines for the configuration of Prometheus",
-    "python3.11 -m venv /opt/specd": "changes the machine: users, units, directories",
+    "scripts/deploy /opt/specd": "changes the machine: users, units, directories",
     "kubectl apply": "needs a cluster; tests/architecture/test_kubernetes.py checks the manifests",
     "jq -": "reads a log that the operator keeps",
     "gunicorn -c python:specd": "tests/live/test_serve.py starts it so",

@@ -305,7 +305,7 @@ class Machine:
         self.places = {
             "docs/deploy": str(ROOT / "docs" / "deploy"),
             "/usr/local/lib/specd": str(folder / "programs"),
-            "/opt/specd/bin/specd": str(folder / "specd"),
+            "/opt/specd/.venv/bin/specd": str(folder / "specd"),
             "/etc/specd.env": str(self.settings),
             "/backup/specd": str(backups),
             "/var/lib/specd": str(folder / "lib"),
