@@ -1,6 +1,8 @@
-"""The distribution holds every file of our packages, and works where the sources are not."""
+"""The wheel holds the library alone, and a deployed tree holds everything that runs."""
 
-import json
+import ast
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -9,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.tracked import find_present
-from wsgi import project
 
 ROOT = Path(__file__).parent.parent.parent
-PACKAGES = (
-    "server", "handlers", "models", "adapters", "workers", "pages", "demo", "cli", "specs",
-    "tracing",
-)  # fmt: skip
+COPIED = [
+    line.removeprefix("!")
+    for line in (ROOT / ".dockerignore").read_text().splitlines()
+    if line.startswith("!")
+]
+"""What an image is built of and `scripts/deploy` copies."""
 
 
 @pytest.fixture(scope="module")
@@ -38,81 +41,121 @@ def shipped(wheel: Path) -> set[str]:
     return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
 
-def expected() -> set[str]:
-    return {
-        *find_present(*PACKAGES),
-        "applications.py",
-        "base_settings.py",
-        "base_values.py",
-        "logs.py",
-        "project.py",
-        "seams.py",
-        "security_events.py",
-        "setting_values.py",
-        "settings.py",
-        "wsgi.py",
-    }
+def test_wheel_has_every_file_of_specd_and_nothing_else(wheel: Path) -> None:
+    assert wheel.name.startswith("specd_server-")
+    assert shipped(wheel) == set(find_present("specd"))
 
 
-def test_every_file_of_our_packages_is_shipped_and_nothing_else(wheel: Path) -> None:
-    assert shipped(wheel) == expected()
-
-
-def test_the_licences_are_shipped(wheel: Path) -> None:
+def test_wheel_has_the_licenses(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for licence in ("LICENSE", "NOTICE"):
-        (name,) = [n for n in names if ".dist-info/" in n and n.endswith(f"/{licence}")]
-        assert zipfile.ZipFile(wheel).read(name) == (ROOT / licence).read_bytes()
+    for license in ("LICENSE", "NOTICE"):
+        (name,) = [n for n in names if ".dist-info/" in n and n.endswith(f"/{license}")]
+        assert zipfile.ZipFile(wheel).read(name) == (ROOT / license).read_bytes()
 
 
-def test_the_notice_names_every_file_of_others() -> None:
-    """Files that carry a licence of their own, and data that a module says is taken from others."""
+def test_notice_names_every_file_of_others() -> None:
+    """Files that carry a license of their own, and data that a module says is taken from others."""
     notice = (ROOT / "NOTICE").read_text()
     carried = [
-        path.relative_to(ROOT).parent.as_posix()
-        for name in PACKAGES
-        for path in (ROOT / name).rglob("*")
-        if path.name.startswith(("LICENSE", "NOTICE")) or "LICENSE" in path.name
+        Path(name).parent.as_posix()
+        for name in find_present(*COPIED)
+        if Path(name).parent != Path() and Path(name).name.startswith(("LICENSE", "NOTICE"))
     ]
-    assert len(carried) >= 3
-    for folder in [*carried, "people/confusables.txt", "rendering/emoji.txt"]:
+    assert len(carried) >= 2
+    for folder in [
+        *carried, "people/confusables.txt", "rendering/emoji.txt", "specd/_engine/openapi/schemas",
+    ]:  # fmt: skip
         assert folder in notice
 
 
-def test_an_image_is_built_of_all_that_is_shipped() -> None:
-    """`.dockerignore` leaves everything out that it does not name."""
-    let_in = {
-        line.removeprefix("!")
-        for line in (ROOT / ".dockerignore").read_text().splitlines()
-        if line.startswith("!")
-    }
-    needed = {name.partition("/")[0] for name in expected()}
-    needed |= {"LICENSE", "NOTICE", "README.md", "constraints.txt", "pyproject.toml", "setup.cfg"}
-    assert needed <= let_in
-    assert {name for name in let_in if not (ROOT / name).exists()} == set()
-
-
-def test_runs_from_an_installed_wheel_without_the_sources(wheel: Path, tmp_path: Path) -> None:
-    """Installed, not editable: documents, templates and migrations are found beside the code."""
+def test_installed_wheel_runs_without_the_sources(wheel: Path, tmp_path: Path) -> None:
+    """In a project, the command checks a document against a schema that is a file of the wheel."""
     target = tmp_path / "site"
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(target),
          str(wheel)],
         check=True, cwd=tmp_path,
     )  # fmt: skip
-    program = (
-        "import settings, specs, specd._cli.main\n"
-        "print(settings.__file__)\n"
-        "assert specs.load('payment')['openapi'].startswith('3.0')\n"
-        "specd._cli.main.main(['migrate', '--json'])\n"
-    )
+    (tmp_path / "wsgi.py").write_text("from specd import Project\n\nproject = Project()\n")
+    document = tmp_path / "wrong.yaml"
+    document.write_text("openapi: 3.1.0\ninfo: {title: T, version: '1', oops: 1}\npaths: {}\n")
+    program = "import specd, sys; print(specd.__file__); from specd._cli.main import main; main()"
     ran = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", program, "check", str(document)],
         cwd=tmp_path, capture_output=True, text=True,
-        env={"PYTHONPATH": str(target), "SPECD_DATA_DIR": str(tmp_path / "var")},
+        env={"PYTHONPATH": str(target), "PATH": os.environ["PATH"]},
     )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == [
-        str(target / "settings.py"),
-        json.dumps({"migrated": list(project.names)}),
-    ]
+    assert ran.stdout.splitlines()[0] == str(target / "specd" / "__init__.py"), ran.stderr
+    assert ran.returncode == 1
+    assert '"oops"' in ran.stdout + ran.stderr
+
+
+def test_copied_tree_has_every_module_that_it_imports() -> None:
+    assert [name for name in COPIED if not (ROOT / name).exists()] == []
+    missing = set()
+    for name in find_present(*COPIED):
+        if not name.endswith(".py"):
+            continue
+        for node in ast.walk(ast.parse((ROOT / name).read_text())):
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                modules = [str(node.module)]
+            else:
+                continue
+            for top in (module.partition(".")[0] for module in modules):
+                missing |= {place for place in (top, f"{top}.py") if (ROOT / place).exists()}
+    assert missing <= {*COPIED}
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A checkout that its user alone can read, next to an interpreter that installs nothing."""
+    source = tmp_path / "source"
+    for name in find_present(*COPIED, "docs/deploy"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+        (source / name).chmod((source / name).stat().st_mode & 0o700)
+    (source / "handlers" / "__pycache__").mkdir()
+    (source / "handlers" / "__pycache__" / "old.pyc").touch()
+    python = tmp_path / "python"
+    python.write_text(
+        '#!/bin/sh\ncase "$*" in\n-c*) echo "good 3.14" ;;\n'
+        '"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python && cp "$0" .venv/bin/specd ;;\n'
+        '*) echo "$@" >> calls ;;\nesac\n'
+    )
+    python.chmod(0o755)
+    return source
+
+
+def deploy(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [clone / "scripts/deploy", *arguments],
+        cwd=clone.parent, env={**os.environ, "PYTHON": str(clone.parent / "python")},
+        capture_output=True, text=True, umask=0o077,
+    )  # fmt: skip
+
+
+def test_deploy_copies_the_tree_that_runs(clone: Path) -> None:
+    done = deploy(clone, "release", "limits,s3")
+    assert done.returncode == 0, done.stderr
+    release = clone.parent / "release"
+    copied = {
+        path.relative_to(release).as_posix(): path
+        for path in release.rglob("*")
+        if path.is_file() and ".venv" not in path.parts
+    }
+    calls = copied.pop("calls").read_text()
+    assert copied.keys() == set(find_present(*COPIED))
+    assert {path.stat().st_mode & 0o044 for path in copied.values()} == {0o044}
+    assert "--editable .[services,limits,s3]\n" in calls
+    assert calls.endswith("\ncheck\n")
+
+
+def test_deploy_refuses_a_directory_with_files(clone: Path) -> None:
+    (clone.parent / "release").mkdir()
+    (clone.parent / "release" / "old").touch()
+    done = deploy(clone, "release")
+    assert done.returncode == 1
+    assert done.stderr.endswith("is not empty; each release needs a directory of its own.\n")
+    assert [path.name for path in (clone.parent / "release").iterdir()] == ["old"]
