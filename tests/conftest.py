@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 
 import httpx
@@ -36,6 +35,7 @@ from wsgi import project
 
 pytest_plugins = [
     "tests.support.chat.fixtures",
+    "tests.support.late_modules",
     "tests.support.leftovers",
     "tests.support.memory",
     "tests.support.postgresql_twins",
@@ -49,43 +49,16 @@ hypothesis_settings.register_profile("specd", deadline=None)
 hypothesis_settings.load_profile("specd")
 
 
-SLOW = (
-    "tests/contract/fuzz/", "tests/contract/cost/", "tests/contract/continuity/", "tests/live/",
-    "tests/pages/test_browser_", "tests/benchmarks/", "tests/workers/test_imports.py",
-    "tests/workers/test_moves.py", "tests/workers/test_provider_calls.py",
-    "tests/workers/test_watcher_interleavings.py", "tests/workers/test_zulip_imports.py",
-)  # fmt: skip
-"""Modules that take up to minutes each."""
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="also run the tests marked exhaustive")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out exhaustive tests, unless `--all` is given, and spread the slow ones."""
+    """Leave out exhaustive tests, unless `--all` is given."""
     if not config.getoption("--all"):
         exhaustive = [item for item in items if item.get_closest_marker("exhaustive")]
         config.hook.pytest_deselected(items=exhaustive)
         items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
-    spread(items)
-
-
-def spread(items: list[pytest.Item]) -> None:
-    """Spread the slow modules among the first four fifths of the others. A process takes one module
-    after another (`--dist loadfile`), so the last modules are quick.
-    """
-    modules = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
-    slow = [tests for tests in modules if tests[0].nodeid.startswith(SLOW)]
-    quick = [tests for tests in modules if not tests[0].nodeid.startswith(SLOW)]
-    total, given = sum(map(len, quick)), 0
-    items.clear()
-    for number, tests in enumerate(slow):
-        while quick and given * len(slow) * 5 < number * total * 4:
-            given += len(quick[0])
-            items += quick.pop(0)
-        items += tests
-    items += (test for tests in quick for test in tests)
 
 
 @pytest.hookimpl(wrapper=True)
