@@ -18,6 +18,7 @@ from specd._engine.openapi.mistakes import Mistakes
 from specd._engine.openapi.union import unite
 from specd._engine.serving.app import build_app, wrap
 from specd._pages.app import build_pages
+from specd._pages.security import installing
 from specd._project import Project, Service, current, find_object
 from specd._settings import SettingsError, load_settings
 
@@ -57,7 +58,10 @@ def build(project: Project, services: Sequence[Service]) -> Any:
             if service.list_failures is not None
         },
         own=[
-            partial(import_module(each.pages).install_for, service=composed[each.name])
+            installing(
+                partial(import_module(each.pages).install_for, service=composed[each.name]),
+                each.csp,
+            )
             for each in services
             if each.pages
         ],

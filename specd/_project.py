@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -58,7 +58,8 @@ class Service:
     commands a click group with the name of the service. `heartbeats` is the model of the table in
     which workers show that they run, `secret` the `SharedSecret` of all machines.
     `diagnose(settings)` yields the findings of `specd doctor` about this service. `cors` names the
-    pages of other origins that can use the service.
+    pages of other origins that can use the service. `csp` changes directives of the content
+    security policy of its own pages.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Service:
     diagnose: str = ""
     retention: str = ""
     cors: Cors | None = None
+    csp: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == EVERYTHING:

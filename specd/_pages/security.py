@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response
+import re
+from collections.abc import Callable, Mapping
+
+from flask import Flask, Response, request
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -10,6 +13,10 @@ POLICY = (
 )
 # Swagger UI's style sheet draws its arrows and ticks from data: images; it needs nothing else more.
 REFERENCE_POLICY = POLICY.replace("img-src 'self'", "img-src 'self' data:")
+
+_DIRECTIVE = re.compile(r"[a-z-]+")
+_SOURCES = re.compile(r"[!-+\--:<-~]+(?: [!-+\--:<-~]+)*|")
+"""Sources of a directive: visible ASCII without `,` and `;`, separated by single spaces."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -36,3 +43,36 @@ def install(app: Flask, *, is_https: bool) -> None:
         return response
 
     app.after_request(secure)
+
+
+def policy_with(directives: Mapping[str, str]) -> str:
+    """Return the policy of pages with other values of some directives. Raise ValueError for a value
+    that would change more than its directive.
+    """
+    policy = dict(each.split(" ", 1) for each in POLICY.split("; "))
+    for name, sources in directives.items():
+        if not (_DIRECTIVE.fullmatch(name) and _SOURCES.fullmatch(sources)):
+            raise ValueError(f"csp: {name!r}: {sources!r} is no directive, such as 'img-src': '*'")
+        policy[name] = sources
+    return "; ".join(f"{name} {sources}".rstrip() for name, sources in policy.items())
+
+
+def installing(
+    install: Callable[[Flask], None], directives: Mapping[str, str]
+) -> Callable[[Flask], None]:
+    """Return a function that installs pages whose policy has other values of some directives."""
+    policy = policy_with(directives)
+
+    def install_with_policy(app: Flask) -> None:
+        before = set(app.view_functions)
+        install(app)
+        own = app.view_functions.keys() - before
+
+        def set_policy(response: Response) -> Response:
+            if request.endpoint in own:
+                response.headers.setdefault("Content-Security-Policy", policy)
+            return response
+
+        app.after_request(set_policy)  # before the headers of all pages: the last one goes first
+
+    return install_with_policy if directives else install

@@ -1,0 +1,147 @@
+"""What a project says of its services in `wsgi.py`: CORS, middlewares, policies of pages, names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from specd import _logs as logs
+from specd._pages.security import POLICY, policy_with
+from tests.specd.sample import Sample, Transport
+
+DOCUMENT = """
+    openapi: 3.1.0
+    info: {title: Sample, version: 1.0.0}
+    servers: [{url: /things/v1}]
+    paths:
+      /things:
+        get:
+          operationId: ListThings
+          responses:
+            "200": {description: All things.}
+"""
+HANDLERS = """
+    def ListThings(ctx):
+        return {"name": "capitals"}
+
+    """
+SNAKE = """
+    def list_things(ctx):
+        return {"name": "snake"}
+    """
+PAGES = """
+    def install_for(app, service):
+        app.get("/own")(lambda: "<p>Own")
+        app.get("/strict")(strict)
+
+    def strict():
+        return "<p>Strict", 200, {"Content-Security-Policy": "default-src 'none'"}
+"""
+WSGI = """
+    from specd import Cors, Project, Service
+
+    project = Project({project})
+    __getattr__ = project.application
+"""
+ORIGIN = {"Origin": "https://app.example"}
+
+
+@contextmanager
+def client(sample: Sample, project: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
+    """Yield a client of the application of a project."""
+    monkeypatch.setattr(logs, "configure", lambda *_, **__: None)
+    sample.write("wsgi.py", WSGI.replace("{project}", project))
+    monkeypatch.setenv("SPECD_DATA_DIR", str(sample.root / "var"))
+    app = sample.project().application("app")
+    plain = {"Accept-Encoding": "identity"}
+    address = "http://sample.test"
+    with httpx.Client(transport=Transport(app), base_url=address, headers=plain) as opened:
+        yield opened
+
+
+@pytest.fixture
+def things(sample: Sample) -> Sample:
+    sample.write("{name}/openapi.yaml", DOCUMENT)
+    sample.write("{name}/handlers.py", HANDLERS)
+    return sample
+
+
+def test_cors_allows_origins(things: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = 'Service("{name}", cors=Cors(["https://app.example"]))'
+    with client(things, project, monkeypatch) as http:
+        for path in ("/things/v1/things", "/things/v1/nothing"):
+            answer = http.get(path, headers=ORIGIN)
+            assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN["Origin"]
+        other = http.get("/things/v1/things", headers={"Origin": "https://other.example"})
+        assert "Access-Control-Allow-Origin" not in other.headers
+
+
+def test_operators_add_origins(things: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPECD_ALLOWED_ORIGINS", "app://things, https://other.example")
+    for project in ('"{name}"', 'Service("{name}", cors=Cors(["https://app.example"]))'):
+        things.write("wsgi.py", "")
+        with client(things, project, monkeypatch) as http:
+            for origin in ("app://things", "https://other.example"):
+                answer = http.get("/things/v1/things", headers={"Origin": origin})
+                assert answer.headers["Access-Control-Allow-Origin"] == origin
+            is_allowed = "Cors" in project
+            answer = http.get("/things/v1/things", headers=ORIGIN)
+            assert ("Access-Control-Allow-Origin" in answer.headers) is is_allowed
+
+
+def test_middlewares_are_around_the_application(
+    things: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = '"{name}", middlewares=["tests.specd.engine.middlewares:Mark"]'
+    with client(things, project, monkeypatch) as http:
+        for path in ("/things/v1/things", "/docs"):
+            assert http.get(path).headers["X-Mark"] == "mark"
+
+
+def test_reference_is_served_by_each_application(
+    things: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with client(things, '"{name}"', monkeypatch) as http:
+        assert http.get("/docs").status_code == 200
+        reference = http.get(f"/docs/{things.name}")
+        assert (reference.status_code, "/things/v1/openapi" in reference.text) == (200, True)
+
+
+class TestPolicies:
+    def test_of_own_pages_have_other_directives(
+        self, things: Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        things.write("{name}/pages.py", PAGES)
+        project = """Service("{name}", csp={"script-src": "'self' https://cdn.example"})"""
+        with client(things, project, monkeypatch) as http:
+            policies = {
+                path: http.get(path).headers["Content-Security-Policy"]
+                for path in ("/own", "/strict", "/docs", "/nothing")
+            }
+        assert policies["/own"] == POLICY.replace(
+            "script-src 'self'", "script-src 'self' https://cdn.example"
+        )
+        assert policies["/strict"] == "default-src 'none'"
+        assert policies["/docs"] == policies["/nothing"] == POLICY
+
+    def test_without_any_are_strict(self, things: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+        things.write("{name}/pages.py", PAGES)
+        with client(things, '"{name}"', monkeypatch) as http:
+            assert http.get("/own").headers["Content-Security-Policy"] == POLICY
+
+    def test_directives_are_replaced_and_added(self) -> None:
+        policy = policy_with({"img-src": "'self' data:", "font-src": "*", "sandbox": ""})
+        images = POLICY.replace("img-src 'self'", "img-src 'self' data:")
+        assert policy == f"{images}; font-src *; sandbox"
+        assert policy_with({}) == POLICY
+
+    @pytest.mark.parametrize(
+        "csp",
+        [{"img-src": "*; script-src *"}, {"img-src": "*\n"}, {"img src": "*"}, {"img-src": "a, b"}],
+    )
+    def test_more_than_a_directive_is_refused(self, csp: dict[str, str]) -> None:
+        with pytest.raises(ValueError, match="is no directive"):
+            policy_with(csp)
