@@ -87,6 +87,7 @@ def service_from_settings(
         name=name,
         documents=documents,
         handlers=entry.handlers,
+        snake_case=entry.snake_case,
         database=database,
         settings=settings,
         clock=clock or Clock(),

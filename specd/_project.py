@@ -59,7 +59,8 @@ class Service:
     which workers show that they run, `secret` the `SharedSecret` of all machines.
     `diagnose(settings)` yields the findings of `specd doctor` about this service. `cors` names the
     pages of other origins that can use the service. `csp` changes directives of the content
-    security policy of its own pages.
+    security policy of its own pages. With `snake_case`, an operationId such as `GetUser` is the
+    function `get_user`.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Service:
     retention: str = ""
     cors: Cors | None = None
     csp: Mapping[str, str] = field(default_factory=dict)
+    snake_case: bool = False
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == EVERYTHING:

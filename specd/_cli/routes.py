@@ -50,10 +50,10 @@ def routes(files: tuple[Path, ...], format_: str) -> None:
     with mistakes_shown():
         if files:
             names = [(identifier_of(d.name).lower(), d) for d in read_documents(files)]
-            named = [(name, f"{name}.handlers", [d]) for name, d in names]
+            named = [(name, f"{name}.handlers", [d], False) for name, d in names]
         else:
             named = [
-                (each.name, each.handlers, list(find_documents(each)))
+                (each.name, each.handlers, list(find_documents(each)), each.snake_case)
                 for each in current().services
             ]
         found = [route for place in named for route in find_routes(*place)]
@@ -64,7 +64,9 @@ def routes(files: tuple[Path, ...], format_: str) -> None:
         answer_table({}, as_json=False, columns=COLUMNS, rows=rows)
 
 
-def find_routes(service: str, handlers: str, documents: list[Document]) -> Iterator[Route]:
+def find_routes(
+    service: str, handlers: str, documents: list[Document], snake_case: bool
+) -> Iterator[Route]:
     """Yield the routes of a service in the order of its documents. Raise `DocumentError`."""
     content = unite(service, documents)
     given = {
@@ -80,6 +82,7 @@ def find_routes(service: str, handlers: str, documents: list[Document]) -> Itera
         handlers,
         ((path, *each) for path, item in content["paths"].items() for each in item.items()),
         has_modules=not is_single_module(handlers),
+        snake_case=snake_case,
     )
     for path, item in content["paths"].items():
         for method, operation in item.items():

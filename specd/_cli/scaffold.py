@@ -31,6 +31,7 @@ from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.structure import CONTENT_SCHEMA
 from specd._engine.openapi.union import Document
 from specd._engine.serving.app import build_app, engine_of
+from specd._project import current
 
 TEMPLATES = Path(__file__).parent / "templates"
 _TYPES = {
@@ -202,6 +203,11 @@ class Described:
         return "\n".join(lines) + "\n"
 
 
+def _uses_snake_case(service: str) -> bool:
+    project = current()
+    return service in project.names and project[service].snake_case
+
+
 def describe(documents: Sequence[Document], handlers: str) -> list[Described]:
     """Return all operations of a service's documents. Raise `DocumentError`."""
     service = mocked(documents)
@@ -214,7 +220,7 @@ def describe(documents: Sequence[Document], handlers: str) -> list[Described]:
         for path, item in service.document["paths"].items()
         for method, raw in item.items()
     ]
-    names = handlers_of(handlers, operations)
+    names = handlers_of(handlers, operations, snake_case=_uses_snake_case(documents[0].name))
     return [
         Described(
             compiled[str(raw["operationId"])],

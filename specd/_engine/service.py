@@ -133,7 +133,7 @@ class Service:
 
     `stream_timeout_s` is the longest time between two pieces of an answer that a handler streams.
     `find_handler(path, method)` returns the handler of an operation; without it, the handler is a
-    function in the package `handlers`.
+    function in the package `handlers`, with `snake_case` in snake case whatever its operationId.
 
     `respond(error, request_id)` is the service's one error table. `refuse_in(operation_id, error)`
     may return another answer where the operation is known. `security_events` are the errors,
@@ -158,6 +158,7 @@ class Service:
     base_path: str
     respond: Callable[[Exception, str], Response]
     refuse_in: Callable[[str, Exception], Response | None] | None = None
+    snake_case: bool = False
     find_handler: Callable[[str, str], Callable[..., Any]] | None = None
     database: Database | None = None
     settings: Any = None

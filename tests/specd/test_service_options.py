@@ -7,8 +7,10 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
 from specd import _logs as logs
+from specd._cli.routes import routes
 from specd._pages.security import POLICY, policy_with
 from tests.specd.sample import Sample, Transport
 
@@ -145,3 +147,17 @@ class TestPolicies:
     def test_more_than_a_directive_is_refused(self, csp: dict[str, str]) -> None:
         with pytest.raises(ValueError, match="is no directive"):
             policy_with(csp)
+
+
+class TestSnakeCase:
+    @pytest.mark.parametrize(("option", "name"), [("", "capitals"), (", snake_case=True", "snake")])
+    def test_names_the_functions(
+        self, things: Sample, monkeypatch: pytest.MonkeyPatch, option: str, name: str
+    ) -> None:
+        things.write("{name}/handlers.py", SNAKE if option else HANDLERS)
+        with client(things, f'Service("{{name}}"{option})', monkeypatch) as http:
+            assert http.get("/things/v1/things").json() == {"name": name}
+        function = "list_things" if option else "ListThings"
+        listed = CliRunner().invoke(routes).output
+        assert f"{things.name}.handlers.{function}" in listed
+        assert "ListThings" in listed

@@ -56,7 +56,9 @@ def skeleton(service: Service) -> dict[str, Any]:
         for method, operation in item.items()
     ]
     has_modules = not is_single_module(service.handlers)
-    handlers = handlers_of(service.handlers, operations, has_modules=has_modules)
+    handlers = handlers_of(
+        service.handlers, operations, has_modules=has_modules, snake_case=service.snake_case
+    )
     paths: dict[str, dict[str, Any]] = {}
     for path, method, operation in operations:
         paths.setdefault(path, {})[method] = {

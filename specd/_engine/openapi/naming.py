@@ -23,6 +23,8 @@ from typing import Any
 
 CONTROLLER = "x-openapi-router-controller"
 UNTAGGED = "operations"
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a word begins with a capital."""
 _NEEDED = frozenset(
     (
         *("Any", "Context", "NotImplementedError", "Response", "bool", "bytes", "dict", "float"),
@@ -58,9 +60,11 @@ def handler_of(
     operation: Mapping[str, Any],
     *,
     has_modules: bool = True,
+    snake_case: bool = False,
 ) -> HandlerName:
     """Return where the handler of an operation is, as if it had no namesake; `handlers` is the
-    service's package, or without modules its only module.
+    service's package, or without modules its only module. With `snake_case`, the operationId
+    `GetUser` is the function `get_user`.
     """
     operation_id = operation_id_of(path, method, operation)
     controller = operation.get(CONTROLLER)
@@ -76,7 +80,12 @@ def handler_of(
             module = operation_id.rpartition(".")[0]
         else:
             module = ".".join([handlers, *map(identifier_of, packages)])
-    return HandlerName(module, function_of(last))
+    return HandlerName(module, function_of(in_snake_case(last) if snake_case else last))
+
+
+def in_snake_case(text: str) -> str:
+    """Return a name in snake case: `GetUserByID` is `get_user_by_id`."""
+    return _WORDS.sub("_", text).lower()
 
 
 def _parts_of(operation_id: str) -> list[str]:
@@ -89,13 +98,16 @@ def handlers_of(
     operations: Iterable[tuple[str, str, Mapping[str, Any]]],
     *,
     has_modules: bool = True,
+    snake_case: bool = False,
 ) -> dict[tuple[str, str], HandlerName]:
     """Return where the handlers of operations are, by path and method, each in another function.
     The operations are paths, methods and objects, in the order of the document. Without modules,
     `handlers` is a module itself, which has the functions of all tags.
     """
     plain = {
-        (path, method): handler_of(handlers, path, method, operation, has_modules=has_modules)
+        (path, method): handler_of(
+            handlers, path, method, operation, has_modules=has_modules, snake_case=snake_case
+        )
         for path, method, operation in operations
     }
     known = set(plain.values())

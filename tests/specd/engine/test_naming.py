@@ -70,3 +70,28 @@ def test_tags_of_one_module_share_its_names() -> None:
     tags = [("/a", "get", {"operationId": "get-it", "tags": ["Users"]})]
     tags += [("/b", "get", {"operationId": "get_it", "tags": ["users"]})]
     assert list(map(str, handlers_of("h", tags).values())) == ["h.users.get_it", "h.users.get_it_2"]
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "function"),
+    [
+        ("Login", "login"),
+        ("getUserByID", "get_user_by_id"),
+        ("HTTPStatus", "http_status"),
+        ("list_pets", "list_pets"),
+        ("list-Pets", "list_pets"),
+        ("v2Search", "v2_search"),
+        ("List", "list_"),
+        ("Class", "_class"),
+        ("Users.GetOne", "get_one"),
+    ],
+)
+def test_snake_case(operation_id: str, function: str) -> None:
+    operation = {"operationId": operation_id}
+    assert handler_of("h", "/a", "get", operation, snake_case=True).function == function
+
+
+def test_names_that_are_one_in_snake_case_are_numbered() -> None:
+    operations = [("/a", "get", {"operationId": "getA"}), ("/b", "get", {"operationId": "GetA"})]
+    found = handlers_of("h", operations, snake_case=True)
+    assert [name.function for name in found.values()] == ["get_a", "get_a_2"]
