@@ -84,15 +84,15 @@ class IndexRange:
         return [each.desc() for each in self.ascending]
 
 
-def aside(its: AnyColumn) -> ColumnElement[Any]:
+def without_index(column: AnyColumn) -> ColumnElement[Any]:
     """Return the column as an expression that no index serves: other conditions lead to the rows.
     Times are Unix milliseconds.
     """
-    plain = _plain(its)
+    plain = _plain(column)
     return plain + "" if isinstance(plain.type, String) else plain + 0
 
 
-def for_each(rows: Sequence[Sequence[object]], *columns: Column[Any]) -> FromClause:
+def join_values(rows: Sequence[Sequence[object]], *columns: Column[Any]) -> FromClause:
     """Return what to select from, so that each of these rows is looked up by an index of the
     columns. SQLite 3.40 reads all of an index for `(a, b) IN (...)`.
     """

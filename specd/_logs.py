@@ -27,7 +27,7 @@ class Readers:
 
 
 class Redact:
-    """Blots secrets out of every text of a line, however deep it lies: what may quote a request."""
+    """Redacts the secrets in every text of a log line, at any depth: values may quote a request."""
 
     def __init__(self, patterns: Iterable[re.Pattern[str]]) -> None:
         self.patterns = tuple(patterns)
@@ -37,21 +37,21 @@ class Redact:
     ) -> MutableMapping[str, Any]:
         for key, value in event.items():
             if key not in CLEAN and not key.startswith("_"):  # the standard library's own record
-                event[key] = self._blotted(value)
+                event[key] = self._redacted(value)
         return event
 
-    def _blotted(self, value: Any) -> Any:
+    def _redacted(self, value: Any) -> Any:
         if isinstance(value, str):
             for pattern in self.patterns:
                 value = pattern.sub(BLOT, value)
             return value
         if isinstance(value, Mapping):
-            return {self._blotted(key): self._blotted(item) for key, item in value.items()}
+            return {self._redacted(key): self._redacted(item) for key, item in value.items()}
         if isinstance(value, list | tuple | set | frozenset):
-            return [self._blotted(item) for item in value]
+            return [self._redacted(item) for item in value]
         if value is None or isinstance(value, bool | int | float):
             return value
-        return self._blotted(str(value))
+        return self._redacted(str(value))
 
 
 def configure(

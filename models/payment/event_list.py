@@ -15,7 +15,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from models.payment.errors import EventDoesNotExist, EventsGone
 from models.payment.tables import Event, Project
-from models.ranges import IndexRange, aside
+from models.ranges import IndexRange, without_index
 from models.rows import columns_of, read_row, read_rows
 
 MAX_BYTES = 4_000_000
@@ -129,7 +129,9 @@ def next_of(
 
 def access_event(connection: Connection, *, project_id: str, event_id: int) -> EventRow:
     """Return an event. Raise `EventDoesNotExist` for an unknown id and another project's, alike."""
-    query = select(*_COLUMNS).where(Event.id == event_id, aside(Event.project_id) == project_id)
+    query = select(*_COLUMNS).where(
+        Event.id == event_id, without_index(Event.project_id) == project_id
+    )
     row = read_row(EventRow, connection.execute(query))
     if row is None:
         raise EventDoesNotExist()
@@ -164,8 +166,8 @@ def _parts(
     project_id, types = wanted.project_id, sorted(wanted.types)
     if wanted.invoice_id is not None:
         its = _LISTED_BY_INVOICE.rows(wanted.invoice_id.lower(), behind=(after,))
-        of_project = aside(Event.project_id) == project_id
-        of_types = (aside(Event.type).in_(types),) if types else ()
+        of_project = without_index(Event.project_id) == project_id
+        of_types = (without_index(Event.type).in_(types),) if types else ()
         return [(_LISTED_BY_INVOICE, (its, of_project, *of_types))]
     if types:
         return [

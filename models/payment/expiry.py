@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from models.payment.lifecycle import UNPAID
 from models.payment.settlement import apply_settlement
 from models.payment.tables import ChainHead, Invoice
-from models.ranges import aside
+from models.ranges import without_index
 
 
 def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
@@ -22,7 +22,7 @@ def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
     rows = session.execute(
         select(Invoice.id, ChainHead.head_number, ChainHead.read_until)
         # There are few heads, and an index of the unpaid invoices of each.
-        .join(ChainHead, aside(ChainHead.chain_id) == Invoice.chain_id)
+        .join(ChainHead, without_index(ChainHead.chain_id) == Invoice.chain_id)
         .where(
             # Literal, or neither database uses the partial index.
             Invoice.status == literal(UNPAID, literal_execute=True),

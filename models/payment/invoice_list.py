@@ -30,7 +30,7 @@ from models.payment.cursors import Position, read_cursor, write_cursor
 from models.payment.errors import TooManyInvoices
 from models.payment.invoice_view import InvoiceView, read_invoices
 from models.payment.tables import Invoice, Payment
-from models.ranges import FIRST, LAST, IndexRange, Place, aside
+from models.ranges import FIRST, LAST, IndexRange, Place, without_index
 from models.rows import read_rows
 from specd.db import UtcMs, table_of
 
@@ -179,16 +179,16 @@ def _first_of(
 def _resolved(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:
     """Yield the condition on the resolution of invoices."""
     if wanted.is_resolved is not None:
-        resolved_at = aside(_its.resolved_at)
+        resolved_at = without_index(_its.resolved_at)
         yield resolved_at.is_not(None) if wanted.is_resolved else resolved_at.is_(None)
 
 
 def _created(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions on the creation of invoices that are ordered by something else."""
     if wanted.created_from is not None:
-        yield aside(_its.created_at) >= wanted.created_from
+        yield without_index(_its.created_at) >= wanted.created_from
     if wanted.created_to is not None:
-        yield aside(_its.created_at) < wanted.created_to
+        yield without_index(_its.created_at) < wanted.created_to
 
 
 def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
@@ -198,14 +198,14 @@ def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
     project_id, order, address = wanted.project_id, wanted.external_order_id, wanted.deposit_address
     method, exceptions = wanted.payment_method_id, sorted(wanted.exceptions)
     is_by_age = wanted.updated_from is None
-    of_method = [] if method is None else [aside(_its.payment_method_id) == method]
+    of_method = [] if method is None else [without_index(_its.payment_method_id) == method]
     of_status = list(_has_status(wanted.statuses, now))
-    unusual = [aside(_its.exception).in_(exceptions)] if exceptions else []
-    at = [] if address is None else [aside(_its.deposit_address) == address]
+    unusual = [without_index(_its.exception).in_(exceptions)] if exceptions else []
+    at = [] if address is None else [without_index(_its.deposit_address) == address]
     few = [*of_method, *unusual, *of_status]
     if wanted.tx_hash is not None:
         paid = select(_payment.c.invoice_id).where(_payment.c.tx_hash == wanted.tx_hash)
-        of_order = [] if order is None else [aside(_its.external_order_id) == order]
+        of_order = [] if order is None else [without_index(_its.external_order_id) == order]
         yield _sorted(wanted, now, [_its.id.in_(paid), *of_order, *at, *few])
     elif order is not None:
         yield _found(_LISTED_BY_ORDER, (project_id, order), wanted, now, [*at, *few])
@@ -250,8 +250,8 @@ def _found(
 
 def _sorted(wanted: InvoiceFilter, now: datetime, having: Sequence[ColumnElement[bool]]) -> _Part:
     """Return a part that no index has in the order of the list; the conditions find few rows."""
-    by = aside(_its.created_at) if wanted.updated_from is None else _changed_at(now)
-    index = IndexRange([aside(_its.project_id)], [by, aside(_its.id)])
+    by = without_index(_its.created_at) if wanted.updated_from is None else _changed_at(now)
+    index = IndexRange([without_index(_its.project_id)], [by, without_index(_its.id)])
     return _Part(index, (wanted.project_id,), having)
 
 
@@ -265,26 +265,26 @@ def _over(
 
 
 def _is_over(now: datetime) -> ColumnElement[bool]:
-    return aside(_its.expires_at) < UtcMs.to_ms(now)
+    return without_index(_its.expires_at) < UtcMs.to_ms(now)
 
 
 def _changed_by_clock(now: datetime) -> ColumnElement[bool]:
     """Return whether an invoice changed last when its time was over."""
-    is_later = aside(_its.expires_at) > aside(_its.updated_at)
-    return and_(aside(_its.status) == lifecycle.UNPAID, _is_over(now), is_later)
+    is_later = without_index(_its.expires_at) > without_index(_its.updated_at)
+    return and_(without_index(_its.status) == lifecycle.UNPAID, _is_over(now), is_later)
 
 
 def _changed_at(now: datetime) -> ColumnElement[int]:
     """Return when an invoice was changed, as `InvoiceView.updated_at` shows it."""
-    by_clock = (_changed_by_clock(now), aside(_its.expires_at))
-    return case(by_clock, else_=aside(_its.updated_at))
+    by_clock = (_changed_by_clock(now), without_index(_its.expires_at))
+    return case(by_clock, else_=without_index(_its.updated_at))
 
 
 def _has_status(statuses: frozenset[str], now: datetime) -> Iterator[ColumnElement[bool]]:
     """Yield the condition that an invoice has one of these statuses now."""
     if statuses:
         of_each = _of_statuses(statuses, now)
-        yield or_(*(and_(aside(_its.status) == each, *having) for each, having in of_each))
+        yield or_(*(and_(without_index(_its.status) == each, *having) for each, having in of_each))
 
 
 def _of_statuses(
@@ -311,7 +311,9 @@ def _fitting(connection: Connection, page: list[Position]) -> list[Position]:
     counts = Counter({invoice_id: count for invoice_id, count in rows})
     length = func.length(_its.metadata_json)
     for invoice_id, characters in connection.execute(
-        select(_its.id, length).where(_its.id.in_(ids), aside(_its.metadata_json).is_not(None))
+        select(_its.id, length).where(
+            _its.id.in_(ids), without_index(_its.metadata_json).is_not(None)
+        )
     ):
         counts[invoice_id] += characters // PAYMENT_LENGTH
     total = 0

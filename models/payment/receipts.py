@@ -15,14 +15,16 @@ from sqlalchemy import Connection, select, union_all
 from models.payment.errors import TooManyPayments
 from models.payment.lifecycle import ORPHANED
 from models.payment.tables import Invoice, Payment
-from models.ranges import FIRST, LAST, IndexRange, Place, aside
+from models.ranges import FIRST, LAST, IndexRange, Place, without_index
 from models.rows import columns_of, read_rows
 from specd.db import UtcMs, table_of
 
 _its = table_of(Payment).c
 _invoice = table_of(Invoice).c
 _LISTED = IndexRange([_its.project_id], [_its.detected_at, _its.id])
-_UNOWNED = IndexRange([aside(_invoice.project_id)], [aside(_its.detected_at), aside(_its.id)])
+_UNOWNED = IndexRange(
+    [without_index(_invoice.project_id)], [without_index(_its.detected_at), without_index(_its.id)]
+)
 """Rows without a project of their own, which are few. The same index finds them."""
 
 _ALL = 2**62
@@ -119,8 +121,8 @@ def _find(
         end = min(end, after)
     order = _LISTED.ascending if wanted.is_ascending else _LISTED.descending
     owned = _LISTED.rows(wanted.project_id, since=since, behind=behind, before=end)
-    columns = (aside(_its.detected_at).label("detected_at"), _its.id)
-    counts = aside(_its.status) != ORPHANED
+    columns = (without_index(_its.detected_at).label("detected_at"), _its.id)
+    counts = without_index(_its.status) != ORPHANED
     listed = select(*columns).where(owned, counts).order_by(*order).limit(limit).subquery()
     without = select(_its.id).where(_its.project_id.is_(None)).order_by(*_LISTED.ascending)
     unowned = (

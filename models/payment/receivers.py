@@ -27,7 +27,7 @@ from models.dialects import id_in
 from models.payment.checkpoints import BlockMark
 from models.payment.lifecycle import PENDING, UNPAID
 from models.payment.tables import UNREAD, Invoice, Payment, PaymentMethod
-from models.ranges import IndexRange, aside
+from models.ranges import IndexRange, without_index
 from models.rows import columns_of, read_rows, row_of
 from specd.db import UtcMs
 
@@ -106,7 +106,7 @@ def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[s
         select(Invoice.id)
         .where(
             _MONITORED.rows(chain_id, since=(UtcMs.to_ms(since),)),
-            aside(Invoice.token_address) == PaymentMethod.token_address,
+            without_index(Invoice.token_address) == PaymentMethod.token_address,
         )
         .exists()
     )
@@ -157,7 +157,7 @@ def match_receivers(
         Invoice.chain_id == chain_id,
         id_in(Invoice.deposit_address, sorted(addresses)),
         # The index of addresses finds them. Too many invoices are monitored.
-        aside(Invoice.monitoring_ends_at) >= UtcMs.to_ms(since),
+        without_index(Invoice.monitoring_ends_at) >= UtcMs.to_ms(since),
         Invoice.catch_up_block.is_(None),
     )
     return read_rows(Receiver, reader.execute(query))
@@ -173,7 +173,7 @@ def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[New
     again = _newcomers(Invoice.reread_block, is_rereading=True).where(
         Invoice.chain_id == chain_id,
         Invoice.reread_block.is_not(None),
-        aside(Invoice.catch_up_block).is_(None),
+        without_index(Invoice.catch_up_block).is_(None),
     )
     newest = new.order_by(Invoice.created_at.desc()).limit(limit).subquery()
     lowest = again.order_by(Invoice.reread_block).limit(limit).subquery()
@@ -229,7 +229,7 @@ def note_reread(
     """Note that invoices were read again from `first` to before `next_block`; None: to the end. One
     that was sent back below `first` meanwhile stays there.
     """
-    as_read = (aside(Invoice.reread_block) >= first) | (Invoice.reread_block == UNREAD)
+    as_read = (without_index(Invoice.reread_block) >= first) | (Invoice.reread_block == UNREAD)
     _update(session, id_in(Invoice.id, invoice_ids), as_read, reread_block=next_block)
 
 
@@ -241,10 +241,10 @@ def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) 
     above = (Invoice.monitoring_ends_at >= since) & (Invoice.creation_block > to.number)
     _update(session, its, above, creation_block=to.number)
     newcomer = Invoice.catch_up_block.is_not(None)
-    further = aside(Invoice.catch_up_block) > to.number + 1
+    further = without_index(Invoice.catch_up_block) > to.number + 1
     _update(session, its, newcomer, further, catch_up_block=to.number + 1)
     rereading = Invoice.reread_block.is_not(None)
-    further = aside(Invoice.reread_block) > to.number + 1
+    further = without_index(Invoice.reread_block) > to.number + 1
     _update(session, its, rereading, further, reread_block=to.number + 1)
 
 

@@ -12,7 +12,7 @@ from models.dialects import greatest
 from models.payment import checkpoints, receivers, watching
 from models.payment.errors import ChainIsUnknown, InvoiceDoesNotExist
 from models.payment.tables import UNREAD, Invoice
-from models.ranges import aside
+from models.ranges import without_index
 
 
 def rescan_invoice(session: Session, invoice_id: str) -> None:
@@ -32,7 +32,7 @@ def rescan_chain(
         Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since
     )
     if token is not None:
-        monitored = monitored.where(aside(Invoice.token_address) == token)
+        monitored = monitored.where(without_index(Invoice.token_address) == token)
     return _send_back(session, monitored, from_block)
 
 

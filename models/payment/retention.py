@@ -7,11 +7,11 @@ from models.payment.lifecycle import PROCESSING, UNPAID
 from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoice
 from models.payment.test_helpers.tables import ScenarioRun, SimulatedFault
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from models.ranges import aside
+from models.ranges import without_index
 from specd.db import Policy, Rule, first_in_first_out, older_than
 
 _IS_OPEN = exists().where(
-    Invoice.id == IdempotencyKey.invoice_id, aside(Invoice.status).in_([UNPAID, PROCESSING])
+    Invoice.id == IdempotencyKey.invoice_id, without_index(Invoice.status).in_([UNPAID, PROCESSING])
 )
 
 _HAS_DELIVERIES = exists().where(WebhookDelivery.endpoint_id == WebhookEndpoint.id)

@@ -25,7 +25,7 @@ from models.payment.lifecycle import CONFIRMED, ORPHANED, PENDING
 from models.payment.receivers import Receiver
 from models.payment.settlement import apply_settlement
 from models.payment.tables import Invoice, Payment
-from models.ranges import aside
+from models.ranges import without_index
 from specd.db import UtcMs, upsert
 
 MAX_PAYMENTS = 1_000
@@ -287,7 +287,7 @@ def orphan(
     ).where(Payment.chain_id == chain_id, Payment.block_number > above, Payment.status != ORPHANED)
     if since is not None:
         living = living.join(Invoice, Invoice.id == Payment.invoice_id).where(
-            aside(Invoice.monitoring_ends_at) >= UtcMs.to_ms(since)
+            without_index(Invoice.monitoring_ends_at) >= UtcMs.to_ms(since)
         )
     kept = set(keep)
     dropped = [
@@ -369,7 +369,7 @@ def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, 
     """Return the capacity of each invoice, by one statement for however many payments there are."""
     stored = (
         select(func.count())
-        .where(Payment.invoice_id == Invoice.id, aside(Payment.status) != ORPHANED)
+        .where(Payment.invoice_id == Invoice.id, without_index(Payment.status) != ORPHANED)
         .correlate(Invoice)
         .scalar_subquery()
     )

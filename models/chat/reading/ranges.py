@@ -25,7 +25,7 @@ from models.chat.reading.narrow import UNREAD, Narrow
 from models.chat.reading.parts import LEADING, Part
 from models.chat.tables import Message, StarredMessage, UserMessage
 from models.dialects import ids_as_array, in_parameter
-from models.ranges import aside
+from models.ranges import without_index
 from specd.db import Db, Query
 
 OLDEST = 0
@@ -149,7 +149,7 @@ class Form:
         copy_exists = exists().where(own, UserMessage.message_id == Message.id, *copies)
         if self.with_history:
             leads = any(part.make in LEADING and not part.negated for part in self.messages)
-            realm_id = aside(Message.realm_id) if leads else Message.realm_id
+            realm_id = without_index(Message.realm_id) if leads else Message.realm_id
             wanted = select(Message.id).where(realm_id == bindparam("reader_realm_id"), *conditions)
             if copies:
                 wanted = wanted.where(copy_exists)

@@ -34,7 +34,7 @@ from models.payment.webhooks.deliveries import AttemptRow
 from models.payment.webhooks.endpoints import ALL, ENABLED, Endpoint, list_endpoints
 from models.payment.webhooks.outcomes import TAKEN, is_success
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery
-from models.ranges import aside
+from models.ranges import without_index
 from models.rows import columns_of, read_row, read_rows
 from specd.db import Db, UtcMs
 
@@ -157,7 +157,7 @@ def start(
 def access_run(db: Db, *, project_id: str, run_id: str) -> Run:
     """Return the run. Raise `RunDoesNotExist` for an unknown id and another project's, alike."""
     query = select(*_COLUMNS).where(
-        ScenarioRun.id == run_id.lower(), aside(ScenarioRun.project_id) == project_id
+        ScenarioRun.id == run_id.lower(), without_index(ScenarioRun.project_id) == project_id
     )
     run = read_row(Run, db.execute(query))
     if run is None:

@@ -15,7 +15,7 @@ from models.payment.tables import Event, Project
 from models.payment.webhooks import signing_secrets
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from models.payment.webhooks.vault import WebhookVault
-from models.ranges import IndexRange, aside
+from models.ranges import IndexRange, without_index
 from models.rows import columns_of, row_of
 from specd.db import Db
 
@@ -91,7 +91,7 @@ def create_endpoint(
 def list_endpoints(db: Db, *, project_id: str) -> Sequence[Endpoint]:
     """Return all endpoints of the project, the oldest first."""
     query = select(*_COLUMNS).where(
-        _LISTED.rows(project_id), aside(WebhookEndpoint.deleted_at).is_(None)
+        _LISTED.rows(project_id), without_index(WebhookEndpoint.deleted_at).is_(None)
     )
     rows = db.execute(query.order_by(*_LISTED.ascending))
     return [view_of(row) for row in rows]
@@ -210,6 +210,6 @@ def _read(event_types: str) -> tuple[str, ...]:
 def _is_this(project_id: str, endpoint_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         WebhookEndpoint.id == endpoint_id.lower(),
-        aside(WebhookEndpoint.project_id) == project_id,
-        aside(WebhookEndpoint.deleted_at).is_(None),
+        without_index(WebhookEndpoint.project_id) == project_id,
+        without_index(WebhookEndpoint.deleted_at).is_(None),
     )

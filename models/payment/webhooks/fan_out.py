@@ -15,7 +15,7 @@ from models.payment.event_list import LISTED, next_of
 from models.payment.tables import Event
 from models.payment.webhooks.endpoints import is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
-from models.ranges import for_each
+from models.ranges import join_values
 from specd.db import table_of, upsert
 
 EVENTS_AT_ONCE = 200
@@ -127,7 +127,7 @@ def find_open(
         some = ordered[start : start + EVENTS_AT_ONCE]
         query = (
             select(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
-            .select_from(for_each(some, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
+            .select_from(join_values(some, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
             .where(_DELIVERY.c.closed_at.is_(None))
         )
         open_pairs.update(

@@ -14,7 +14,7 @@ from models.payment.webhooks import schedule
 from models.payment.webhooks.endpoints import DISABLED, ENABLED, FAILING, GONE, view_of
 from models.payment.webhooks.events import WebhookEndpointDisabled
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from models.ranges import for_each
+from models.ranges import join_values
 from models.rows import columns_of, read_rows
 from specd.db import table_of
 
@@ -173,7 +173,7 @@ def schedule_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: da
     oldest, oldest_timed = func.min(_DELIVERY.c.event_id), func.min(timed)
     open_ones = (
         select(_DELIVERY.c.endpoint_id, oldest)
-        .select_from(for_each(ordered, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
+        .select_from(join_values(ordered, _DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id))
         .where(_DELIVERY.c.closed_at.is_(None))
         .group_by(_DELIVERY.c.endpoint_id, _DELIVERY.c.invoice_id)
         .having(oldest_timed.is_(None) | (oldest < oldest_timed))
@@ -235,7 +235,7 @@ def _find_rows(session: Session, attempts: Sequence[Attempt]) -> dict[tuple[int,
     if not attempts:
         return {}
     keys = sorted({attempt.key for attempt in attempts})
-    source = for_each(keys, _DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
+    source = join_values(keys, _DELIVERY.c.event_id, _DELIVERY.c.endpoint_id)
     query = select(*columns_of(_Row, _DELIVERY)).select_from(source)
     rows = read_rows(_Row, session.connection().execute(query))
     return {(row.event_id, row.endpoint_id): row for row in rows}

@@ -16,7 +16,7 @@ from models.payment.tables import Event
 from models.payment.webhooks import fan_out, outcomes, signing_secrets
 from models.payment.webhooks.endpoints import ENABLED, is_active, is_subscribed
 from models.payment.webhooks.tables import WebhookDelivery, WebhookEndpoint
-from models.ranges import IndexRange, aside
+from models.ranges import IndexRange, without_index
 from specd.db import UtcMs, table_of
 
 _ENDPOINT = table_of(WebhookEndpoint)
@@ -179,7 +179,7 @@ def pick(
         .limit(limit)
     )
     if under_way:
-        first = first.where(aside(_DELIVERY.c.event_id).not_in(sorted(under_way)))
+        first = first.where(without_index(_DELIVERY.c.event_id).not_in(sorted(under_way)))
     due = first.subquery()
     query = (
         select(
