@@ -16,10 +16,8 @@ USERS = (
 )
 EXCEPTIONS = {
     "handlers/chat/wire/context.py": {"specd._engine"},
-    "handlers/chat/wire/errors.py": {"specd._engine"},
     "handlers/chat/wiring.py": {"specd._engine"},
     "handlers/payment/wire/context.py": {"specd._engine"},
-    "handlers/payment/wire/errors.py": {"specd._engine"},
     "handlers/payment/wiring.py": {"specd._engine"},
     "models/chat/sending/bot_calls.py": {"specd._tracing"},
     "models/payment/event_log.py": {"specd._tracing"},
