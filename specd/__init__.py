@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specd._engine.http.cors import Cors
     from specd._engine.http.proxies import network_of, place_of
     from specd._engine.http.queries import parse_pairs
-    from specd._engine.idempotency import IdempotentAnswers
+    from specd._engine.idempotency import Idempotency, idempotent
     from specd._engine.phases import before_transaction, read_only
     from specd._engine.pools import Pool
     from specd._engine.rate_limit import (
@@ -46,7 +46,7 @@ _MODULES = {
     "FileIntake": "specd._engine.files",
     "Gauge": "specd._engine.service",
     "Headers": "specd._engine.rate_limit",
-    "IdempotentAnswers": "specd._engine.idempotency",
+    "Idempotency": "specd._engine.idempotency",
     "Limit": "specd._engine.rate_limit",
     "LimitStore": "specd._engine.rate_limit",
     "Outgoing": "specd._tracing",
@@ -64,6 +64,7 @@ _MODULES = {
     "current_caller": "specd._security_events",
     "emit": "specd._security_events",
     "encode": "specd._engine.response",
+    "idempotent": "specd._engine.idempotency",
     "network_of": "specd._engine.http.proxies",
     "open_limit_store": "specd._limits.wiring",
     "parse_pairs": "specd._engine.http.queries",
@@ -86,7 +87,7 @@ __all__ = [
     "FileIntake",
     "Gauge",
     "Headers",
-    "IdempotentAnswers",
+    "Idempotency",
     "Limit",
     "LimitStore",
     "Outgoing",
@@ -105,6 +106,7 @@ __all__ = [
     "current_caller",
     "emit",
     "encode",
+    "idempotent",
     "network_of",
     "open_limit_store",
     "parse_pairs",

@@ -8,18 +8,27 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
+from sqlalchemy import inspect
+
 from specd._db.clock import Clock
 from specd._db.database import Database
-from specd._db.errors import DatabaseUnavailable
+from specd._db.errors import DatabaseUnavailable, Refusal
 from specd._db.folders import find_problem
+from specd._db.idempotency import (
+    IdempotencyInProgress,
+    IdempotencyKeyColumns,
+    IdempotencyKeyReused,
+    IdempotencyKeys,
+)
 from specd._db.revisions import has_usable_schema
 from specd._engine import service as engine
 from specd._engine.document.checking import published
 from specd._engine.error_docs import Failure
 from specd._engine.http.browsers import Origins
+from specd._engine.idempotency import Idempotency
 from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document, unite
-from specd._error_table import ErrorTable
+from specd._error_table import ErrorTable, import_all
 from specd._project import Service, current, find_object
 from specd._settings import Settings
 
@@ -73,6 +82,14 @@ def service_from_settings(
     if "respond" not in own:
         own["respond"] = errors.fitted_to(unite(name, documents)).respond
         own["list_failures"] = partial(list_failures, entry)
+    idempotency: Idempotency | None = own.pop("idempotency", None) or _find_idempotency(entry)
+    if idempotency is not None:
+        own["idempotency"] = replace(
+            idempotency,
+            is_definitive=errors.is_definitive,
+            respond=own["respond"],
+            link_of=errors.link_of,
+        )
     if "require_role" not in own:
         own["require_role"] = _find_role_check(entry)
 
@@ -117,8 +134,20 @@ def find_errors(service: Service) -> ErrorTable:
 def list_failures(service: Service) -> tuple[Failure, ...]:
     """Return what callers of a service can get, for its page of errors."""
     packages = dict.fromkeys(filter(None, (service.models, service.handlers)))
-    others = (DatabaseUnavailable,) if service.has_database else ()
+    others: list[type[Refusal]] = [DatabaseUnavailable] if service.has_database else []
+    if _find_idempotency(service) is not None:
+        others += (IdempotencyKeyReused, IdempotencyInProgress)
     return find_errors(service).list_failures(tuple(packages), others)
+
+
+def _find_idempotency(service: Service) -> Idempotency | None:
+    """Return where a service stores keys by default: in its table with `IdempotencyKeyColumns`."""
+    if service.models:
+        import_all((service.models,))
+    for table in IdempotencyKeyColumns.__subclasses__():
+        if f"{table.__module__}.".startswith(f"{service.models}."):
+            return Idempotency(keys=IdempotencyKeys(inspect(table).local_table))
+    return None
 
 
 def _find_role_check(service: Service) -> Callable[..., None] | None:

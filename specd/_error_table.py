@@ -255,10 +255,7 @@ def find_refusals(packages: Iterable[str]) -> list[type[Refusal]]:
     in the order of their definitions.
     """
     below = tuple(packages)
-    for package in below:
-        module = import_module(package)
-        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{package}."):
-            import_module(found.name)
+    import_all(below)
     kinds = [
         kind
         for kind in _subclasses_of(Refusal)
@@ -267,6 +264,14 @@ def find_refusals(packages: Iterable[str]) -> list[type[Refusal]]:
     ]
     # By module: classes are in the order of imports otherwise.
     return sorted(kinds, key=lambda kind: kind.__module__)
+
+
+def import_all(packages: Iterable[str]) -> None:
+    """Import modules, and all below those that are packages."""
+    for package in packages:
+        module = import_module(package)
+        for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{package}."):
+            import_module(found.name)
 
 
 def _subclasses_of(kind: type[Refusal]) -> Iterator[type[Refusal]]:

@@ -3,7 +3,7 @@
 from specd._db.base import NAMING, table_of, upsert
 from specd._db.clock import Clock
 from specd._db.database import Database
-from specd._db.idempotency import IdempotencyKeys
+from specd._db.idempotency import IdempotencyKeyColumns, IdempotencyKeys
 from specd._db.prepared import Change, Query
 from specd._db.reader import Db
 from specd._db.retention import Policy, Rule, first_in_first_out, older_than
@@ -18,6 +18,7 @@ __all__ = [
     "Clock",
     "Database",
     "Db",
+    "IdempotencyKeyColumns",
     "IdempotencyKeys",
     "Policy",
     "Query",

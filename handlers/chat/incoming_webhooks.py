@@ -6,7 +6,6 @@ from typing import Any
 from handlers.chat.wire import envelope, limits
 from handlers.chat.wire.auth import authenticate_webhook
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.idempotency import idempotent_response
 from models.chat.identity.actors import Actor
 from models.chat.integrations.catalogue import INTEGRATIONS, find_posts, require_signature
 from models.chat.integrations.payloads import NAMES, Asked
@@ -15,7 +14,7 @@ from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.webhooks import TOPIC, destination_of, write_json
 from models.json import Json
-from specd import Response, before_transaction
+from specd import Response, before_transaction, idempotent
 
 CLIENT = "ZulipJSONWebhook"
 FORM = "application/x-www-form-urlencoded"
@@ -113,14 +112,30 @@ def receive_webhook(
     **options: Any,
 ) -> Response:
     """Send what a product posts to an incoming webhook."""
-    ctx.actor = actor = authenticate_webhook(ctx, api_key)
-    client = INTEGRATIONS[integration].client
+    ctx.actor = authenticate_webhook(ctx, api_key)
+    return _send_posts(
+        ctx,
+        posts,
+        INTEGRATIONS[integration].client,
+        payload=body,
+        stream=stream,
+        topic=topic,
+        delivery=x_git_hub_delivery,
+    )
 
-    def work() -> Response:
-        for own_topic, text in posts:
-            chosen = own_topic if topic is None else topic
-            _send(ctx, actor, stream, chosen, text, client=client)
-        return envelope.success(ctx)
 
-    sent = {"payload": body, "stream": stream, "topic": topic}
-    return idempotent_response(ctx, key=x_git_hub_delivery, parameters=sent, work=work)
+@idempotent(key="delivery")
+def _send_posts(
+    ctx: Context,
+    posts: list[tuple[str, PreparedText]],
+    client: str,
+    *,
+    payload: dict[str, Json],
+    stream: str | None,
+    topic: str | None,
+    delivery: str | None,
+) -> Response:
+    for own_topic, text in posts:
+        chosen = own_topic if topic is None else topic
+        _send(ctx, ctx.actor, stream, chosen, text, client=client)
+    return envelope.success(ctx)

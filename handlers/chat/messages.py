@@ -4,7 +4,6 @@ from typing import Any
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.idempotency import idempotent_response
 from models.chat.common.errors import MissingParameter
 from models.chat.common.quotas import MESSAGE_EDITS, MESSAGE_MOVES, require_within
 from models.chat.deletion import messages as deletion
@@ -25,7 +24,7 @@ from models.chat.sending.drafts import check_message, client_name
 from models.chat.sending.errors import OneChannelExpected
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.json import Json
-from specd import Response, before_transaction, read_only
+from specd import Response, before_transaction, idempotent, read_only
 
 DIRECT_TYPES = frozenset(("direct", "private"))
 
@@ -34,7 +33,27 @@ def _prepare_message(ctx: Context, *, content: str) -> PreparedText:
     return prepare_text(ctx.session, ctx.actor, content)
 
 
+def _sent_message(
+    ctx: Context,
+    text: PreparedText,
+    *,
+    type_: str,
+    to: int | str | list[int] | list[str],
+    topic: str | None = None,
+    read_by_sender: bool | None = None,
+    **others: object,
+) -> dict[str, Any]:
+    return {
+        "type": type_,
+        "to": to,
+        "content": text.content,
+        "topic": topic,
+        "read_by_sender": read_by_sender,
+    }
+
+
 @before_transaction(_prepare_message)
+@idempotent(sent=_sent_message)
 def send_message(
     ctx: Context,
     text: PreparedText,
@@ -46,39 +65,25 @@ def send_message(
     read_by_sender: bool | None = None,
     queue_id: str | None = None,
     local_id: str | None = None,
-    idempotency_key: str | None = None,
 ) -> Response:
     """Send a message."""
-    destination = _destination(type_, to)
-    name = client_name(client, ctx.header("user-agent"))
     local: LocalEcho | None = None
     if queue_id is not None and local_id is not None:
         local = {"queue_id": queue_id, "local_id": local_id}
-
-    def work() -> Response:
-        draft = check_message(
-            ctx.session,
-            ctx.actor,
-            destination,
-            topic=topic,
-            text=text,
-            client=name,
-            read_by_sender=read_by_sender,
-        )
-        sent = sending.send_message(ctx.session, draft, local=local, now=ctx.now)
-        data: dict[str, Any] = {"id": sent.id}
-        if sent.new_policy is not None:
-            data["automatic_new_visibility_policy"] = sent.new_policy
-        return envelope.success(ctx, data)
-
-    parameters = {
-        "type": type_,
-        "to": to,
-        "content": text.content,
-        "topic": topic,
-        "read_by_sender": read_by_sender,
-    }
-    return idempotent_response(ctx, key=idempotency_key, parameters=parameters, work=work)
+    draft = check_message(
+        ctx.session,
+        ctx.actor,
+        _destination(type_, to),
+        topic=topic,
+        text=text,
+        client=client_name(client, ctx.header("user-agent")),
+        read_by_sender=read_by_sender,
+    )
+    sent = sending.send_message(ctx.session, draft, local=local, now=ctx.now)
+    data: dict[str, Any] = {"id": sent.id}
+    if sent.new_policy is not None:
+        data["automatic_new_visibility_policy"] = sent.new_policy
+    return envelope.success(ctx, data)
 
 
 def _destination(type_: str, to: int | str | list[int] | list[str]) -> Destination:

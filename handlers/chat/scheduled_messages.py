@@ -1,8 +1,9 @@
 """Operations of the tag scheduled_messages."""
 
+from typing import Any
+
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.idempotency import idempotent_response
 from models.chat.common.quotas import (
     SCHEDULED_MESSAGES,
     SCHEDULED_TEXTS,
@@ -14,7 +15,7 @@ from models.chat.scheduling import scheduled_messages
 from models.chat.scheduling.records import CHANNEL, DIRECT, To
 from models.chat.scheduling.scheduled_messages import Changes
 from models.chat.sending.drafts import client_name
-from specd import Response, before_transaction
+from specd import Response, before_transaction, idempotent
 
 KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}
 """Old and new names of the kinds."""
@@ -30,7 +31,29 @@ def _prepare_new(ctx: Context, *, content: str) -> PreparedText:
     return prepare_text(ctx.session, ctx.actor, content)
 
 
+def _sent_message(
+    ctx: Context,
+    text: PreparedText,
+    *,
+    type_: str,
+    to: To,
+    scheduled_delivery_timestamp: int,
+    topic: str | None = None,
+    read_by_sender: bool | None = None,
+    **others: object,
+) -> dict[str, Any]:
+    return {
+        "type": type_,
+        "to": to,
+        "content": text.content,
+        "topic": topic,
+        "scheduled_delivery_timestamp": scheduled_delivery_timestamp,
+        "read_by_sender": read_by_sender,
+    }
+
+
 @before_transaction(_prepare_new)
+@idempotent(sent=_sent_message)
 def create_scheduled_message(
     ctx: Context,
     text: PreparedText,
@@ -41,36 +64,23 @@ def create_scheduled_message(
     topic: str | None = None,
     read_by_sender: bool | None = None,
     client: str | None = None,
-    idempotency_key: str | None = None,
 ) -> Response:
     """Schedule a message."""
-
-    def work() -> Response:
-        message_id = scheduled_messages.schedule_message(
-            ctx.session,
-            ctx.actor,
-            kind=KINDS[type_],
-            to=to,
-            text=text,
-            topic=topic,
-            delivery_timestamp=scheduled_delivery_timestamp,
-            client=client_name(client, ctx.header("user-agent")),
-            read_by_sender=read_by_sender,
-            now=ctx.now,
-        )
-        require_within(ctx.session, ctx.settings, SCHEDULED_MESSAGES, ctx.actor.id)
-        require_texts_within(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
-        return envelope.success(ctx, scheduled_message_id=message_id)
-
-    parameters = {
-        "type": type_,
-        "to": to,
-        "content": text.content,
-        "topic": topic,
-        "scheduled_delivery_timestamp": scheduled_delivery_timestamp,
-        "read_by_sender": read_by_sender,
-    }
-    return idempotent_response(ctx, key=idempotency_key, parameters=parameters, work=work)
+    message_id = scheduled_messages.schedule_message(
+        ctx.session,
+        ctx.actor,
+        kind=KINDS[type_],
+        to=to,
+        text=text,
+        topic=topic,
+        delivery_timestamp=scheduled_delivery_timestamp,
+        client=client_name(client, ctx.header("user-agent")),
+        read_by_sender=read_by_sender,
+        now=ctx.now,
+    )
+    require_within(ctx.session, ctx.settings, SCHEDULED_MESSAGES, ctx.actor.id)
+    require_texts_within(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
+    return envelope.success(ctx, scheduled_message_id=message_id)
 
 
 def _prepare_edit(

@@ -9,7 +9,6 @@ from adapters.file_store.store import StoreUnavailable
 from adapters.images.pictures import NotAPicture
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
-from handlers.chat.wire.idempotency import idempotent_response
 from handlers.chat.wire.pools import STORES, make_squares, run_hashing
 from models.chat.access import naming as principals
 from models.chat.access.people import UserRow, find_visible_user_ids
@@ -30,7 +29,7 @@ from models.chat.profiles.values import LONGEST_RENDERED
 from models.chat.rendering.texts import render_texts
 from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
 from models.chat.uploads.names import make_handle
-from specd import File, Response, before_transaction
+from specd import File, Response, before_transaction, idempotent
 
 
 def get_own_user(ctx: Context) -> Response:
@@ -68,23 +67,21 @@ def list_users(
     return envelope.success(ctx, members=members)
 
 
-async def create_user(
-    ctx: Context,
-    *,
-    email: str,
-    full_name: str,
-    password: str,
-    idempotency_key: str | None = None,
-) -> Response:
+def _sent_user(ctx: Context, *, email: str, full_name: str, password: str) -> dict[str, Any]:
+    sealed = ctx.adapters.keys.seal(password)
+    return {"email": email, "full_name": full_name, "password": sealed}
+
+
+@idempotent(sent=_sent_user)
+async def create_user(ctx: Context, *, email: str, full_name: str, password: str) -> Response:
     """Create a user."""
     new_users.require_may_create_users(ctx.actor)
-    keys = ctx.adapters.keys
     password_hash = await run_hashing(passwords.hash_if_strong, password)
 
     def create(session: Session) -> Response:
         user_id = new_users.add_user(
             session,
-            keys,
+            ctx.adapters.keys,
             ctx.actor,
             email=email,
             full_name=full_name,
@@ -93,16 +90,7 @@ async def create_user(
         )
         return envelope.success(ctx, user_id=user_id)
 
-    sent = {"email": email, "full_name": full_name, "password": keys.seal(password)}
-    return await ctx.write(
-        lambda session: idempotent_response(
-            ctx,
-            key=idempotency_key,
-            parameters=sent,
-            work=lambda: create(session),
-            session=session,
-        )
-    )
+    return await ctx.write(create)
 
 
 def get_user_by_email(

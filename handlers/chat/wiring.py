@@ -7,6 +7,7 @@ from adapters.file_store.wiring import ARRIVING
 from handlers.chat.wire import auth
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.gauges import find_gauges
+from handlers.chat.wire.idempotency import IDEMPOTENCY
 from handlers.chat.wire.limits import request_limits
 from models.chat.identity.api_keys import load_secrets
 from models.chat.uploads.errors import UploadStoreUnavailable, UploadTooLarge
@@ -62,6 +63,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         refuse=auth.refuse,
         require_role=auth.require_role,
         database=database,
+        idempotency=IDEMPOTENCY,
         adapters=adapters,
         clock=clock,
         rate_limit=limiter,

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from handlers.payment.wire.context import Context
-from handlers.payment.wire.idempotency import idempotent_response
 from models.payment import (
     bookkeeping,
     invoice_list,
@@ -27,7 +26,7 @@ from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.receipts import Position, ReceiptFilter
 from models.payment.rendering import render_invoice, render_notes, render_with_notes
-from specd import Reply, Response, before_transaction, encode
+from specd import Reply, Response, before_transaction, encode, idempotent
 
 P = TypeVar("P")
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
@@ -53,26 +52,24 @@ def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | N
 
 
 @before_transaction(_find_newest_block)
+@idempotent
 def create_invoice(
-    ctx: Context, newest: NewestBlock | None, *, idempotency_key: str, body: dict[str, Any]
-) -> Response:
+    ctx: Context, newest: NewestBlock | None, *, body: dict[str, Any]
+) -> tuple[dict[str, Any], int]:
     """Create an invoice for one attempt at an order."""
-
-    def work() -> InvoiceView:
-        order = invoices.check_order(ctx.session, project_id=ctx.actor.project_id, **body)
-        if not ctx.adapters.chain.is_configured(order.chain_id):
-            raise ChainNotConfigured(chain_id=order.chain_id)
-        return invoices.create_invoice(
-            ctx.session,
-            order,
-            xpub=ctx.actor.xpub,
-            lifetime=timedelta(seconds=ctx.settings.invoice_lifetime_s),
-            monitoring=timedelta(seconds=ctx.settings.invoice_monitoring_s),
-            now=ctx.now,
-            newest=newest,
-        )
-
-    return idempotent_response(ctx, key=idempotency_key, body=body, status=201, work=work)
+    order = invoices.check_order(ctx.session, project_id=ctx.actor.project_id, **body)
+    if not ctx.adapters.chain.is_configured(order.chain_id):
+        raise ChainNotConfigured(chain_id=order.chain_id)
+    invoice = invoices.create_invoice(
+        ctx.session,
+        order,
+        xpub=ctx.actor.xpub,
+        lifetime=timedelta(seconds=ctx.settings.invoice_lifetime_s),
+        monitoring=timedelta(seconds=ctx.settings.invoice_monitoring_s),
+        now=ctx.now,
+        newest=newest,
+    )
+    return render_invoice(invoice), 201
 
 
 def list_invoices(
@@ -193,15 +190,13 @@ def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
     return Response(200, body, (("ETag", etag), ASK_AGAIN))
 
 
-def cancel_invoice(ctx: Context, *, id_: str, idempotency_key: str) -> Response:
+@idempotent
+def cancel_invoice(ctx: Context, *, id_: str) -> tuple[dict[str, Any], int]:
     """Cancel an unpaid invoice."""
-
-    def work() -> InvoiceView:
-        return settlement.cancel_invoice(
-            ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
-        )
-
-    return idempotent_response(ctx, key=idempotency_key, body=None, status=200, work=work)
+    invoice = settlement.cancel_invoice(
+        ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
+    )
+    return render_invoice(invoice), 200
 
 
 def get_metadata(ctx: Context, *, id_: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from handlers.payment import render
 from handlers.payment.wire.context import Context
-from handlers.payment.wire.idempotency import ANSWERS
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.event_list import read_id, written_id
 from models.payment.webhooks import deliveries, endpoints, signing_secrets
@@ -18,7 +17,7 @@ from models.payment.webhooks.events import PING, render_endpoint
 from models.payment.webhooks.outcomes import is_success
 from models.webhooks import signing
 from models.webhooks.addresses import AddressRefused
-from specd import Response, encode
+from specd import Response, encode, idempotent
 from specd.db import UtcMs
 
 
@@ -28,13 +27,12 @@ def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:
     return {"data": [render_endpoint(endpoint) for endpoint in listed]}
 
 
-async def create_webhook_endpoint(
-    ctx: Context, *, idempotency_key: str, body: dict[str, Any]
-) -> Response:
+@idempotent
+async def create_webhook_endpoint(ctx: Context, *, body: dict[str, Any]) -> Response:
     """Create a webhook endpoint."""
     problem = await _find_problem(ctx, body["url"])
 
-    def work(session: Session) -> Response:
+    def create(session: Session) -> Response:
         if problem is not None:
             raise InvalidWebhookUrl(problem=problem)
         endpoint, sealed = endpoints.create_endpoint(
@@ -49,17 +47,7 @@ async def create_webhook_endpoint(
         )
         return Response(201, encode(render_endpoint(endpoint) | {"secret": sealed}))
 
-    def answer(session: Session) -> Response:
-        return ANSWERS.answer(
-            ctx,
-            session,
-            owner=ctx.actor.project_id,
-            key=idempotency_key,
-            sent=body,
-            work=lambda: work(session),
-        )
-
-    return _opened(ctx, await ctx.write(answer))
+    return _opened(ctx, await ctx.write(create))
 
 
 def get_webhook_endpoint(ctx: Context, *, id_: str) -> dict[str, Any]:

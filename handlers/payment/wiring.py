@@ -7,6 +7,7 @@ from adapters.chain.gateway import RpcChainGateway
 from handlers.payment.wire.auth import require_role
 from handlers.payment.wire.context import Context, PaymentAdapters
 from handlers.payment.wire.gauges import find_gauges
+from handlers.payment.wire.idempotency import IDEMPOTENCY
 from handlers.payment.wire.webhooks import webhooks_of
 from models.payment.webhooks.vault import load_secrets
 from settings import Settings
@@ -57,6 +58,7 @@ def build_service(
         "payment",
         base_path="/v1",
         database=database,
+        idempotency=IDEMPOTENCY,
         adapters=adapters,
         clock=clock,
         chosen=("payment-test",) if has_optional or settings.has_test_helpers else (),

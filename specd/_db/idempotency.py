@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy import Integer, LargeBinary, String, Table, bindparam, select, update
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from specd._db.base import upsert
 from specd._db.errors import Refusal
 from specd._db.outages import is_lock_timeout
 from specd._db.prepared import Change, Query
+from specd._db.types import UtcMs
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +28,67 @@ class StoredAnswer:
     body: bytes
 
 
+class IdempotencyKeyReused(Refusal):
+    """The key belongs to a different request."""
+
+    status = 422
+    code = "idempotency_key_reused"
+    sentence = (
+        "This Idempotency-Key was used for a different request; use a fresh key for each request."
+    )
+    advice = (
+        "Send a new `Idempotency-Key` with each new request. Send the old key only to repeat "
+        "its request."
+    )
+
+
+class IdempotencyInProgress(Refusal):
+    """The first request with this key is still running."""
+
+    status = 409
+    code = "idempotency_in_progress"
+    retry_after_s = 1
+    sentence = (
+        "A request with this Idempotency-Key is still in progress; send it again in a moment."
+    )
+    advice = (
+        "Wait the number of seconds in `Retry-After`, then send the same request with the same "
+        "key again."
+    )
+
+
+class IdempotencyKeyColumns:
+    """The columns of a table of keys, for services without one of their own.
+
+    `class IdempotencyKey(IdempotencyKeyColumns, Base)` in the tables of a service is all that its
+    handlers need for `@idempotent`.
+    """
+
+    __tablename__ = "idempotency_key"
+
+    owner: Mapped[str] = mapped_column(String(100), primary_key=True)
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    operation: Mapped[str] = mapped_column(String(255))
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    status: Mapped[int] = mapped_column(Integer)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(UtcMs, index=True)
+
+
 class IdempotencyKeys:
     """The keys of one service.
 
     `table` has the columns `owner`, key, operation, fingerprint, status, body and created_at; its
-    primary key is (owner, key). `reused` and `in_progress` are the service's two errors.
+    primary key is (owner, key). `reused` and `in_progress` are errors of the service's own.
     """
 
     def __init__(
         self,
         table: Table,
         *,
-        owner: str,
-        reused: type[Refusal],
-        in_progress: type[Refusal],
+        owner: str = "owner",
+        reused: type[Refusal] = IdempotencyKeyReused,
+        in_progress: type[Refusal] = IdempotencyInProgress,
     ) -> None:
         is_this = (table.c[owner] == bindparam("its_owner")) & (table.c.key == bindparam("its_key"))
         self._owner = owner

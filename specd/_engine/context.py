@@ -73,6 +73,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         "client",
         "content",
         "headers",
+        "idempotency",
         "key_id",
         "now",
         "operation",
@@ -119,6 +120,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.content = b""
         self.traceparent = traceparent
         self.session: Any = None
+        self.idempotency: Any = None
         self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated
         self.actor_id: int | str | None = None
         self.key_id: str | None = None

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial, wraps
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, overload
 
 import orjson
 
 from specd._engine.context import Context
-from specd._engine.response import Headers, Response
+from specd._engine.document.parameters import argument_name
+from specd._engine.response import Headers, Reply, Response, as_response
 
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+KEY = "idempotency_key"
+_MARK = "_idempotent"
 REPLAYED = ("Idempotent-Replayed", "true")
 
 
@@ -55,42 +61,48 @@ class Keys(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdempotentAnswers:
-    """How one service answers requests that bring a key.
+def _owner_of(ctx: Context) -> str:
+    """Return the caller of a request as text. Raise TypeError for one without an id."""
+    caller = ctx.actor if ctx.actor_id is None else ctx.actor_id
+    if not isinstance(caller, str | int | None):
+        raise TypeError("set ctx.actor_id, or give Idempotency an owner")
+    return "" if caller is None else str(caller)
 
-    `is_definitive(error)`: whether the same request would always be refused so; the answer, which
-    `respond(error, request_id)` makes, is then stored. `help_of(code)` is the header with the link
-    to the description of an error. `standing` are headers of every answer. `as_text` is the text
-    of a path parameter; it must be the same for values that mean the same.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idempotency:
+    """How a service answers requests that bring a key.
+
+    `keys` are where it stores the keys. `owner(ctx)` is whose key it is. `columns(reply)` are
+    columns of the service's own, stored beside the answer for what a handler has returned.
+    `headers` are those of every answer. `as_text` is the text of a path parameter; it must be the
+    same for values that mean the same.
+
+    The table of errors has the others: `is_definitive(error)` is whether the same request would
+    always be refused, so that the refusal is stored, `respond(error, request_id)` is the answer to
+    it, and `link_of(code)` is the header with the link to the description of an error.
     """
 
     keys: Keys
-    is_definitive: Callable[[Exception], bool]
-    respond: Callable[[Exception, str], Response]
-    help_of: Callable[[str], tuple[str, str]]
-    standing: Headers = ()
+    owner: Callable[[Context], str | int] = _owner_of
+    columns: Callable[[Any], Mapping[str, Any]] | None = None
+    headers: Headers = ()
     as_text: Callable[[Any], str] = str
+    is_definitive: Callable[[Exception], bool] = lambda error: False
+    respond: Callable[[Exception, str], Response] | None = None
+    link_of: Callable[[str], tuple[str, str]] | None = None
 
     def answer(
-        self,
-        ctx: Context,
-        session: Any,
-        *,
-        owner: str | int,
-        key: str,
-        sent: Any,
-        work: Callable[[], Response],
-        columns: Mapping[str, Any] | None = None,
+        self, ctx: Context, session: Any, *, key: str, sent: Any, work: Callable[[], Reply]
     ) -> Response:
         """Return the answer of `work`, or the answer that this key already has.
 
-        `session`: of the write unit. `sent`: the parsed parameters or the parsed body. `columns`:
-        what the service stores beside the answer; `work` may fill it.
+        `session`: of the write unit. `sent`: the parsed parameters or the parsed body.
 
         `work` must raise a definitive refusal before it writes anything. Every other exception goes
         on, and the rollback frees the key.
         """
+        owner = self.owner(ctx)
         stored = self.keys.claim(
             session,
             owner=owner,
@@ -101,19 +113,24 @@ class IdempotentAnswers:
         )
         if stored is not None:
             return Response(stored.status, stored.body, self._headers(stored))
+        columns: Mapping[str, Any] = {}
         try:
-            response = work()
+            reply = work()
         except Exception as refusal:
-            if not self.is_definitive(refusal):
+            if self.respond is None or not self.is_definitive(refusal):
                 raise
             response = self.respond(refusal, ctx.request_id)
+        else:
+            response = as_response(reply)
+            if self.columns is not None:
+                columns = self.columns(reply)
         self.keys.keep(
             session,
             owner=owner,
             key=key,
             status=response.status,
             body=response.body,
-            **(columns or {}),
+            **columns,
         )
         return response
 
@@ -126,7 +143,106 @@ class IdempotentAnswers:
         return sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def _headers(self, stored: StoredAnswer) -> Headers:
-        headers = (*self.standing, REPLAYED)
-        if stored.status < 400:
+        headers = (*self.headers, REPLAYED)
+        if stored.status < 400 or self.link_of is None:
             return headers
-        return (*headers, self.help_of(orjson.loads(stored.body)["code"]))
+        code = orjson.loads(stored.body).get("code")
+        return (*headers, self.link_of(code)) if code else headers
+
+
+@overload
+def idempotent(handler: Handler) -> Handler: ...
+@overload
+def idempotent(
+    *, key: str = ..., sent: Callable[..., Any] | None = ...
+) -> Callable[[Handler], Handler]: ...
+def idempotent(
+    handler: Any = None,
+    *,
+    key: str = KEY,
+    sent: Callable[..., Any] | None = None,
+) -> Any:
+    """Mark a handler: a request with a key that was used before gets the first answer again.
+
+    `key` is the argument with the key, of the header `Idempotency-Key` by default, which the
+    handler need not take. A request without a key is not stored. The same key with another request
+    is refused. What counts as the same: method, path, and `sent`, which is by default the body or
+    the other parameters, and otherwise the function of the handler's arguments that returns it.
+
+    An `async def` handler returns what the unit returns that it hands to `ctx.write`, once.
+    """
+    if handler is None:
+        return partial(idempotent, key=key, sent=sent)
+    signature = inspect.signature(handler)
+    takes_key = key in signature.parameters
+
+    def arguments_of(ctx: Context, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+        return _sent_by(ctx, given, key) if sent is None else sent(ctx, *args, **given)
+
+    @wraps(handler)
+    def wrapper(ctx: Context, *args: Any, **given: Any) -> Any:
+        value = given.get(key)
+        if not takes_key:
+            given.pop(key, None)
+        if value is None:
+            return handler(ctx, *args, **given)
+        return _idempotency_of(ctx).answer(
+            ctx,
+            ctx.session,
+            key=value,
+            sent=arguments_of(ctx, args, given),
+            work=partial(handler, ctx, *args, **given),
+        )
+
+    @wraps(handler)
+    async def async_wrapper(ctx: Context, *args: Any, **given: Any) -> Any:
+        value = given.get(key)
+        if not takes_key:
+            given.pop(key, None)
+        if value is not None:
+            request = arguments_of(ctx, args, given)
+            write, idempotency = ctx.write, _idempotency_of(ctx)
+
+            def write_once(work: Callable[[Any], Any]) -> Any:
+                def unit(session: Any) -> Response:
+                    return idempotency.answer(
+                        ctx, session, key=value, sent=request, work=partial(work, session)
+                    )
+
+                return write(unit)
+
+            ctx.write = write_once
+        return await handler(ctx, *args, **given)
+
+    marked: Any = async_wrapper if inspect.iscoroutinefunction(handler) else wrapper
+    if not takes_key:
+        marked.__signature__ = _with_argument(signature, key)
+    setattr(marked, _MARK, True)
+    return marked
+
+
+def is_idempotent(handler: Callable[..., Any]) -> bool:
+    """Return whether a handler needs `Idempotency`."""
+    return getattr(handler, _MARK, False)
+
+
+def _idempotency_of(ctx: Context) -> Idempotency:
+    assert ctx.idempotency is not None, "the service has no Idempotency"
+    found: Idempotency = ctx.idempotency
+    return found
+
+
+def _sent_by(ctx: Context, given: Mapping[str, Any], key: str) -> Any:
+    """Return the body, or the parameters that are neither the key nor in the path."""
+    in_path = {key, *map(argument_name, ctx.path_parameters)}
+    others = {name: value for name, value in given.items() if name not in in_path}
+    return others.get("body") if others.keys() <= {"body"} else others
+
+
+def _with_argument(signature: inspect.Signature, name: str) -> inspect.Signature:
+    """Return a signature with one more keyword."""
+    added = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters = list(signature.parameters.values())
+    has_more = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+    parameters.insert(len(parameters) - has_more, added)
+    return signature.replace(parameters=parameters)

@@ -13,6 +13,7 @@ from specd._engine.context import Context
 from specd._engine.error_docs import Failure
 from specd._engine.files import FileIntake
 from specd._engine.http.browsers import Origins
+from specd._engine.idempotency import Idempotency
 from specd._engine.openapi.union import Document, unite
 from specd._engine.response import Response
 from specd._security_events import SecurityEvent
@@ -161,6 +162,7 @@ class Service:
     snake_case: bool = False
     find_handler: Callable[[str, str], Callable[..., Any]] | None = None
     database: Database | None = None
+    idempotency: Idempotency | None = None
     settings: Any = None
     adapters: Any = None
     clock: Clock = field(default_factory=_SystemClock)

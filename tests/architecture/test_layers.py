@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "specd._workers": {
         *("specd._db", "specd._logs", "specd._project", "specd._settings", "specd._tracing"),
     },
-    "specd._error_table": {"specd._db", "specd._engine"},
+    "specd._error_table": {"specd._db", "specd._engine", "specd._security_events"},
     "specd._composition": {
         *("specd._db", "specd._engine", "specd._error_table", "specd._project", "specd._settings"),
     },
@@ -50,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "specd.commands": {"specd._cli"},
     "specd.db": {"specd._db"},
-    "specd.errors": {"specd._db", "specd._engine", "specd._settings"},
+    "specd.errors": {"specd._db", "specd._engine", "specd._error_table", "specd._settings"},
     "specd.pages": {"specd._pages"},
     "specd.settings": {"specd._settings", "specd._values"},
     "specd.workers": {"specd._workers"},

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
+from threading import Thread
 from typing import Any
 
 import httpx
@@ -68,11 +69,13 @@ class Sample:
 
 
 class Transport(httpx.BaseTransport):
-    """Calls an application of this process, from code that is not asynchronous."""
+    """Calls an application of this process, from code that is not asynchronous, in any thread."""
 
     def __init__(self, app: Any) -> None:
         self._transport = httpx.ASGITransport(app=app)
-        self._runner = asyncio.Runner()
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever)
+        self._thread.start()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         async def exchange() -> httpx.Response:
@@ -80,12 +83,9 @@ class Transport(httpx.BaseTransport):
             body = await answer.aread()
             return httpx.Response(answer.status_code, headers=answer.headers, content=body)
 
-        return self._runner.run(exchange())
+        return asyncio.run_coroutine_threadsafe(exchange(), self._loop).result()
 
     def close(self) -> None:
-        self._runner.close()
-
-
-def json_response(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a response object of OpenAPI with one schema."""
-    return {"description": "A response.", "content": {"application/json": {"schema": schema}}}
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -76,6 +76,9 @@ OF_CHAT: dict[type[Exception] | str, Row | None] = {
     uploads.UploadStoreUnavailable: Row(503, retry_after_s=10),
     common.IdempotencyInProgress: Row(409, retry_after_s=1),
     common.IdempotencyKeyReused: Row(422),
+    # The only refusal that an idempotency key keeps: one that depends on channels, users or
+    # permissions leaves the key unused, because the same request may be allowed later.
+    scheduling.DeliveryTimeNotInFuture: Row(400, is_definitive=True),
     identity.BasicAuthenticationRequired: Row(400, event=SecurityEvent.CREDENTIAL_REFUSED),
     identity.BadJwt: Row(400, event=SecurityEvent.SIGN_IN_REFUSED),
     identity.JwtWithoutEmail: Row(400, event=SecurityEvent.SIGN_IN_REFUSED),

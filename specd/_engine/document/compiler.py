@@ -31,6 +31,7 @@ from specd._engine.document.schemas import Schemas
 from specd._engine.document.security import compile_security, query_keys
 from specd._engine.document.signatures import spot_of, wanted
 from specd._engine.errors import DocumentError, DocumentErrors
+from specd._engine.idempotency import is_idempotent
 from specd._engine.openapi.naming import handlers_of, name_by_hand
 from specd._engine.openapi.structure import resolved
 from specd._engine.openapi.wording import did_you_mean
@@ -207,6 +208,11 @@ class CompiledAPI(OperationsOfDocument[Operation]):
                 with_headers=self.service.validate_responses,
             ),
         )
+        if is_idempotent(operation.function) and self.service.idempotency is None:
+            raise DocumentError(
+                f"{place}: the handler is idempotent, and the service has no table of keys",
+                spot=spot_of(operation.function),
+            )
         if isinstance(operation.function, _Absent):
             raise DocumentError(operation.function.fault(compiled, place))
         try:

@@ -123,6 +123,7 @@ class Exchange(Call):
             self.query,
             self.traceparent,
         )
+        ctx.idempotency = service.idempotency
         return ctx
 
     async def read(self, receive: Receive) -> None:
