@@ -145,17 +145,21 @@ def _number_of(value: Any) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def as_response(reply: Reply) -> Response:
-    """Return the answer of JSON for a handler's return value; a bare body means 200."""
+def as_response(reply: Reply, *, is_finite: bool = False) -> Response:
+    """Return the answer of JSON for a handler's return value; a bare body means 200. `is_finite` is
+    that of `encode`.
+    """
     if type(reply) is dict:
-        return Response(200, encode(reply))
+        return Response(200, encode(reply, is_finite=is_finite))
     if type(reply) is tuple:
         body = reply[0]
         headers = tuple(reply[2].items()) if len(reply) > 2 else ()
         if type(body) is not bytes:
-            body = b"" if body is None else encode(body)
+            body = b"" if body is None else encode(body, is_finite=is_finite)
         return Response(reply[1], body, headers)
-    return reply if isinstance(reply, Response) else Response(200, encode(reply))
+    if isinstance(reply, Response):
+        return reply
+    return Response(200, encode(reply, is_finite=is_finite))
 
 
 def is_iterator(body: Any) -> bool:

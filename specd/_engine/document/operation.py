@@ -74,6 +74,7 @@ class Operation(ABC):
     """One operation of a document, bound to its handler and ready to serve."""
 
     __slots__ = (
+        "_is_finite",
         "_is_json",
         "_others",
         "_segments",
@@ -135,6 +136,7 @@ class Operation(ABC):
         self.takes_files = service.files is not None and body is not None and body.takes_files
         """Whether its body may have a file, which is written to the disk as it arrives."""
         self._is_json = responses.are_json
+        self._is_finite = responses.are_finite
         path_parameters.raw_of = self._raw_path
         query_parameters.raw_of = _raw_query
         header_parameters.raw_of = self._raw_headers
@@ -199,7 +201,7 @@ class Operation(ABC):
         responses = self.responses
         try:
             if self._is_json:
-                response = as_response(reply)
+                response = as_response(reply, is_finite=self._is_finite)
             else:
                 response = responses.as_response(reply, validates=validates)
         except TypeError:  # no JSON

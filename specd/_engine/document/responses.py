@@ -145,12 +145,14 @@ class Responses:
         self.hold_lists = False
         """Whether a good answer may hold a list longer than `SHORT_LIST`, so that it may take long
         to make."""
+        bodies: list[Any] = []
         for status, node in declared.items():
             response = schemas.resolve(node)
             key = str(status).upper() if str(status)[1:].upper() == "XX" else str(status)
             self._answers[key] = _Answer(
                 response, schemas, f"{place} response {key}", with_headers=with_headers
             )
+            bodies += [media.get("schema", {}) for media in response.get("content", {}).values()]
             if key.startswith("2"):
                 self.hold_lists |= any(
                     holds_list(schemas, media.get("schema", {}))
@@ -158,6 +160,8 @@ class Responses:
                 )
         self.are_json = all(set(answer.media) <= {JSON} for answer in self._answers.values())
         """Whether no answer has another media type than plain JSON."""
+        self.are_finite = not any(may_hold_fractions(schemas, schema) for schema in bodies)
+        """Whether no answer may hold a float, so that NaN need not be looked for."""
 
     def _find(self, status: int) -> tuple[str, _Answer] | None:
         key = key_of(status, self._answers)
@@ -176,7 +180,7 @@ class Responses:
             body, status, *rest = reply
             headers = rest[0] if rest else {}
         if self.are_json and not is_iterator(body):
-            return as_response(reply)
+            return as_response(reply, is_finite=self.are_finite)
         found = self._find(status)
         answer = None if found is None else found[1]
         named = [value for name, value in headers.items() if name.lower() == "content-type"]
@@ -279,4 +283,43 @@ def holds_list(schemas: Schemas, schema: Any) -> bool:
             part.get("items"),
             part.get("additionalProperties"),
         ]
+    return False
+
+
+def may_hold_fractions(schemas: Schemas, schema: Any) -> bool:
+    """Return whether a value of a schema may hold a number that is no integer, or refers to more
+    than `MANY` others. Properties without a schema are not counted, unless there are no others.
+    """
+    waiting = [schema]
+    seen: set[str] = set()
+    while waiting:
+        part = waiting.pop()
+        if len(seen) > MANY or part is True:
+            return True
+        if not isinstance(part, Mapping):
+            continue
+        if "$ref" in part:
+            if part["$ref"] in seen:
+                continue
+            seen.add(part["$ref"])
+            part = schemas.resolve(part)
+        parts = [
+            *part.get("properties", {}).values(),
+            *part.get("patternProperties", {}).values(),
+            *part.get("prefixItems", ()),
+            *(each for key in ("allOf", "anyOf", "oneOf") for each in part.get(key, ())),
+            *(
+                part[key]
+                for key in ("items", "additionalProperties", "then", "else")
+                if key in part
+            ),
+        ]
+        kinds = str(part.get("type", "object array" if not parts else ""))
+        if "number" in kinds or (
+            not parts
+            and ("object" in kinds or "array" in kinds)
+            and not part.keys() & {"const", "enum"}
+        ):
+            return True
+        waiting += parts
     return False

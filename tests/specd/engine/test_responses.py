@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from specd import Context, Response, encode
-from specd._engine.document.responses import Responses, holds_list
+from specd._engine.document.responses import Responses, holds_list, may_hold_fractions
 from specd._engine.document.schemas import Schemas
 from specd._engine.errors import NonConformingResponse
 from specd._engine.response import as_response
@@ -265,3 +265,43 @@ def test_list_without_a_bound_is_found(schema: dict[str, Any], is_found: bool) -
     tree = {"properties": {"next": TREE, "no": False}}
     schemas = Schemas({"components": {"schemas": {"Tree": tree}}}, drop="writeOnly")
     assert holds_list(schemas, schema) is is_found
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_found"),
+    [
+        ({"type": "object", "properties": {"a": {"type": "number"}}}, True),
+        ({"type": ["null", "number"]}, True),
+        ({}, True),
+        (True, True),
+        ({"description": "Anything."}, True),
+        ({"type": "object"}, True),
+        ({"type": "array"}, True),
+        ({"type": "object", "additionalProperties": {"type": "number"}}, True),
+        ({"type": "object", "additionalProperties": {}}, True),
+        ({"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "number"}]}}, True),
+        (TREE, True),
+        ({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}, False),
+        ({"type": "array", "items": {"type": "integer"}}, False),
+        ({"enum": ["a", 1]}, False),
+        ({"properties": {"a": {"const": 1}}, "additionalProperties": False}, False),
+    ],
+)
+def test_fraction_is_found(schema: Any, is_found: bool) -> None:
+    tree = {"properties": {"next": TREE, "weight": {"type": "number"}}}
+    schemas = Schemas({"components": {"schemas": {"Tree": tree}}}, drop="writeOnly")
+    assert may_hold_fractions(schemas, schema) is is_found
+
+
+def test_answers_without_fractions_are_not_looked_through() -> None:
+    def read(ctx: Context) -> Any:
+        return {"count": float("nan"), "name": None}
+
+    def answers(kind: str) -> dict[str, Any]:
+        schema = {"type": "object", "properties": {"count": {"type": kind}}}
+        return {"200": {"description": "Some.", "content": {JSON: {"schema": schema}}}}
+
+    for kind, status in (("integer", 200), ("number", 500)):
+        described = operation("read", responses=answers(kind))
+        client = serve({"/a": {"get": described}}, {"read": read}, validate_responses=False)
+        assert client.get("/a").status == status
