@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+from tests.support.late_modules import LateModule, spread
 from tests.support.touched import ROOT
 
 MODULES = {
@@ -68,3 +71,13 @@ def test_a_module_is_imported_by_one_process(tmp_path: Path) -> None:
 def test_single_tests_can_be_named(tmp_path: Path) -> None:
     done = run(tmp_path, "-n", "1", "tests/a/test_first.py::test_wanted")
     assert "1 failed, 2 passed" in done.stdout
+
+
+def test_the_last_modules_are_quick() -> None:
+    names = [f"tests/{folder}/test_{n}.py" for folder in ("models", "workers") for n in range(40)]
+    modules = [cast(LateModule, SimpleNamespace(nodeid=name)) for name in names]
+    order = [module.nodeid for module in spread(modules)]
+    assert sorted(order) == sorted(names)
+    assert not any("workers" in name for name in order[-8:])
+    assert order[0] == "tests/workers/test_0.py"
+    assert {"workers" in name for name in order[30:36]} == {True, False}

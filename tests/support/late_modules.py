@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 SLOW = (
-    "tests/contract/fuzz/", "tests/contract/cost/", "tests/contract/continuity/", "tests/live/",
-    "tests/pages/test_browser_", "tests/benchmarks/", "tests/workers/test_imports.py",
-    "tests/workers/test_moves.py", "tests/workers/test_provider_calls.py",
-    "tests/workers/test_watcher_interleavings.py", "tests/workers/test_zulip_imports.py",
+    "tests/benchmarks/", "tests/contract/continuity/", "tests/contract/cost/",
+    "tests/contract/fuzz/", "tests/live/", "tests/pages/test_browser_", "tests/tools/",
+    "tests/workers/",
 )  # fmt: skip
-"""Modules that take up to minutes each."""
+"""Where modules take up to minutes each."""
 
 
 class LateFile(pytest.File):
