@@ -31,7 +31,7 @@ from tests.specd.engine.services import (
     shop_service,
 )
 from tests.specd.engine.services import document as document_of
-from tests.specd.engine.wire import answer_to
+from tests.specd.engine.wire import Connection, answer_to, request
 
 APP = "https://app.example"
 OTHER = "https://other.example"
@@ -252,6 +252,26 @@ class TestRefusedBeforeRouting:
             lines = answer.partition(b"\r\n\r\n")[0].split(b"\r\n")
             assert (f"access-control-allow-origin: {origin}".encode() in lines) is is_readable
             assert b"vary: Origin" in lines
+
+
+class TestOverOurServer:
+    """Requests that have arrived whole are answered in the parser's callback, without ASGI."""
+
+    def test_answers_and_preflights_have_the_same_headers(self) -> None:
+        async def talk(*, as_ever: bool) -> bytes:
+            connection = Connection(build_app([shop_service(origins=NAMED)]), as_ever=as_ever)
+            origin = f"Origin: {APP}".encode()
+            asked = b"Access-Control-Request-Method: POST"
+            connection.feed(request(b"OPTIONS /shop/items", origin, asked))
+            connection.feed(request(b"GET /shop/nothing", origin))
+            connection.feed(request(b"GET /shop/nothing"))
+            return (await connection.settle())[0]
+
+        fast = asyncio.run(talk(as_ever=False))
+        assert fast == asyncio.run(talk(as_ever=True))
+        assert fast.count(f"access-control-allow-origin: {APP}".encode()) == 2
+        assert fast.count(b"vary: Origin") == 3
+        assert fast.startswith(b"HTTP/1.1 204 No Content")
 
 
 class TestPreflight:
