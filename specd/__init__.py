@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from specd._project import Project, Service
 
 if TYPE_CHECKING:
-    from specd._composition import service_from_settings
+    from specd._composition import ComposedService, service_from_settings
     from specd._db.errors import Refusal
     from specd._engine.context import Context
     from specd._engine.files import File, FileIntake
@@ -20,35 +20,29 @@ if TYPE_CHECKING:
     from specd._engine.pools import Pool
     from specd._engine.rate_limit import (
         Allowance,
-        Headers,
         Limit,
-        LimitStore,
         RateLimiter,
-        SharedTable,
-        policy_headers,
     )
     from specd._engine.response import Reply, Response, encode
     from specd._engine.service import Gauge, PeriodicTask
     from specd._error_table import ErrorTable
-    from specd._limits.wiring import open_limit_store
+    from specd._limits.wiring import open_rate_limiter
     from specd._release import RELEASE
     from specd._security_events import SecurityEvent, current_caller, emit
     from specd._settings import Settings, setting
-    from specd._tracing import Attributes, Outgoing
+    from specd._tracing import Outgoing, current_traceparent
 
 _MODULES = {
     "Allowance": "specd._engine.rate_limit",
-    "Attributes": "specd._tracing",
+    "ComposedService": "specd._composition",
     "Context": "specd._engine.context",
     "Cors": "specd._engine.http.cors",
     "ErrorTable": "specd._error_table",
     "File": "specd._engine.files",
     "FileIntake": "specd._engine.files",
     "Gauge": "specd._engine.service",
-    "Headers": "specd._engine.rate_limit",
     "Idempotency": "specd._engine.idempotency",
     "Limit": "specd._engine.rate_limit",
-    "LimitStore": "specd._engine.rate_limit",
     "Outgoing": "specd._tracing",
     "PeriodicTask": "specd._engine.service",
     "Pool": "specd._engine.pools",
@@ -59,17 +53,16 @@ _MODULES = {
     "Response": "specd._engine.response",
     "SecurityEvent": "specd._security_events",
     "Settings": "specd._settings",
-    "SharedTable": "specd._engine.rate_limit",
     "before_transaction": "specd._engine.phases",
     "current_caller": "specd._security_events",
+    "current_traceparent": "specd._tracing",
     "emit": "specd._security_events",
     "encode": "specd._engine.response",
     "idempotent": "specd._engine.idempotency",
     "network_of": "specd._engine.http.proxies",
-    "open_limit_store": "specd._limits.wiring",
+    "open_rate_limiter": "specd._limits.wiring",
     "parse_pairs": "specd._engine.http.queries",
     "place_of": "specd._engine.http.proxies",
-    "policy_headers": "specd._engine.rate_limit",
     "read_only": "specd._engine.phases",
     "service_from_settings": "specd._composition",
     "setting": "specd._settings",
@@ -79,17 +72,15 @@ _MODULES = {
 __all__ = [
     "RELEASE",
     "Allowance",
-    "Attributes",
+    "ComposedService",
     "Context",
     "Cors",
     "ErrorTable",
     "File",
     "FileIntake",
     "Gauge",
-    "Headers",
     "Idempotency",
     "Limit",
-    "LimitStore",
     "Outgoing",
     "PeriodicTask",
     "Pool",
@@ -101,17 +92,16 @@ __all__ = [
     "SecurityEvent",
     "Service",
     "Settings",
-    "SharedTable",
     "before_transaction",
     "current_caller",
+    "current_traceparent",
     "emit",
     "encode",
     "idempotent",
     "network_of",
-    "open_limit_store",
+    "open_rate_limiter",
     "parse_pairs",
     "place_of",
-    "policy_headers",
     "read_only",
     "service_from_settings",
     "setting",

@@ -32,6 +32,9 @@ from specd._error_table import ErrorTable, import_all
 from specd._project import Service, current, find_object
 from specd._settings import Settings
 
+ComposedService = engine.Service
+"""A service as it is served, with all its parts."""
+
 
 class NotWritable(Exception):
     """No file can be kept in a folder."""

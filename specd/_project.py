@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from specd._engine.http.cors import Cors
+    from specd._engine.openapi.union import Document
 
 EVERYTHING = "app"
 """The application of all services. Each service has another, which has its name."""
@@ -177,6 +178,14 @@ class Project:
     def document_file(self, name: str) -> Path:
         """Return the file of a document. Raise KeyError for an unknown one."""
         return self.root / self[self.documents[name]].files[name]
+
+    def read_document(self, name: str) -> Document:
+        """Return a document and all that it refers to, as the engine serves it. All callers share
+        one object, so they must not change it. Raise `Mistakes` if it cannot be read.
+        """
+        read = find_object("specd._engine.document.checking:published")
+        document: Document = read(name, self.document_file(name))
+        return document
 
     def migrations(self, service: str) -> Path:
         """Return the folder of a service's migrations, by default the one that it would have.

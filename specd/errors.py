@@ -8,39 +8,25 @@ from specd._settings import SettingsError
 
 if TYPE_CHECKING:
     from specd._engine.errors import (
-        BodyTooLarge,
-        ForeignOrigin,
-        HeadersTooLarge,
-        InternalError,
         InvalidRequest,
         MethodNotAllowed,
         NotFound,
         RateLimited,
-        RequestTimeout,
-        TargetTooLong,
         Unauthenticated,
-        UnsupportedMediaType,
         Violation,
     )
     from specd._error_table import Answer, Row
 
 __all__ = [
     "Answer",
-    "BodyTooLarge",
     "DatabaseUnavailable",
-    "ForeignOrigin",
-    "HeadersTooLarge",
-    "InternalError",
     "InvalidRequest",
     "MethodNotAllowed",
     "NotFound",
     "RateLimited",
-    "RequestTimeout",
     "Row",
     "SettingsError",
-    "TargetTooLong",
     "Unauthenticated",
-    "UnsupportedMediaType",
     "Violation",
 ]
 

@@ -3,17 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from specd._engine.document.checking import published
-from specd._engine.openapi.union import Document
+from wsgi import project
 
 HERE = Path(__file__).parent
 
 
-def document(name: str) -> Document:
-    """Return a document and all that it refers to, as the engine serves it. All callers share one
-    object, so they must not change it. Raise `Mistakes` if it cannot be read.
-    """
-    return published(name, HERE / f"{name}.yaml")
+document = project.read_document
 
 
 def text(name: str) -> bytes:

@@ -20,7 +20,7 @@ from models.chat.outgoing_webhooks import answers, queue
 from models.chat.outgoing_webhooks.answers import Outcome
 from models.chat.outgoing_webhooks.queue import Claim
 from models.chat.outgoing_webhooks.requests import Request, find_request
-from specd import _tracing as tracing
+from specd import Outgoing
 from specd.db import Clock, Database
 from workers import posting
 from workers.webhook_lanes import Lanes
@@ -54,11 +54,11 @@ class Posting(posting.Posting[Request, Ended]):
 
     async def post(self, job: Request) -> Ended:
         try:
-            facts: tracing.Attributes = {
+            facts: dict[str, str | int] = {
                 "specd.bot": job.claim.bot_id,
                 "specd.cause": job.claim.cause,
             }
-            outgoing = tracing.Outgoing("bot", job.claim.traceparent, facts)
+            outgoing = Outgoing("bot", job.claim.traceparent, facts)
             headers = {**job.headers(self._clock.now()), **outgoing.headers}
             received = await self._sender.post(job.claim.payload_url, headers, job.body)
             outgoing.end(received.status, received.failure)

@@ -15,7 +15,7 @@ from models.payment.webhooks.outcomes import Attempt, Reply
 from models.payment.webhooks.queue import Message
 from models.payment.webhooks.vault import WebhookVault
 from models.webhooks import signing
-from specd import _tracing as tracing
+from specd import Outgoing
 from specd.db import Clock
 from workers import posting
 
@@ -80,7 +80,7 @@ class Posting(posting.Posting[Message, Attempt]):
         body = signing.write_message(id_, message.type, message.at, data)
         headers = signing.sign(id_, body, opened, now=at)
         facts = {"specd.endpoint": message.endpoint_id, "specd.event": message.type}
-        outgoing = tracing.Outgoing("webhook", message.traceparent, facts)
+        outgoing = Outgoing("webhook", message.traceparent, facts)
         received = await self._sender.post(message.url, {**headers, **outgoing.headers}, body)
         outgoing.end(received.status, received.failure)
         return received

@@ -8,19 +8,15 @@ from handlers.chat.wire import auth
 from handlers.chat.wire.context import ChatAdapters
 from handlers.chat.wire.gauges import find_gauges
 from handlers.chat.wire.idempotency import IDEMPOTENCY
-from handlers.chat.wire.limits import request_limits
-from models.chat.identity.api_keys import load_secrets
+from handlers.chat.wire.limits import make_rate_limit
 from models.chat.uploads.errors import UploadStoreUnavailable, UploadTooLarge
 from settings import Settings
 from specd import (
+    ComposedService,
     FileIntake,
     PeriodicTask,
-    RateLimiter,
-    SharedTable,
-    open_limit_store,
     service_from_settings,
 )
-from specd._engine.service import Service
 from specd.db import Clock, Database
 from specd.errors import NotFound
 
@@ -28,29 +24,13 @@ BODY_LIMIT = 1024 * 1024
 POLLS_WRITTEN_EVERY_S = 1.0
 
 
-def compose(settings: Settings) -> Service:
+def compose(settings: Settings) -> ComposedService:
     """Return the chat service for production."""
     adapters = ChatAdapters.from_settings(settings)
     return build_service(settings, clock=Clock(), adapters=adapters)
 
 
-def make_rate_limit(settings: Settings) -> RateLimiter | None:
-    """Return the limits of requests, or None if they are off."""
-    if not settings.rate_limits:
-        return None
-    return request_limits(
-        SharedTable(settings.data_dir / "chat.request-limits"),
-        open_limit_store(settings, "chat", partial(_load_secret, settings)),
-        per_user=settings.chat_rate_limit_per_user,
-        per_address=settings.chat_rate_limit_per_address,
-    )
-
-
-def _load_secret(settings: Settings) -> bytes:
-    return load_secrets(settings.data_dir, settings.chat_secret, previous="")[0]
-
-
-def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> Service:
+def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> ComposedService:
     """Return the chat service, for `specd._engine.serving.app.build_app`."""
     database = Database.for_service("chat", settings)
     limiter = make_rate_limit(settings)

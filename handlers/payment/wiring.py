@@ -12,23 +12,20 @@ from handlers.payment.wire.webhooks import webhooks_of
 from models.payment.webhooks.vault import load_secrets
 from settings import Settings
 from specd import (
+    ComposedService,
     Limit,
     PeriodicTask,
-    RateLimiter,
-    SharedTable,
-    open_limit_store,
+    open_rate_limiter,
     place_of,
-    policy_headers,
     service_from_settings,
 )
-from specd._engine.service import Service
 from specd.db import Clock, Database
 
 FLUSH_S = 10.0
 MINUTE = 60.0
 
 
-def compose(settings: Settings, *, has_optional: bool = False) -> Service:
+def compose(settings: Settings, *, has_optional: bool = False) -> ComposedService:
     """Return the payment service for production; `has_optional`: with its test helpers."""
     chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
     development = RpcDevelopmentChains(
@@ -40,18 +37,16 @@ def compose(settings: Settings, *, has_optional: bool = False) -> Service:
 
 def build_service(
     settings: Settings, *, clock: Clock, adapters: PaymentAdapters, has_optional: bool = False
-) -> Service:
+) -> ComposedService:
     """The payment service, ready for `specd._engine.serving.app.build_app`."""
     database = Database.for_service("payment", settings)
-    rate_limit = None
-    if settings.rate_limits:
-        rate_limit = RateLimiter(
-            SharedTable(settings.data_dir / "payment.request-limits"),
-            limits=dict.fromkeys(("key", "address"), Limit(settings.rate_limit_per_minute, MINUTE)),
-            counted=_counted,
-            announced=policy_headers,
-            store=open_limit_store(settings, "payment", partial(_load_secret, settings)),
-        )
+    rate_limit = open_rate_limiter(
+        settings,
+        "payment",
+        partial(_load_secret, settings),
+        limits=dict.fromkeys(("key", "address"), Limit(settings.rate_limit_per_minute, MINUTE)),
+        counted=_counted,
+    )
     adapters.polls.tail.database = database
     return service_from_settings(
         settings,

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from models.commit_order import lock_logs
 from models.payment.events import MerchantEvent
 from models.payment.tables import Event
-from specd import _tracing as tracing
+from specd import current_traceparent
 from specd.db import Change, Database, table_of
 
 LOCKS = 2
@@ -44,7 +44,7 @@ def append(session: Session, project_id: str, event: MerchantEvent, *, now: date
         data=data.decode(),
         size=len(data),
         at=now,
-        traceparent=tracing.current(),
+        traceparent=current_traceparent(),
     )
     Database.before_commit(session, _write, [row])
 

@@ -124,7 +124,7 @@ def trace_id(traceparent: str) -> str:
     return traceparent[3:35]
 
 
-def current() -> str | None:
+def current_traceparent() -> str | None:
     """Return the context of the request in progress, or of the worker's step if it has a span."""
     caller = current_caller()
     return _step.get() if caller is None else caller.traceparent

@@ -12,10 +12,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from settings import Settings
-from specd import Limit, RateLimiter, SharedTable, open_limit_store, policy_headers
+from specd import Limit, RateLimiter
 from specd._cli.diagnosis import diagnose_limits
 from specd._engine import rate_limit
-from specd._engine.rate_limit import BATCHES
+from specd._engine.rate_limit import BATCHES, SharedTable, policy_headers
+from specd._limits.wiring import open_limit_store
 from specd.db import Database
 from specd.errors import RateLimited, SettingsError
 from tests.support.app import ServiceApp

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
-import specd._engine.context
+import specd
 from adapters.file_store.store import FileStore
 from adapters.file_store.wiring import build_file_store
 from adapters.push_relay.relay import HttpPushRelay, PushRelay
@@ -61,5 +61,5 @@ class ChatAdapters:
         )
 
 
-Context = specd._engine.context.Context[ChatAdapters, Actor, Settings]
+Context = specd.Context[ChatAdapters, Actor, Settings]
 """One request of the chat service."""

@@ -25,7 +25,7 @@ from models.chat.settings import errors as settings
 from models.chat.uploads import errors as uploads
 from models.chat.user_groups import errors as user_groups
 from specd import ErrorTable, Response, SecurityEvent
-from specd.errors import Answer, InvalidRequest, MethodNotAllowed, RateLimited, Row
+from specd.errors import Answer, InvalidRequest, Row
 
 REALM = 'Basic realm="zulip"'
 OF_INVITATION = ("errors", "sent_invitations", "license_limit_reached", "daily_limit_reached")
@@ -130,11 +130,11 @@ def _translate(error: Exception) -> Exception:
 
 def _write(answer: Answer) -> Response:
     extra = dict(answer.extra)
-    match answer.error:
-        case MethodNotAllowed() as error:
-            extra["allowed_methods"] = [method for method in error.allow if method != "OPTIONS"]
-        case RateLimited() as error:
-            extra["retry-after"] = float(error.retry_after_s)
+    if answer.status == 405:
+        methods = dict(answer.headers).get("Allow", "").split(", ")
+        extra["allowed_methods"] = [method for method in methods if method != "OPTIONS"]
+    if answer.status == 429:
+        extra["retry-after"] = float(dict(answer.headers)["Retry-After"])
     return failure(answer.status, answer.message, answer.code, extra, answer.headers)
 
 

@@ -8,6 +8,7 @@ database, whether or not that store is away. Requests are announced as X-RateLim
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from math import ceil
 from typing import TypeVar
 
@@ -17,10 +18,12 @@ from handlers.chat.wire.bearers import attempt_of, find_bearer
 from handlers.chat.wire.context import Context
 from models.chat.identity import attempts
 from models.chat.identity.actors import Actor
+from models.chat.identity.api_keys import load_secrets
 from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp
 from models.chat.settings.errors import TooManyAttempts
-from specd import Allowance, Headers, Limit, LimitStore, RateLimiter, SharedTable, place_of
+from settings import Settings
+from specd import Allowance, Limit, RateLimiter, open_rate_limiter, place_of
 from specd.errors import RateLimited
 
 T = TypeVar("T")
@@ -33,16 +36,16 @@ BOTS_OF_ONE = 5
 EMAIL_CHANGES = ((2, timedelta(hours=1)), (5, timedelta(days=1)))
 
 
-def request_limits(
-    table: SharedTable, store: LimitStore | None, *, per_user: int, per_address: int
-) -> RateLimiter:
+def make_rate_limit(settings: Settings) -> RateLimiter | None:
     """Return the limits of requests a minute: per user, and per address for requests without one.
+    None if they are off.
 
     Polls for events have a limit of their own, because a client polls again after every event. All
     bots of one owner have a second one together. Those who bring a token of an invitation have one
     for each invitation, those who sign in where the name's owner did before have one for each name
     and place, and the vendor of video calls has one.
     """
+    per_user = settings.chat_rate_limit_per_user
     limits = {
         "user": Limit(per_user, MINUTE),
         "polls": Limit(POLLS_PER_REQUEST * per_user, MINUTE),
@@ -51,9 +54,20 @@ def request_limits(
         "invitation": Limit(per_user, MINUTE),
         "known place": Limit(per_user, MINUTE),
         "notices": Limit(per_user, MINUTE),
-        "address": Limit(per_address, MINUTE),
+        "address": Limit(settings.chat_rate_limit_per_address, MINUTE),
     }
-    return RateLimiter(table, limits=limits, counted=_counted, announced=_announced, store=store)
+    return open_rate_limiter(
+        settings,
+        "chat",
+        partial(_load_secret, settings),
+        limits=limits,
+        counted=_counted,
+        announced=_announced,
+    )
+
+
+def _load_secret(settings: Settings) -> bytes:
+    return load_secrets(settings.data_dir, settings.chat_secret, previous="")[0]
 
 
 def _counted(ctx: Context) -> list[tuple[str, object]]:
@@ -98,7 +112,7 @@ def _count(ctx: Context, counted: list[tuple[str, object]]) -> None:
         raise RateLimited(limit=refusal.limit, retry_after_s=refusal.retry_after_s) from None
 
 
-def _announced(allowance: Allowance, now: float) -> Headers:
+def _announced(allowance: Allowance, now: float) -> tuple[tuple[str, str], ...]:
     return (
         ("X-RateLimit-Limit", str(allowance.limit.requests)),
         ("X-RateLimit-Remaining", str(allowance.remaining)),

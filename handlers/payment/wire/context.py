@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-import specd._engine.context
+import specd
 from adapters.chain.development import DevelopmentChains, RpcDevelopmentChains
 from adapters.chain.gateway import ChainGateway
 from handlers.payment.wire.key_uses import KeyUses
@@ -25,5 +25,5 @@ class PaymentAdapters:
     webhooks: Webhooks = field(default_factory=Webhooks)
 
 
-Context = specd._engine.context.Context[PaymentAdapters, Actor, Settings]
+Context = specd.Context[PaymentAdapters, Actor, Settings]
 """One request of the payment service."""

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from models.chat.identity.roles import BotType
 from models.chat.sending.drafts import Draft
 from models.chat.tables import OutgoingDelivery, User
-from specd import _tracing as tracing
+from specd import current_traceparent
 from specd.db import table_of
 
 MENTION, DIRECT_MESSAGE = "mention", "direct_message"
@@ -62,7 +62,7 @@ def call_bots(
             "attempts": 0,
             "next_try_at": now,
             "created_at": now,
-            "traceparent": tracing.current(),
+            "traceparent": current_traceparent(),
         }
         for bot_id in bots
     ]

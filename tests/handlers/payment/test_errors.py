@@ -14,8 +14,8 @@ from handlers.payment.wire.errors import ERRORS, ROWS
 from models.payment import errors as domain
 from specd import Refusal
 from specd._composition import list_failures
-from specd._engine.errors import ENGINE_ERRORS
-from specd.errors import DatabaseUnavailable, RateLimited, RequestTimeout
+from specd._engine.errors import ENGINE_ERRORS, RequestTimeout
+from specd.errors import DatabaseUnavailable, RateLimited
 from tests.support.served import documents_of, served
 from wsgi import project
 

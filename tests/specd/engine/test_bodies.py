@@ -7,8 +7,8 @@ import pytest
 
 from specd import Context
 from specd._engine.document.bodies import Disconnected, read_body
-from specd._engine.errors import DocumentError
-from specd.errors import BodyTooLarge, InvalidRequest, RequestTimeout
+from specd._engine.errors import BodyTooLarge, DocumentError, RequestTimeout
+from specd.errors import InvalidRequest
 from tests.specd.engine.client import Client
 from tests.specd.engine.services import ADA, KEY, post
 

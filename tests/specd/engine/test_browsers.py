@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from specd import Response
+from specd._engine.errors import ForeignOrigin
 from specd._engine.http.browsers import Origins, is_browser, without_browser_challenge
 from specd._engine.http.cors import origin_of
-from specd.errors import ForeignOrigin
 from tests.specd.engine.client import Client
 from tests.specd.engine.services import ADA, KEY, shop
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from specd import Context, Cors
+from specd._engine.errors import ForeignOrigin
 from specd._engine.http.browsers import Origins
 from specd._engine.openapi.union import Document
 from specd._engine.serving.app import build_app
-from specd.errors import ForeignOrigin
 from tests.specd.engine.client import Answer, Client
 from tests.specd.engine.services import (
     ADA,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specd._engine.errors import HeadersTooLarge, TargetTooLong
 from specd._engine.http.guard import (
     MAX_HEADER_COUNT,
     MAX_HEADERS,
@@ -23,7 +24,7 @@ from specd._engine.http.guard import (
     pointer_step,
     unquote,
 )
-from specd.errors import HeadersTooLarge, InvalidRequest, TargetTooLong
+from specd.errors import InvalidRequest
 
 HOSTILE = {
     "empty": (b"", "JSON"),

@@ -141,7 +141,7 @@ def test_a_step_is_a_span_where_it_has_found_something(kept: list[KeptSpan]) -> 
     seen = []
 
     def try_one() -> bool:
-        seen.append(tracing.current())
+        seen.append(tracing.current_traceparent())
         if not answers:
             raise LookupError
         return answers.pop()
@@ -152,7 +152,7 @@ def test_a_step_is_a_span_where_it_has_found_something(kept: list[KeptSpan]) -> 
         step()
     assert [span.ended for span in kept] == [[(None, False)], [], [(None, True)]]
     assert seen == [span.traceparent for span in kept], "what it causes is part of its trace"
-    assert tracing.current() is None
+    assert tracing.current_traceparent() is None
 
 
 def test_a_request_to_others_is_part_of_the_trace(kept: list[KeptSpan]) -> None:
@@ -171,4 +171,4 @@ def test_without_spans_it_is_passed_on_as_it_came() -> None:
     assert tracing.traced("mail", try_one) is try_one, "a step costs nothing"
     assert tracing.Outgoing("webhook", TRACEPARENT, {}).headers == {"traceparent": TRACEPARENT}
     assert tracing.Outgoing("webhook", None, {}).headers == {}
-    assert tracing.current() is None
+    assert tracing.current_traceparent() is None

@@ -21,7 +21,8 @@ from openapi_core.testing import MockRequest, MockResponse
 from openapi_schema_validator import OAS30ReadValidator
 
 from handlers.chat.wire.context import ChatAdapters
-from handlers.chat.wiring import build_service, make_rate_limit
+from handlers.chat.wire.limits import make_rate_limit
+from handlers.chat.wiring import build_service
 from settings import Settings
 from specd._engine.serving.override import overriding_method
 from specd.db import Clock, Database
