@@ -159,7 +159,9 @@ def test_a_start_that_fails_in_the_workers_ends_the_server(tmp_path: Path) -> No
     env = environment(tmp_path, SPECD_WORKERS="1")
     for service in project.names:
         place_migrated(tmp_path / f"{service}.db", service)
-    (tmp_path / "wsgi.py").write_text("raise RuntimeError('a document that does not compile')\n")
+    (tmp_path / "wsgi.py").write_text(
+        "project = None\nraise RuntimeError('a document that does not compile')\n"
+    )
     env["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
     process = specd(env, "serve")
     _, err = process.communicate(timeout=START_WITHIN_S)
