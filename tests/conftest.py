@@ -1,11 +1,14 @@
-"""What tests share: a migrated database of each kind, a frozen clock, a scripted chain, a client.
+"""What tests share: a migrated database of each kind, and a frozen clock.
+
+The suite of the library (`tests/specd`) also runs in a tree without the services, whose fixtures
+are in `tests/support/services.py`. A folder decides which tables its databases have, by
+`sqlite_template` and `postgres_copies`.
 
 A test that asks for `database` (or for anything that needs it) runs twice, on SQLite and on
 PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
 """
 
 import os
-import subprocess
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -13,32 +16,24 @@ from pathlib import Path
 
 import httpx
 import pytest
-import structlog
 from hypothesis import settings as hypothesis_settings
 
-from adapters.images import pictures
-from models.secret_shapes import SHAPES
-from specd import _logs as logs
-from specd._db import migrate
 from specd._engine import threads
-from specd._engine.document.checking import published
 from specd.db import Database
-from tests.support import warm
 from tests.support.app import ServiceApp
-from tests.support.contract import ContractClient
 from tests.support.databases import Lent, Places, directory_in_memory
 from tests.support.frozen_clock import FrozenClock
-from tests.support.payment.app import FakeGateway, PaymentApp
-from tests.support.payment.factories import BEN_XPUB, Merchant, make_merchant
 from tests.support.postgres import Copies, PostgresServer, running_server
-from wsgi import project
 
+HAS_SERVICES = (Path(__file__).parents[1] / "wsgi.py").exists()
+if not HAS_SERVICES:
+    os.environ.setdefault("SPECD_PROJECT", str(Path(__file__).parent / "specd/lending"))
 pytest_plugins = [
-    "tests.support.chat.fixtures",
     "tests.support.late_modules",
     "tests.support.leftovers",
     "tests.support.memory",
     "tests.support.postgresql_twins",
+    *(("tests.support.services", "tests.support.chat.fixtures") if HAS_SERVICES else ()),
 ]
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -90,32 +85,6 @@ def _certificates_are_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _pictures_are_shrunk_warm() -> Iterator[None]:
-    """Pillow is imported once, not for each picture."""
-    with warm.shrink_warm():
-        yield
-
-
-@pytest.fixture(scope="module")
-def cold_pictures(_pictures_are_shrunk_warm: None) -> Iterator[None]:
-    """Pictures are shrunk by a program that starts as it does for users."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pictures, "subprocess", subprocess)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _unchanged_documents() -> Iterator[None]:
-    """Fails if a test has changed a document, because all tests of a process share it."""
-    yield
-    for name in project.documents:
-        file = project.document_file(name)
-        shared, read = published(name, file), published.__wrapped__(name, file)
-        is_edited = shared.text != read.text  # by somebody, while the suite ran
-        assert is_edited or shared.content == read.content, f"a test has changed {name}"
-
-
 @pytest.fixture
 def clock() -> FrozenClock:
     return FrozenClock(NOW)
@@ -128,27 +97,9 @@ def now(clock: FrozenClock) -> datetime:
 
 
 @pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated, empty payment database; tests work on copies of the file."""
-    path = tmp_path_factory.mktemp("sqlite") / "template.db"
-    migrate.upgrade(f"sqlite:///{path}", "payment")
-    return path
-
-
-@pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     with running_server() as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def postgres_copies(postgres: PostgresServer) -> Iterator[Copies]:
-    """Migrated, empty payment databases."""
-    name = postgres.create()
-    migrate.upgrade(postgres.url_of(name), "payment")
-    copies = Copies(postgres, name)
-    yield copies
-    copies.drop()
 
 
 @pytest.fixture(scope="session")
@@ -197,60 +148,3 @@ def database_url(request: pytest.FixtureRequest) -> str:
 def database(lent: Lent, database_url: str, patience_s: float) -> Iterator[Database]:
     with lent.one(database_url, patience_s) as database:
         yield database
-
-
-@pytest.fixture
-def chain() -> FakeGateway:
-    """A gateway to a healthy test chain 31337; tests switch its faults on."""
-    return FakeGateway()
-
-
-@pytest.fixture(scope="session")
-def payment_apps() -> Iterator[list[PaymentApp]]:
-    """The application, once it is compiled."""
-    with Path(os.devnull).open("wb") as nowhere:
-        logs.configure("info", secrets=SHAPES, stream=nowhere)
-        # A cached logger keeps the processors of its first use: no test could catch its lines.
-        structlog.configure(cache_logger_on_first_use=False)
-        apps: list[PaymentApp] = []
-        yield apps
-        for app in apps:
-            app.close()
-
-
-@pytest.fixture
-def payment_app(
-    payment_apps: list[PaymentApp], database: Database, clock: FrozenClock, chain: FakeGateway
-) -> PaymentApp:
-    """The application over this test's database, clock and chain."""
-    if not payment_apps:
-        payment_apps.append(PaymentApp(database, clock, chain))
-    (app,) = payment_apps
-    app.play(database, clock, chain)
-    return app
-
-
-@pytest.fixture
-def client(payment_app: PaymentApp) -> ContractClient:
-    """Talks to the payment service; refuses every answer outside the document. Sends no key."""
-    return ContractClient(payment_app, payment_app.document)
-
-
-@pytest.fixture
-def ada(database: Database, now: datetime) -> Merchant:
-    """A merchant with one key and one method."""
-    return database.run(lambda session: make_merchant(session, now=now))
-
-
-@pytest.fixture
-def ben(database: Database, now: datetime) -> Merchant:
-    """Another merchant, who must never see what Ada has."""
-    return database.run(
-        lambda session: make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
-    )
-
-
-@pytest.fixture
-def api(client: ContractClient, ada: Merchant) -> ContractClient:
-    """The client with Ada's key."""
-    return client.with_key(ada.key)

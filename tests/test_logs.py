@@ -3,6 +3,7 @@
 import base64
 import io
 import logging
+import re
 import secrets
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def test_servers_and_workers_set_the_log_up_alike() -> None:
     """What the standard library logs goes through it too."""
     key = made()["payment key"]
     program = (
-        "import logging, logs; from models.secret_shapes import SHAPES;"
+        "import logging; from specd import _logs as logs; from models.secret_shapes import SHAPES;"
         "logs.configure('info', secrets=SHAPES);"
         f"logging.getLogger('urllib3').warning('retrying %s', {key!r})"
     )
@@ -112,5 +113,6 @@ def test_servers_and_workers_set_the_log_up_alike() -> None:
 )
 def test_every_process_that_runs_for_long_knows_all_shapes(module: str) -> None:
 
-    source = (Path(logs.__file__).parent / module).read_text()
-    assert "logs.configure(settings.log_level, secrets=find_object(" in source
+    source = (Path(logs.__file__).parents[1] / module).read_text()
+    call = r"logs\.configure\(settings\.log_level, secrets=[\w.()]+\.secret_patterns\(\)\)"
+    assert re.search(call, source)

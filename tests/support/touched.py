@@ -16,7 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PLUGINS = ("tests/support/leftovers.py", "tests/support/chat/fixtures.py")
+PLUGINS = (
+    *("tests/support/leftovers.py", "tests/support/services.py"),
+    "tests/support/chat/fixtures.py",
+)
 """Of tests/conftest.py."""
 OF_THE_SOURCE = "tests/architecture/"
 UNTRACKED = ("ls-files", "--others", "--exclude-standard")

@@ -3,138 +3,26 @@
 import copy
 import json
 import random
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import yaml
 
-import specs
-import wsgi
 from specd import _applications as applications
-from specd._engine.document.checking import check_file, find_faults, find_mistakes, locate, read
+from specd._engine.document.checking import check_file, find_faults, locate, read
 from specd._engine.openapi.mistakes import MOST, PLACES, Mistake, Mistakes, in_order, report
 from specd._engine.openapi.union import Document
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app
 from tests.specd.engine.corpus import CORPUS
 from tests.specd.engine.services import respond, shop_service
-from tests.support.marks import in_all
-from wsgi import project
-
-MARK = "@@"
-
-
-class Planted(NamedTuple):
-    """One mistake of `mistakes.yaml`, in a document of ours."""
-
-    document: str
-    old: str
-    new: str
-    says: str
-    after: str = ""
-    at: str = ""
-    alone: bool = False
-
-    def edits(self, text: str) -> list[tuple[int, int, str]]:
-        """Return what is replaced in the document's text: the start, the end and the new text."""
-        start = text.index(self.old, text.index(self.after))
-        edits = [(start, start + len(self.old), self.new)]
-        if self.at:
-            place = text.index(self.at)
-            edits.append((place, place, MARK))
-        return edits
-
-
-def plant(text: str, several: Iterable[Planted]) -> tuple[str, dict[Planted, tuple[int, int]]]:
-    """Return a text with mistakes, and the line and the column of each."""
-    edits = sorted((*edit, each) for each in several for edit in each.edits(text))
-    written, end, places = "", 0, {}
-    for start, stop, new, planted in edits:
-        assert start >= end, f"two mistakes at one place: {planted}"
-        before, mark, after = new.partition(MARK)
-        written += text[end:start] + before
-        if mark:
-            places[planted] = (written.count("\n") + 1, len(written) - written.rfind("\n"))
-        written += after
-        end = stop
-    return written + text[end:], places
-
-
-PLANTED = [
-    Planted(document, **row)
-    for document, rows in yaml.safe_load(
-        Path(__file__).with_name("mistakes.yaml").read_text()
-    ).items()
-    for row in rows
-]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with copies of our documents, which is the working directory."""
-    for name in project.documents:
-        (tmp_path / f"{name}.yaml").write_bytes((specs.HERE / f"{name}.yaml").read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-TOGETHER = {"payment": 60, "chat": 3}
-"""At least so many mistakes are planted in each document together."""
-
-
-def daily(planted: Planted) -> object:
-    """Return a value of a parameter. Reading one of these documents takes 0.1 to 2 s, so
-    `test_mistakes_are_in_one_report` plants their mistakes together, and only `--all` one by one.
-    """
-    is_slow = planted.document in TOGETHER and not planted.alone
-    return in_all(planted) if is_slow else planted
-
-
-@pytest.mark.parametrize(
-    "planted", [daily(each) for each in PLANTED], ids=lambda planted: planted.says[:40]
-)
-def test_mistake_is_found_at_its_place(folder: Path, planted: Planted) -> None:
-    file = folder / f"{planted.document}.yaml"
-    text, places = plant(file.read_text(), [planted])
-    file.write_text(text)
-    assert_is_found(planted, file, places[planted], check_file(file))
-
-
-def assert_is_found(
-    planted: Planted, file: Path, place: tuple[int, int], found: Sequence[Mistake]
-) -> None:
-    said = [m for m in found if planted.says in m.message]
-    assert said, "\n".join(map(str, found))
-    assert (file.name, *place) in [(m.file, m.line, m.column) for m in said], f"{place}: {said}"
-
-
-@pytest.mark.parametrize("name", project.documents)
-def test_ours_have_none(name: str) -> None:
-    assert check_file(specs.HERE / f"{name}.yaml") == ()
-    assert find_mistakes(specs.document(name)) == []
+from tests.specd.sample import Sample
 
 
 @pytest.mark.parametrize("name", CORPUS)
 def test_a_sound_document_has_none(name: str) -> None:
     assert find_faults(CORPUS[name], is_thorough=True) == []
-
-
-@pytest.mark.parametrize(("document", "least"), TOGETHER.items())
-def test_mistakes_are_in_one_report(folder: Path, document: str, least: int) -> None:
-    together = [each for each in PLANTED if each.document == document and not each.alone]
-    assert len(together) >= least
-    file = folder / f"{document}.yaml"
-    text, places = plant(file.read_text(), together)
-    file.write_text(text)
-    found = check_file(file)
-    for each in together:
-        assert_is_found(each, file, places[each], found)
-    lines = [mistake.line for mistake in found]
-    assert lines == sorted(lines)
-    assert {mistake.file for mistake in found} == {file.name}
 
 
 class TestSyntax:
@@ -478,27 +366,31 @@ class TestRules:
 class TestStart:
     """What stops the start of a server names the files and lines too."""
 
-    def test_a_document_with_mistakes(self, folder: Path) -> None:
-        file = folder / "payment.yaml"
-        text = file.read_text().replace("sumary", "").replace("      summary:", "      sumary:", 1)
+    def test_a_document_with_mistakes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        file = tmp_path / "shop.yaml"
+        text = (Path(__file__).parent / "shop/shop.yaml").read_text()
+        text = text.replace("      summary:", "      sumary:", 1)
         file.write_text(text)
         loaded = read(file)
         service = shop_service(document=loaded.content)
-        service = replace(
-            service, documents=[Document("payment", loaded.content, loaded.text, file)]
-        )
+        service = replace(service, documents=[Document("shop", loaded.content, loaded.text, file)])
         with pytest.raises(Mistakes) as raised:
             build_app([service])
         line = text[: text.index("sumary")].count("\n") + 1
-        assert str(raised.value).startswith(f"payment.yaml:{line}:7: paths./v1/payment-methods.get")
+        assert str(raised.value).startswith(f"shop.yaml:{line}:7: paths./items.get")
 
-    def test_the_process_ends_with_the_report(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_process_ends_with_the_report(
+        self, sample: Sample, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def fail(*_: object) -> Any:
             raise Mistakes([Mistake("a.yaml", 1, 2, "info", "is wrong")])
 
         monkeypatch.setattr(applications, "build", fail)
         with pytest.raises(SystemExit) as ended:
-            wsgi.__getattr__("app")
+            sample.project().application("app")
         assert ended.value.code == "a.yaml:1:2: info: is wrong"
 
     def test_handlers_with_mistakes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -619,14 +511,14 @@ class TestReport:
 
 
 def test_no_document_makes_the_check_itself_fail() -> None:
-    """Parts of our documents in places where they do not belong, with all rules at work."""
+    """Parts of documents in places where they do not belong, with all rules at work."""
     choose = random.Random(3)
-    document = specs.load("payment")
-    parts = [*_parts(document)]
+    documents = [*CORPUS.values()]
+    parts = [part for document in documents for part in _parts(document)]
     for _ in range(150):
-        made = copy.deepcopy(document)
+        made = copy.deepcopy(choose.choice(documents))
         holders = [part for part in _parts(made) if part]
-        for holder in choose.sample(holders, 5):
+        for holder in choose.sample(holders, min(5, len(holders))):
             key = choose.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
             holder[key] = copy.deepcopy(
                 choose.choice([*parts, None, 1, -1.5, True, "", "#/x", [], {}, [[]], {"$ref": {}}])

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from handlers.chat.wire.pools import HASHES, PICTURES, STORES
 from specd._engine.document.arrivals import PIECES
+from specd._engine.pools import Pool
 from specd._engine.serving.app import PAGE_THREADS, build_app
 from specd._engine.threads import LONG_READS, Threads
 from tests.specd.engine.database import Books
@@ -21,6 +21,8 @@ from tests.specd.engine.wire import Connection, request
 IN_TIME_S = 5.0
 WRITERS = 3
 PAGES = "pages"
+OWN = Pool("own", 3)
+"""A pool that a service has for its handlers."""
 Work = Callable[..., Coroutine[Any, Any, Any]]
 
 
@@ -37,7 +39,7 @@ def pools(threads: Threads) -> dict[str, tuple[int, Work]]:
         "long reads": (LONG_READS, read),
         "writes": (WRITERS, write),
     }
-    for pool in (HASHES, PICTURES, STORES, PIECES):
+    for pool in (PIECES, OWN):
         found[pool._name] = pool._size, pool.run
     return found
 

@@ -20,7 +20,7 @@ from specd.errors import DatabaseUnavailable
 from specd.workers import Worker
 
 BACK_OFF_S = 60
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 def wait_for(event: threading.Event) -> None:
@@ -163,7 +163,7 @@ def test_a_worker_may_start_another() -> None:
 
 PROGRAM = """
 import sys
-import logs
+from specd import _logs as logs
 from specd._workers.loop import WorkerPool, Worker
 
 logs.configure("info")

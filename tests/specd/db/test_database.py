@@ -13,20 +13,20 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
-from models.payment.tables import Lease
 from specd._db import heartbeat
 from specd._db.database import READ_ONLY, TIME_LIMITS
 from specd.db import Database, Query
 from specd.errors import DatabaseUnavailable
+from tests.specd.db.lending import Loan
 
 
 def add(session: Session, name: str, now: datetime) -> None:
-    session.execute(insert(Lease).values(name=name, holder="test", expires_at=now))
+    session.execute(insert(Loan).values(name=name, holder="test", expires_at=now))
 
 
 def names(database: Database) -> list[str]:
     with database.reading() as connection:
-        return list(connection.execute(select(Lease.name).order_by(Lease.name)).scalars())
+        return list(connection.execute(select(Loan.name).order_by(Loan.name)).scalars())
 
 
 class TestRun:
@@ -44,7 +44,7 @@ class TestRun:
         assert names(database) == []
 
     def test_writes_what_the_unit_left_unflushed(self, database: Database, now: datetime) -> None:
-        database.run(lambda session: session.add(Lease(name="a", holder="b", expires_at=now)))
+        database.run(lambda session: session.add(Loan(name="a", holder="b", expires_at=now)))
         assert names(database) == ["a"]
 
     def test_tries_a_lost_uniqueness_race_once_more(
@@ -78,7 +78,7 @@ class TestRun:
 
         def work(session: Session) -> None:
             tries.append(1)
-            session.execute(text("INSERT INTO lease (name) VALUES ('no holder')"))
+            session.execute(text("INSERT INTO loan (name) VALUES ('no holder')"))
 
         with pytest.raises(IntegrityError):
             database.run(work)
@@ -88,8 +88,8 @@ class TestRun:
         database.run(lambda session: add(session, "0", now))
 
         def work(session: Session) -> None:
-            lease = session.scalars(select(Lease).with_for_update()).one()
-            session.execute(text("UPDATE lease SET name = :n"), {"n": str(int(lease.name) + 1)})
+            loan = session.scalars(select(Loan).with_for_update()).one()
+            session.execute(text("UPDATE loan SET name = :n"), {"n": str(int(loan.name) + 1)})
 
         threads = [
             threading.Thread(target=lambda: [database.run(work) for _ in range(5)])
@@ -106,12 +106,12 @@ class TestReading:
     def test_refuses_to_write(self, database: Database, now: datetime) -> None:
         database.run(lambda session: add(session, "a", now))
         with pytest.raises(DBAPIError), database.reading() as connection:
-            connection.execute(text("DELETE FROM lease"))
+            connection.execute(text("DELETE FROM loan"))
         assert names(database) == ["a"]
 
     def test_sees_what_was_kept_in_between(self, database: Database, now: datetime) -> None:
         with database.reading() as connection:
-            query = select(Lease.name)
+            query = select(Loan.name)
             assert connection.execute(query).all() == []
             database.run(lambda session: add(session, "a", now))
             assert connection.execute(query).scalar_one() == "a"
@@ -122,7 +122,7 @@ class TestUnavailable:
         "url",
         [
             "postgresql+psycopg://nobody@127.0.0.1:1/nowhere",
-            "sqlite:////nowhere/at/all/payment.db",
+            "sqlite:////nowhere/at/all/lending.db",
         ],
     )
     def test_says_so_when_there_is_no_database(self, url: str) -> None:
@@ -134,7 +134,7 @@ class TestUnavailable:
 
     def test_tells_the_log_why(self) -> None:
         with (
-            closing(Database("sqlite:////nowhere/at/all/payment.db")) as database,
+            closing(Database("sqlite:////nowhere/at/all/lending.db")) as database,
             capture_logs() as lines,
             pytest.raises(DatabaseUnavailable),
         ):
@@ -228,7 +228,7 @@ class TestProfiles:
 
     def test_postgresql_prepares_no_read_because_it_is_repeated(self, postgres_url: str) -> None:
         prepared = text("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%name%'")
-        asked = select(Lease.name).where(Lease.name == bindparam("name"))
+        asked = select(Loan.name).where(Loan.name == bindparam("name"))
 
         def ask(db: Connection | Session) -> int:
             for _ in range(8):
@@ -291,13 +291,13 @@ class TestProfiles:
     ) -> None:
         """Each transaction brings its limits, and none of them is left to who comes next."""
         prepared = text("SELECT count(*) FROM pg_prepared_statements")
-        asked = Query(select(Lease.name).where(Lease.name == bindparam("name")))
+        asked = Query(select(Loan.name).where(Loan.name == bindparam("name")))
         session = text("SELECT setting FROM pg_settings WHERE name = 'statement_timeout'")
 
         def ask(db: Connection | Session) -> int:
             for _ in range(8):
                 asked.all(db, {"name": "a"})
-                db.execute(select(Lease.name)).all()
+                db.execute(select(Loan.name)).all()
             return int(db.execute(prepared).scalar_one())
 
         url = make_url(postgres_url).update_query_dict({"pooling": "transaction"})
@@ -307,14 +307,14 @@ class TestProfiles:
                 assert ask(connection) == 0
                 assert connection.execute(text("SHOW jit")).scalar() == "off"
                 with pytest.raises(DBAPIError, match="read-only"):
-                    connection.execute(text("DELETE FROM lease"))
+                    connection.execute(text("DELETE FROM loan"))
             assert database.run(ask) == 0
             database.run(lambda session: add(session, "a", now))
             with database.snapshot(may_take_long=True) as connection:
                 assert connection.execute(text("SHOW statement_timeout")).scalar() == "10min"
                 shown = connection.execute(text("SHOW transaction_isolation")).scalar()
                 assert shown == "repeatable read"
-                assert connection.execute(select(Lease.name)).scalar() == "a"
+                assert connection.execute(select(Loan.name)).scalar() == "a"
             for engine in database._engines.values():
                 with engine.connect() as connection:
                     assert connection.execute(session).scalar() == "0"
@@ -325,5 +325,5 @@ class TestProfiles:
             Database(url)
 
     def test_opens_nothing_before_it_is_used(self, tmp_path: Path) -> None:
-        Database(f"sqlite:///{tmp_path}/payment.db").dispose()
+        Database(f"sqlite:///{tmp_path}/lending.db").dispose()
         assert list(tmp_path.iterdir()) == []

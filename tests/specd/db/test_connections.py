@@ -12,10 +12,10 @@ from sqlalchemy import Connection, make_url, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from models.payment.tables import Lease
 from specd._db.sockets import connect
 from specd.db import Database
 from specd.errors import DatabaseUnavailable
+from tests.specd.db.lending import Loan
 
 
 def driver_of(connection: Connection) -> object:
@@ -25,13 +25,13 @@ def driver_of(connection: Connection) -> object:
 def test_the_next_read_has_the_connection_of_the_last(database: Database) -> None:
     with database.reading() as connection:
         first = driver_of(connection)
-        connection.execute(select(Lease.name)).all()
+        connection.execute(select(Loan.name)).all()
 
     def ask_and_raise() -> None:
         with database.reading() as connection:
             assert driver_of(connection) is first
             assert not connection.in_transaction()
-            connection.execute(select(Lease.name)).all()
+            connection.execute(select(Loan.name)).all()
             raise LookupError("nothing of the database's")
 
     with pytest.raises(LookupError):
@@ -91,7 +91,7 @@ def test_every_place_is_free_again_after_failures(database_url: str) -> None:
 def test_a_snapshot_leaves_nothing_to_the_next(database_url: str) -> None:
     with closing(Database(database_url, pool_size=1)) as database:
         with database.snapshot() as connection:
-            connection.execute(select(Lease.name)).all()
+            connection.execute(select(Loan.name)).all()
         with database.reading() as connection:
             assert not connection.in_transaction()
             if database.dialect == "postgresql":
@@ -192,7 +192,7 @@ def test_the_next_unit_has_the_connection_of_the_last(database: Database) -> Non
     ],
 )
 def test_a_unit_that_failed_leaves_nothing_to_the_next(database: Database, statement: str) -> None:
-    reference = "leader TEXT REFERENCES lease (name) DEFERRABLE INITIALLY DEFERRED"
+    reference = "leader TEXT REFERENCES loan (name) DEFERRABLE INITIALLY DEFERRED"
     count = text("SELECT count(*) FROM follower")
 
     def ask(session: Session) -> int:

@@ -1,0 +1,31 @@
+"""Tables of a library that lends books: what the tests of databases read and write."""
+
+from datetime import datetime
+
+from sqlalchemy import Integer, MetaData, String
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from specd.db import NAMING, UtcMs
+
+
+class Base(DeclarativeBase):
+    metadata = MetaData(naming_convention=NAMING)
+
+
+class Book(Base):
+    """A book, and how many copies there are."""
+
+    __tablename__ = "book"
+
+    title: Mapped[str] = mapped_column(String(120), primary_key=True)
+    copies: Mapped[int] = mapped_column(Integer, default=0)
+
+
+class Loan(Base):
+    """A loan, who has the book, and when it ends."""
+
+    __tablename__ = "loan"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(200))
+    expires_at: Mapped[datetime] = mapped_column(UtcMs)
