@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -252,7 +253,7 @@ def find_root() -> Path:
         return Path(spec.origin).parent
     raise NoProject(
         "There is no project here: neither this folder nor one above it has a wsgi.py with a"
-        " `project`.",
+        " `project`. Begin one with `specd new NAME`.",
         name=_MODULE,
     )
 
@@ -283,3 +284,17 @@ def current() -> Project:
         sys.path.insert(0, root)
     project: Project = import_module(_MODULE).project
     return project
+
+
+def find_project() -> Project | None:
+    """Return the project of `find_root`, or None if there is none."""
+    with suppress(NoProject):
+        find_root()
+        return current()
+    return None
+
+
+def find_services() -> tuple[Service, ...]:
+    """Return the services of the project, none if there is no project."""
+    project = find_project()
+    return project.services if project else ()

@@ -44,9 +44,10 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
     if not files:
         found += _check_handlers()
     mistakes = in_order(found)
-    checked = printable(", ".join(file.name for file in documents)) + (
-        "" if files else " and their handlers"
-    )
+    names = [file.name for file in files] or [
+        str(file.relative_to(current().root)) for file in documents
+    ]
+    checked = printable(", ".join(names)) + ("" if files else " and their handlers")
     click.echo(FORMATS[form](mistakes, checked))
     context.exit(1 if mistakes else 0)
 

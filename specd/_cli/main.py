@@ -20,22 +20,14 @@ from specd._cli.identity import require_own_identity
 from specd._cli.output import database_message, one_sentence, without_secrets
 from specd._db.errors import Refusal
 from specd._library_internals import LibraryInternalMissing
-from specd._project import current
+from specd._project import NoProject, find_project
 from specd._release import RELEASE
 from specd._settings import SettingsError
 
-COMMANDS = {
-    **{
-        name: f"specd._cli.{name}"
-        for name in (
-            *("migrate", "serve", "worker", "new", "routes", "mock"),
-            *("check", "config", "doctor"),
-        )
-    },
-    **{service.name: service.commands for service in current().services if service.commands},
-    **current().commands,
-}
-"""Command -> the module that has the function of its name."""
+OWN_COMMANDS = (
+    *("migrate", "serve", "worker", "new", "routes", "mock"),
+    *("check", "config", "doctor"),
+)
 COLLECT_AFTER = (20_000, 20, 50)
 """The thresholds of garbage collection. With Python's own, its search of imported modules, which
 stay, takes a fifth of a server's start.
@@ -52,26 +44,41 @@ class Commands(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(find_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in (commands := find_commands()):
             return None
-        command: click.Command = getattr(import_module(COMMANDS[cmd_name]), cmd_name)
+        command: click.Command = getattr(import_module(commands[cmd_name]), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by their docstrings alone, without an import."""
-        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        commands = find_commands()
+        limit = formatter.width - 6 - max(map(len, commands))
         with formatter.section("Commands"):
             formatter.write_dl(
-                [(name, listed(name).get_short_help_str(limit)) for name in COMMANDS]
+                [
+                    (name, listed(name, module).get_short_help_str(limit))
+                    for name, module in commands.items()
+                ]
             )
 
 
-def listed(name: str) -> click.Command:
+def find_commands() -> dict[str, str]:
+    """Return command -> the module that has the function of its name: the library's commands, and
+    those of the project if there is one here.
+    """
+    commands = {name: f"specd._cli.{name}" for name in OWN_COMMANDS}
+    if (project := find_project()) is not None:
+        commands |= {each.name: each.commands for each in project.services if each.commands}
+        commands |= project.commands
+    return commands
+
+
+def listed(name: str, module: str) -> click.Command:
     """Return a command with its name and the help of its docstring alone."""
-    spec = find_spec(COMMANDS[name])
+    spec = find_spec(module)
     assert spec is not None
     assert spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
@@ -151,7 +158,7 @@ def _wording(error: Exception) -> str:
             return error.format_message()
         case click.Abort():
             return "Interrupted."
-        case Refusal() | SettingsError() | LibraryInternalMissing():
+        case Refusal() | SettingsError() | LibraryInternalMissing() | NoProject():
             return str(error)
         case OSError() if error.strerror:
             return f"{error.strerror}: {error.filename or error.errno}"

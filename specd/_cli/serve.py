@@ -13,6 +13,7 @@ from gunicorn.app import wsgiapp
 from specd import _logs as logs
 from specd._cli.databases import require_databases
 from specd._cli.folders import require_folders
+from specd._cli.names import ServiceName
 from specd._cli.output import without_secrets
 from specd._cli.waiting import START_WAIT_S, once_available, wait_option
 from specd._library_internals import check_library_internals
@@ -41,7 +42,7 @@ def _build(services: Sequence[str]) -> None:
 @click.command()
 @click.option(
     "--only",
-    type=click.Choice(current().names),
+    type=ServiceName(),
     multiple=True,
     help="Serve only this service; several with an option each.",
 )

@@ -8,7 +8,7 @@ from importlib import import_module
 from specd import _logs as logs
 from specd._db.clock import Clock
 from specd._db.database import Database
-from specd._project import Service, current, find_object
+from specd._project import Service, current, find_object, find_services
 from specd._settings import Settings
 from specd._workers.context import WorkerContext, WorkerFactory
 from specd._workers.heartbeats import expect_workers, find_table, heartbeats_of
@@ -30,7 +30,7 @@ def find_all(service: Service) -> dict[str, WorkerFactory]:
 
 
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
-    each.name: workers for each in current().services if (workers := find_all(each))
+    each.name: workers for each in find_services() if (workers := find_all(each))
 }
 """Service -> its workers, which need that service's database and no other."""
 

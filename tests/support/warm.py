@@ -400,8 +400,9 @@ def _prepare_programs() -> None:
         from specd import _logs as logs
         from wsgi import project
 
+        commands = specd._cli.main.find_commands()
         for name in (*COMMANDS, *(entry.commands for entry in project.services if entry.commands)):
-            import_module(specd._cli.main.COMMANDS.get(name, name))
+            import_module(commands.get(name, name))
         for name in ("gunicorn.app.wsgiapp", "gunicorn.arbiter", "specd._engine.serving.worker"):
             import_module(name)
         with mock.patch.object(logs, "configure"):
