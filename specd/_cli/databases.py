@@ -32,7 +32,7 @@ def open_database(
     than this machine's. Raise DatabaseUnavailable if the database does not respond.
     """
     url = settings.database_urls[service]
-    if is_missing(url) or not is_usable(url, service):
+    if not is_migrated(url, service):
         raise click.ClickException(f"The {service} database is {why_unusable(url, service)}.")
     with closing(Database.for_service(service, settings)) as database:
         if needs_secret:
@@ -107,6 +107,11 @@ def limits_are_missing(lacks: list[str]) -> str:
 def is_missing(url: str) -> bool:
     """Return whether the URL names a missing SQLite file, without creating it."""
     return url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE).split("?")[0]).exists()
+
+
+def is_migrated(url: str, service: str) -> bool:
+    """Return whether a database has the migrations of a service. Raise DatabaseUnavailable."""
+    return not is_missing(url) and is_usable(url, service)
 
 
 def why_unusable(url: str, service: str) -> str:

@@ -8,37 +8,73 @@ import click
 from specd._cli.databases import (
     SQLITE,
     UNKNOWN_REVISION,
-    is_missing,
+    is_migrated,
     may_create_tables,
     owner_is_missing,
 )
 from specd._cli.folders import require_restored
+from specd._cli.names import ServiceName
 from specd._cli.output import answer, json_option
 from specd._cli.waiting import once_available, wait_option
 from specd._db.database import Database
-from specd._db.revisions import is_usable
+from specd._project import current
 from specd._settings import Settings, load_settings
 
 
 @click.command()
+@click.option("--only", type=ServiceName(), help="Migrate only the database of this service.")
+@click.option(
+    "--new",
+    "name",
+    metavar="NAME",
+    help="Write the next migration: what the tables have and the upgraded database lacks.",
+)
 @wait_option(0)
 @json_option
-def migrate(as_json: bool, wait_s: float) -> None:
+def migrate(as_json: bool, wait_s: float, only: str | None, name: str | None) -> None:
     """Create or upgrade the databases; repeated and concurrent runs are safe."""
     settings = load_settings()
     require_restored(settings)
-    services = once_available(settings, wait_s, lambda: migrate_all(settings))
-    answer({"migrated": services}, as_json=as_json, text=f"Migrated: {', '.join(services)}.")
+    if name is not None:
+        files = once_available(settings, wait_s, lambda: write_all(settings, only, name))
+        said = "\n".join(f"wrote    {file}" for file in files)
+        nothing = "Nothing to write: the databases have the tables of the models."
+        answer({"written": files}, as_json=as_json, text=said or nothing)
+        return
+    services = once_available(settings, wait_s, lambda: migrate_all(settings, only))
+    text = f"Migrated: {', '.join(services)}." if services else "There is no database to migrate."
+    answer({"migrated": services}, as_json=as_json, text=text)
 
 
-def migrate_all(settings: Settings) -> list[str]:
-    """Upgrade each service's database; return the names of the services."""
-    for service, url in settings.database_urls.items():
-        if is_missing(url) or not is_usable(url, service):
+def migrate_all(settings: Settings, only: str | None = None) -> list[str]:
+    """Upgrade the database of each service, or of one; return the names of the services."""
+    urls = _urls(settings, only)
+    for service, url in urls.items():
+        if not is_migrated(url, service):
             _require_owner(url, service)
             _upgrade(url, service)
             _expect_workers(url, service)
-    return list(settings.database_urls)
+    return list(urls)
+
+
+def write_all(settings: Settings, only: str | None, name: str) -> list[str]:
+    """Upgrade the databases, and write a migration for each service whose tables differ from its
+    database. Return the files, below the root of the project.
+    """
+    from specd._db import autogenerate  # imports Alembic, which most starts do not need
+
+    if not autogenerate.NAME.fullmatch(name):
+        raise click.UsageError("NAME has lower-case letters, digits and underscores.")
+    migrate_all(settings, only)
+    root, files = current().root, []
+    for service, url in _urls(settings, only).items():
+        if file := autogenerate.write_migration(url, service, name):
+            files.append(str(file.relative_to(root)))
+    return files
+
+
+def _urls(settings: Settings, only: str | None) -> dict[str, str]:
+    return {name: url for name, url in settings.database_urls.items() if only in (None, name)}
 
 
 def _require_owner(url: str, service: str) -> None:
@@ -55,6 +91,8 @@ def _upgrade(url: str, service: str) -> None:
         migrate.upgrade(url, service)
     except migrate.UnknownRevision as error:
         raise click.ClickException(f"The {service} database is {UNKNOWN_REVISION}.") from error
+    except migrate.BrokenReferences as error:
+        raise click.ClickException(f"The {service} database stays as it was: {error}.") from error
     except migrate.WrongEncoding as error:
         raise click.ClickException(
             f"The {service} database has the encoding {error}, but UTF8 is needed: create it anew"

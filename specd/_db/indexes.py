@@ -7,7 +7,7 @@ beside them, but in no transaction. SQLite has one writer, and builds it in the 
 
 import time
 
-from sqlalchemy import Connection, Index, MetaData, text
+from sqlalchemy import Connection, Index, MetaData, inspect, text
 from sqlalchemy.schema import CreateIndex
 
 from specd._db.database import Database
@@ -23,7 +23,7 @@ _BUILT = {
 
 def build_in_transaction(connection: Connection, models: MetaData) -> None:
     """Build the indexes that are missing, while no other process writes to their tables."""
-    for index in _missing(connection, models):
+    for index in find_missing(connection, models):
         index.create(connection)
 
 
@@ -33,22 +33,37 @@ def build_beside_writers(database: Database, models: MetaData) -> None:
     What a killed process left half built is built again. Raise `DatabaseUnavailable`.
     """
     with database.reading_apart() as reader:
-        if not _missing(reader, models):
+        if not find_missing(reader, models):
             return
     with database.outside_transactions() as connection:
         # Whoever waited inside a statement would be a reader for whose end the building waits.
         while not connection.scalar(text("SELECT pg_try_advisory_lock(:n)"), {"n": _LOCK}):
             time.sleep(_LOOK_S)
-        for index in _missing(connection, models):
+        for index in find_missing(connection, models):
             connection.execute(text(f'DROP INDEX CONCURRENTLY IF EXISTS "{index.name}"'))
             statement = str(CreateIndex(index).compile(dialect=connection.dialect))
             beside = statement.replace(" INDEX ", " INDEX CONCURRENTLY ", 1)
             connection.exec_driver_sql(beside)
 
 
-def _missing(connection: Connection, models: MetaData) -> list[Index]:
+def find_missing(connection: Connection, models: MetaData) -> list[Index]:
+    """Return the indexes of models that a database lacks and that it has the columns for: a model
+    can have columns for which no migration is written yet.
+    """
     built = set(connection.execute(text(_BUILT[connection.dialect.name])).scalars())
     named = [index for table in models.sorted_tables for index in table.indexes]
-    return sorted(
-        (index for index in named if index.name not in built), key=lambda it: str(it.name)
-    )
+    missing = [index for index in named if index.name not in built]
+    found = inspect(connection)
+    columns = {
+        (name, column["name"])
+        for name in {index.table.name for index in missing if index.table is not None}
+        if found.has_table(name)
+        for column in found.get_columns(name)
+    }
+    ready = [
+        index
+        for index in missing
+        if index.table is not None
+        and {(index.table.name, column.name) for column in index.columns} <= columns
+    ]
+    return sorted(ready, key=lambda index: str(index.name))

@@ -21,10 +21,13 @@ from sqlalchemy.orm import Session
 from specd._db.database import Database
 from specd._db.errors import DatabaseUnavailable
 from specd._db.indexes import build_beside_writers, build_in_transaction
+from specd._db.metadata import find_metadata
 from specd._db.outages import is_lock_timeout
 from specd._db.revisions import COMPATIBILITY, history_of
+from specd._project import current
 
 ADVISORY_LOCK = 0x5BECD  # one number for every migration of ours, whatever the service
+ENVIRONMENT = Path(__file__).parent / "environment"
 LOCK_WAIT_S = 60.0
 TABLE_LOCK_WAIT_S = 2.0
 """Of one try (PostgreSQL). Less than the five seconds that a request waits for a lock."""
@@ -38,13 +41,18 @@ class WrongEncoding(Exception):
     """The database keeps texts in another encoding than UTF-8, which its message names."""
 
 
+class BrokenReferences(Exception):
+    """Migrations would leave rows that refer to missing rows. The message names their tables."""
+
+
 def upgrade(url: str, service: str) -> None:
     """Apply what is missing. Several at once are safe: one works, the others wait and find nothing.
 
-    An SQLite file and its folder are made when missing. Raises `UnknownRevision`, `WrongEncoding`,
-    `DatabaseUnavailable`.
+    An SQLite file and its folder are made when missing. Raise `UnknownRevision`, `WrongEncoding`,
+    `BrokenReferences`, `DatabaseUnavailable`.
     """
     config = _config(service)
+    models = find_metadata(current()[service].models)
 
     def work(session: Session) -> None:
         connection = session.connection()
@@ -60,8 +68,11 @@ def upgrade(url: str, service: str) -> None:
             command.upgrade(config, "head")
         except CommandError as error:
             raise UnknownRevision from error
+        if database.dialect == "sqlite":
+            _require_kept_references(connection)
         if not builds_beside:
-            build_in_transaction(connection, config.attributes["models"])
+            for each in models:
+                build_in_transaction(connection, each)
         _write_compatibility(connection, ScriptDirectory.from_config(config))
 
     database = Database(url, lock_timeout_s=LOCK_WAIT_S, rewrites_tables=True)
@@ -80,20 +91,41 @@ def upgrade(url: str, service: str) -> None:
                 if not is_locked or time.monotonic() > ends_at:
                     raise
         if builds_beside:
-            build_beside_writers(database, config.attributes["models"])
+            for each in models:
+                build_beside_writers(database, each)
+
+
+def _require_kept_references(connection: Connection) -> None:
+    """Raise `BrokenReferences` if rows of SQLite refer to rows that are not there."""
+    broken = connection.execute(text("PRAGMA foreign_key_check")).first()
+    if broken is not None:
+        raise BrokenReferences(f"Rows of {broken[0]} refer to rows of {broken[2]} that are gone")
 
 
 def _write_compatibility(connection: Connection, history: ScriptDirectory) -> None:
     """Write which release is the oldest that can use the newest schema."""
     newest = history.get_revision("head")
+    if newest is None:
+        return
     COMPATIBILITY.create(connection, checkfirst=True)
     connection.execute(delete(COMPATIBILITY))
-    row = {"revision": newest.revision, "oldest": newest.module.oldest}
+    oldest = getattr(newest.module, "oldest", newest.revision)
+    row = {"revision": newest.revision, "oldest": oldest}
     connection.execute(insert(COMPATIBILITY).values(row))
+
+
+def open_history(service: str) -> ScriptDirectory:
+    """Return a service's migrations. Raise ValueError for an unknown service."""
+    return ScriptDirectory.from_config(_config(service))
 
 
 def _config(service: str) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(history_of(service)).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
+    config.set_main_option("script_location", _escaped(ENVIRONMENT))
+    config.set_main_option("version_locations", _escaped(history_of(service)))
+    config.set_main_option("path_separator", "newline")
     return config
+
+
+def _escaped(path: Path) -> str:
+    return str(path).replace("%", "%%")

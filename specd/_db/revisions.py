@@ -77,7 +77,7 @@ def newest_migration(service: str) -> str:
 
 
 def _migrations(service: str) -> Iterator[Path]:
-    return history_of(service).glob("versions/[0-9]*_*.py")
+    return history_of(service).glob("[0-9]*_*.py")
 
 
 def history_of(service: str) -> Path:

@@ -14,6 +14,7 @@ STEPS_PER_LOOK = 100_000
 """Steps of SQLite's virtual machine, about a millisecond, between two checks of the time."""
 WAL_RETRY_S = 0.01
 _EVERYWHERE = ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
+_WITHOUT_KEYS = "PRAGMA foreign_keys = OFF"
 _DEADLINE = "deadline"
 """Key of `Connection.info`."""
 
@@ -31,10 +32,12 @@ def prepare_writer(engine: Engine, *, lock_timeout_s: float, rewrites_tables: bo
 
     SQLite keeps how pages were before a statement, in case the statement fails. Beyond 64 KiB it
     does so in a file that it makes and removes for each statement, unless it may use memory. One
-    that `rewrites_tables` could need as much memory as the table takes.
+    that `rewrites_tables` could need as much memory as the table takes. It does so by a copy, and
+    foreign keys would delete what refers to the table that the copy replaces.
     """
     store = "FILE" if rewrites_tables else "MEMORY"
-    _execute_pragmas(engine, *_EVERYWHERE, f"PRAGMA temp_store = {store}")
+    more = (_WITHOUT_KEYS,) if rewrites_tables else ()
+    _execute_pragmas(engine, *_EVERYWHERE, f"PRAGMA temp_store = {store}", *more)
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:

@@ -28,7 +28,7 @@ def test_an_entry_is_whole(entry: Service) -> None:
     assert all(specs.load(name)["openapi"].startswith("3.") for name in entry.files)
     wiring = import_module(entry.wiring)
     assert callable(wiring.compose)
-    assert (ROOT / entry.migrations / "env.py").is_file()
+    assert list(project.migrations(entry.name).glob("0001_*.py"))
     if entry.pages:
         assert callable(import_module(entry.pages).install_for)
     if entry.workers:

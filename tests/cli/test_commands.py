@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from settings import Settings
-from specd._cli.main import COMMANDS, listed
+from specd._cli.main import find_commands, listed
 from specd._cli.main import specd as specd_group
 from tests.cli.runner import Specd
 from tests.support.postgres import PostgresServer
@@ -95,18 +95,20 @@ def test_migrating_a_database_of_another_encoding_says_so(
 
 
 class TestHelp:
-    @pytest.mark.parametrize("name", COMMANDS)
+    @pytest.mark.parametrize("name", find_commands())
     def test_lists_a_command_as_the_command_calls_itself(self, name: str) -> None:
         command = specd_group.get_command(click.Context(specd_group), name)
         assert command is not None
-        assert listed(name).get_short_help_str(200) == command.get_short_help_str(200)
+        assert listed(name, find_commands()[name]).get_short_help_str(
+            200
+        ) == command.get_short_help_str(200)
         assert not command.hidden
 
     def test_names_every_command(self, specd: Specd) -> None:
         status, out, err = specd("--help")
         assert (status, err) == (0, "")
         lines = out.partition("Commands:\n")[2].splitlines()
-        assert [line.split()[0] for line in lines if line[2:3].strip()] == list(COMMANDS)
+        assert [line.split()[0] for line in lines if line[2:3].strip()] == list(find_commands())
 
 
 class TestConfigCheck:
@@ -186,7 +188,7 @@ def test_reload_is_refused_where_others_reach_it(
 
 
 def test_missing_requirement_is_named(specd: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
-    def need(settings: Settings) -> list[str]:
+    def need(settings: Settings, only: str | None) -> list[str]:
         import requirement_of_the_project  # type: ignore[import-not-found]
 
         return [str(requirement_of_the_project)]
@@ -201,7 +203,7 @@ def test_missing_requirement_is_named(specd: Specd, monkeypatch: pytest.MonkeyPa
 def test_an_unforeseen_failure_tells_its_kind_but_not_its_text(
     specd: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def explode(settings: Settings) -> list[str]:
+    def explode(settings: Settings, only: str | None) -> list[str]:
         raise RuntimeError("hush")
 
     monkeypatch.setattr("specd._cli.migrate.migrate_all", explode)

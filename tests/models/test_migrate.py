@@ -14,14 +14,13 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData, inspect, text
 from sqlalchemy.orm import Session
 
 from models.chat.base import ChatBase
 from models.payment.base import PaymentBase
 from specd._db import migrate
-from specd._db.revisions import history_of, is_usable, newest_migration
+from specd._db.revisions import is_usable, newest_migration
 from specd.db import Database
 from tests.live.running_demo import until
 from tests.support.postgres import PostgresServer
@@ -127,7 +126,6 @@ class TestUpgrade:
                 reader.rollback()
             added = "ALTER TABLE invoice ADD COLUMN note TEXT"
             config.attributes["connection"].execute(text(added))
-            config.attributes["models"] = MetaData()
 
         monkeypatch.setattr(command, "upgrade", add_column)
         with (
@@ -187,7 +185,7 @@ class TestUpgrade:
 
     def test_works_in_processes_of_their_own(self, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/payment.db"
-        code = f"from models import migrate; migrate.upgrade({url!r}, 'payment')"
+        code = f"from specd._db import migrate; migrate.upgrade({url!r}, 'payment')"
         running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
         assert [process.wait(60) for process in running] == [0, 0]
         assert is_usable(url, "payment")
@@ -195,7 +193,7 @@ class TestUpgrade:
     @pytest.mark.parametrize("service", project.names)
     def test_prints_nothing(self, service: str, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/{service}.db"
-        code = f"from models import migrate; migrate.upgrade({url!r}, {service!r})"
+        code = f"from specd._db import migrate; migrate.upgrade({url!r}, {service!r})"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         assert (done.stdout, done.stderr) == (b"", b"")
 
@@ -207,7 +205,7 @@ class TestUpgrade:
 class TestIsUsable:
     @pytest.mark.parametrize("service", project.names)
     def test_the_last_number_is_the_end_of_the_history(self, service: str) -> None:
-        history = ScriptDirectory(str(history_of(service)))
+        history = migrate.open_history(service)
         assert history.get_heads() == [newest_migration(service)]
 
     @pytest.mark.parametrize("service", project.names)
@@ -215,7 +213,7 @@ class TestIsUsable:
         self, service: str
     ) -> None:
         """Whoever can use a schema can use the one before: an older release never comes back."""
-        history = ScriptDirectory(str(history_of(service)))
+        history = migrate.open_history(service)
         chain = list(reversed(list(history.walk_revisions())))
         named = [each.module.oldest for each in chain]
         assert named == sorted(named)

@@ -7,12 +7,11 @@ from unicodedata import normalize
 import pytest
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
-from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from models.chat.tables import AlertWord, Channel, Message, Topic, User, UserTopic
-from specd._db.revisions import history_of
+from specd._db.migrate import open_history
 from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import open_channel, write
@@ -114,7 +113,7 @@ class TestMigration:
     """Rows as an earlier version has stored them, whose keys were casefolded only."""
 
     def migrate(self, session: Session) -> None:
-        migration = ScriptDirectory(str(history_of("chat"))).get_revision("0009")
+        migration = open_history("chat").get_revision("0009")
         assert migration is not None
         session.flush()
         with Operations.context(MigrationContext.configure(session.connection())):
