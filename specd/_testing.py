@@ -1,0 +1,180 @@
+"""A service in the process of its tests, and the client that calls it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import pytest
+from connexion.exceptions import ProblemException
+
+from specd._composition import compose
+from specd._db.errors import Refusal
+from specd._engine.service import Service
+from specd._engine.serving.app import build_app, engine_of
+from specd._project import current
+from specd._settings import settings_class
+
+HOST = "http://service.test"
+_NOBODY = object()
+
+
+class Client(httpx.Client):
+    """Calls a service as an HTTP client does, with the paths of its document.
+
+    Each answer is checked by the document. A test whose handler raises `NotImplementedError` is
+    skipped. Any other exception of a handler that is no refusal is raised in the test.
+    """
+
+    def __init__(self, backend: Backend, actor: Any = _NOBODY) -> None:
+        self._backend = backend
+        transport = _Transport(backend, actor)
+        super().__init__(transport=transport, base_url=HOST + backend.service.base_path)
+
+    def build_request(self, method: str, url: httpx.URL | str, **options: Any) -> httpx.Request:
+        """Return a request, as httpx does. The path may also begin with that of the service."""
+        if str(url).startswith(f"{self._backend.service.base_path}/"):
+            url = f"{HOST}{url}"
+        return super().build_request(method, url, **options)
+
+    def as_user(self, actor: Any) -> Self:
+        """Return a client of the same service whose requests have this `ctx.actor`. Security
+        functions are not called, so that no credentials are needed.
+        """
+        return type(self)(self._backend, actor)
+
+
+class Backend:
+    """A service with a database of its own, compiled once for all tests with the same settings."""
+
+    def __init__(self, name: str, folder: Path, settings: Mapping[str, Any]) -> None:
+        self.folder = folder
+        given: dict[str, Any] = {"validate_responses": True, "rate_limits": False, **settings}
+        self.service = replace_respond(
+            compose(current()[name], settings_class()(data_dir=folder, **given)), self._notice
+        )
+        self._app = build_app([self.service])
+        self._runner = asyncio.Runner()
+        self._actor = _NOBODY
+        self._error: Exception | None = None
+        engine = engine_of(self._app)
+        for api in () if engine is None else engine.apis:
+            for operation in api.operations:
+                if operation.authenticate is not None:
+                    operation.authenticate = self._checked_by(operation.authenticate)
+
+    def _checked_by(self, check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def authenticate(ctx: Any) -> Any:
+            return check(ctx) if self._actor is _NOBODY else self._actor
+
+        return authenticate
+
+    def _notice(self, error: Exception) -> None:
+        if not isinstance(error, Refusal | ProblemException):
+            self._error = error
+
+    def send(self, request: httpx.Request, actor: Any) -> httpx.Response:
+        """Return the answer to a request of an actor, or raise what its handler has raised."""
+        self._actor, self._error = actor, None
+        response = self._runner.run(self._exchange(request))
+        match self._error:
+            case None:
+                return response
+            case NotImplementedError():
+                why = "the handler is not written yet"
+                raise pytest.skip.Exception(why, _use_item_location=True)
+            case error:
+                raise error
+
+    async def _exchange(self, request: httpx.Request) -> httpx.Response:
+        transport = httpx.ASGITransport(app=self._app)
+        response = await transport.handle_async_request(request)
+        content = b"".join([part async for part in response.aiter_raw()])
+        return httpx.Response(
+            response.status_code, headers=response.headers, stream=httpx.ByteStream(content)
+        )
+
+    def close(self) -> None:
+        """End the event loop, and the connections to the database."""
+        self._runner.close()
+        if self.service.database is not None:
+            self.service.database.dispose()
+
+
+class _Transport(httpx.BaseTransport):
+    def __init__(self, backend: Backend, actor: Any) -> None:
+        self._backend = backend
+        self._actor = actor
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._backend.send(request, self._actor)
+
+
+def replace_respond(service: Service, notice: Callable[[Exception], None]) -> Service:
+    """Return a service that shows the error of each answer before it is written."""
+    respond = service.respond
+
+    def noticed(error: Exception, request_id: str) -> Any:
+        notice(error)
+        return respond(error, request_id)
+
+    return replace(service, respond=noticed)
+
+
+class Backends:
+    """The services of a run of tests."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._backends: dict[str, Backend] = {}
+
+    def get(self, service: str, settings: Mapping[str, Any]) -> Backend:
+        """Return a service with an empty database, unless it needs none."""
+        key = f"{service} {sorted(settings.items())!r}"
+        if key not in self._backends:
+            folder = self._folder / f"{service}{len(self._backends)}"
+            folder.mkdir()
+            self._backends[key] = Backend(service, folder, settings)
+        backend = self._backends[key]
+        if current()[service].has_database:
+            self._empty(service, backend)
+        return backend
+
+    def _empty(self, service: str, backend: Backend) -> None:
+        source = self._folder / f"{service}.db"
+        if not source.exists():
+            from specd._db import migrate  # imports Alembic
+
+            migrate.upgrade(f"sqlite:///{source}", service)
+        with (
+            closing(sqlite3.connect(source)) as migrated,
+            closing(sqlite3.connect(backend.folder / source.name)) as own,
+        ):
+            migrated.backup(own)
+
+    def close(self) -> None:
+        """End all services."""
+        for backend in self._backends.values():
+            backend.close()
+
+
+def service_of(path: Path) -> str:
+    """Return the service that a test is about: the one that its folder, or one around it, is
+    called like, or the only one of the project.
+    """
+    names = current().names
+    for folder in path.relative_to(current().root).parents:
+        if folder.name in names:
+            return folder.name
+    if len(names) == 1:
+        return names[0]
+    raise LookupError(
+        f"{path} is about none of the services {', '.join(names)}: move it into a folder with the"
+        " name of the service, or define the fixture `service`."
+    )
