@@ -4,9 +4,11 @@ import ast
 import json
 import keyword
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,102 +17,150 @@ import yaml
 
 from specd._cli import scaffold
 from specd._cli.documents import FILE, mistakes_shown, read_documents
-from specd._cli.literals import literal
 from specd._cli.output import printable
 from specd._cli.scaffold import Described
-from specd._engine.document.checking import published
-from specd._engine.document.compiler import check_signature, is_handler
+from specd._composition import find_documents
+from specd._engine.document.compiler import check_signature, is_handler, is_single_module
 from specd._engine.errors import DocumentError
 from specd._engine.openapi.naming import function_of, name_by_hand
 from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.structure import resolved
 from specd._engine.openapi.union import Document
-from specd._project import EVERYTHING, current, find_root
-from specd._settings import load_settings
+from specd._project import EVERYTHING, Service, current, find_root_above
 
-ROOT = find_root()
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
-_TAKEN = (EVERYTHING,)
-_LAYERS = ("handlers", "models", "models/migrations", "tests/handlers")
+_BASE_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+_TAKEN = (EVERYTHING, "tests")
 MAX_MODULE = 150
 """Bytes of the name of a module that is written."""
+EXAMPLE = 'return {"text": f"Hello {person}"}'
+"""The body of the only function of the example."""
 _OWN_MODULES = ("wire", "wiring")
+"""Modules without handlers in packages of handlers that a service names itself."""
 
 
 @click.command()
 @click.argument("name")
-@click.option("--document", "file", type=FILE, help="OpenAPI document.  [default: specs/NAME.yaml]")
+@click.option("--document", "file", type=FILE, help="OpenAPI document.  [default: an example]")
+@click.option("--base-path", help="Path of the service, in place of that of the document.")
 @click.option("--update", is_flag=True, help="Add what the document has gained to a service.")
-def new(name: str, file: Path | None, update: bool) -> None:
-    """Write the first version of a service from its OpenAPI document; it starts at once.
+def new(name: str, file: Path | None, base_path: str | None, update: bool) -> None:
+    """Write the first version of a service from its OpenAPI document.
 
-    Each operation answers 501 until its handler is written. Without a document a small example is
-    written first. Nothing that is there is overwritten.
+    The service is added to the project, or begins one in this folder. Each operation answers 501
+    until its handler is written. Existing files are kept.
     """
     if not _NAME.fullmatch(name) or name in _TAKEN or keyword.iskeyword(name):
         raise click.UsageError("NAME has up to 30 lower-case letters, digits and underscores.")
-    if not (ROOT / "setup.cfg").is_file():
-        raise click.ClickException("specd new writes into a checkout of specd, and this is none.")
+    if base_path is not None and not _BASE_PATH.fullmatch(base_path):
+        raise click.UsageError("--base-path is a path such as /shop/v1.")
+    root = find_root_above(Path.cwd())
+    names = current().names if root else ()
     with mistakes_shown():
         if update:
-            if file is not None:
-                raise click.UsageError(f"--update reads specs/{name}.yaml: change that.")
-            if name not in current().names:
+            if file is not None or base_path is not None:
+                raise click.UsageError("--update reads the document of the service: change that.")
+            if name not in names:
                 raise click.ClickException(f"There is no service {name}; leave out --update.")
-            _update(name)
+            _update(current()[name])
         else:
-            if name in current().names:
+            if name in names:
                 raise click.ClickException(f"There is a service {name}; --update adds to it.")
-            for there in (f"{layer}/{name}{end}" for layer in _LAYERS for end in ("", ".py")):
-                if (ROOT / there).exists():
-                    raise click.ClickException(f"{there} is there already.")
-            _create(name, file)
+            _require_free(root or Path.cwd(), name)
+            _create(name, root, file, base_path)
 
 
-def _create(name: str, file: Path | None) -> None:
-    own = ROOT / "specs" / f"{name}.yaml"
-    if file is not None and own.exists() and not own.samefile(file):
-        raise click.ClickException(f"specs/{name}.yaml is there already.")
-    tree = _Tree(name)
-    if file is None and not own.exists():
-        title = name.replace("_", " ").capitalize()
-        text = scaffold.fill("document.yaml", name=name, title=title)
-        own.write_text(text, encoding="utf-8")
-        click.echo(f"wrote    specs/{name}.yaml")
-    (document,) = read_documents([file or own])
-    operations = _described([document], name)
+def _require_free(root: Path, name: str) -> None:
+    """Raise ClickException if a new service would replace something."""
+    for there in (name, f"{name}.py", f"tests/{name}"):
+        if (root / there).exists():
+            raise click.ClickException(f"{there} is there already.")
+    if name in sys.stdlib_module_names or find_spec(name) is not None:
+        raise click.ClickException(f"{name} is the name of a module that is installed.")
+
+
+def _create(name: str, root: Path | None, file: Path | None, base_path: str | None) -> None:
+    tree = _Tree(root or Path.cwd(), name, f"{name}/handlers", f"tests/{name}")
+    document, text = _document(name, file)
+    operations = _described([document], name, f"{name}.handlers")
     _ask_for_functions(document, name)
     schemes = _without_function(document)
-    if not own.exists():
-        tree.write(f"specs/{name}.yaml", _with_functions(document.text.decode(), name, schemes))
-    elif schemes:
-        text = _with_functions(own.read_text(encoding="utf-8"), name, schemes)
-        tree.change(f"specs/{name}.yaml", text)
-    base_path = scaffold.own_base_path(name, document.content, _base_paths())
-    _write_service(tree, name, document, operations, schemes, base_path)
-    _write_handlers(tree, name, operations)
-    _write_tests(tree, name, operations, base_path)
-    tree.change("wsgi.py", _with_service(name))
+    text = _with_functions(text, name, schemes)
+    own_path = base_path_of(document.content)
+    if base_path or not own_path:
+        base_path = base_path or f"/{name.replace('_', '-')}"
+        text = _with_server(text, base_path)
+        if not own_path:
+            click.echo(f"The document names no path: the service is served under {base_path}.")
+    _require_free_path(name, base_path or own_path, current().services if root else ())
+    if root is None:
+        facts = {"name": name, "project": _project_name(tree.root)}
+        if (tree.root / "wsgi.py").exists():
+            raise click.ClickException("wsgi.py is there already, without a `project`.")
+        for target in ("wsgi.py", "pyproject.toml", "README.md", ".gitignore"):
+            tree.write(target, scaffold.fill(target.removeprefix("."), **facts))
+    else:
+        tree.change("wsgi.py", _with_service((root / "wsgi.py").read_text(encoding="utf-8"), name))
+    tree.write(f"{name}/__init__.py", "")
+    tree.write(f"{name}/openapi.yaml", text)
+    for module in ("errors.py", "models.py"):
+        tree.write(f"{name}/{module}", scaffold.fill(module, name=name))
+    if schemes:
+        tree.write(f"{name}/auth.py", scaffold.auth_module(schemes))
+    tree.write(f"{name}/handlers/__init__.py", "")
+    _write_handlers(tree, operations)
+    if file is None:
+        tree.replace(f"{name}/handlers/greetings.py", "raise NotImplementedError", EXAMPLE)
+    _write_tests(tree, operations)
     tree.apply()
-    if base_path != base_path_of(document.content):
-        click.echo(
-            f"The service is served under {printable(base_path)}, "
-            "not under the server of its document."
-        )
-    click.echo(f"Next: specd migrate, then specd serve --only {name} --reload")
+    click.echo("Next: specd migrate && pytest && specd serve --reload")
 
 
-def _update(name: str) -> None:
-    service = current()[name]
-    documents = read_documents([current().document_file(each) for each in service.files])
-    operations = _described(documents, name)
-    wiring = import_module(f"handlers.{name}.wiring")
-    base_path = wiring.compose(load_settings()).base_path
-    tree = _Tree(name)
-    added = _write_handlers(tree, name, operations)
-    _write_tests(tree, name, added, base_path)
+def _document(name: str, file: Path | None) -> tuple[Document, str]:
+    """Return the document of a new service and its text: of a file, or an example."""
+    if file is not None:
+        (document,) = read_documents([file])
+        return document, document.text.decode()
+    title = name.replace("_", " ").capitalize()
+    text = scaffold.fill("document.yaml", name=name, title=title)
+    return Document(name, yaml.safe_load(text), text.encode()), text
+
+
+def _project_name(root: Path) -> str:
+    """Return the name of a new project: that of its folder, as far as a package may have it."""
+    return re.sub(r"[^a-z0-9]+", "-", root.name.lower()).strip("-") or "project"
+
+
+def _require_free_path(name: str, base_path: str, others: Collection[Service]) -> None:
+    """Raise ClickException if a service would be served inside of the path of another one, or
+    around it.
+    """
+    for other in others:
+        content = next(find_documents(other)).content
+        taken = {base_path_of(content)} - {""} or {
+            f"/{path.split('/')[1]}" for path in content["paths"]
+        }
+        for path in sorted(taken):
+            short, long = sorted((f"{base_path}/", f"{path}/"), key=len)
+            if long.startswith(short):
+                raise click.ClickException(
+                    f"{name} would be served under {printable(base_path)}, and {other.name} is"
+                    f" served under {printable(path)}: choose another path with --base-path."
+                )
+
+
+def _update(service: Service) -> None:
+    package = service.handlers
+    folder = package.replace(".", "/")
+    is_own_package = package == f"{service.name}.handlers"
+    tests = f"tests/{service.name if is_own_package else folder}"
+    documents = list(find_documents(service))
+    operations = _described(documents, service.name, package, snake_case=service.snake_case)
+    tree = _Tree(current().root, service.name, folder, tests)
+    added = _write_handlers(tree, operations)
+    _write_tests(tree, added)
     has_written = tree.apply()
-    misfits = list(_misfits(operations, {str(each.handler) for each in added}))
+    misfits = list(_misfits(tree.root, operations, {str(each.handler) for each in added}))
     for misfit in misfits:
         click.echo(misfit, err=True)
     if not (has_written or misfits):
@@ -119,22 +169,26 @@ def _update(name: str) -> None:
         raise SystemExit(1)
 
 
-def _described(documents: list[Document], name: str) -> list[Described]:
-    """Return the operations of a service. Raise `ClickException` for a handler that would lie
-    outside of the service's package, or in a module of another purpose.
+def _described(
+    documents: list[Document], name: str, package: str, *, snake_case: bool = False
+) -> list[Described]:
+    """Return the operations of a service. Raise `ClickException` for a handler that would be
+    outside of the service's package of handlers, or in a module of another purpose.
     """
-    package = f"handlers.{name}"
-    operations = scaffold.describe(documents, package)
+    has_modules = not is_single_module(package)
+    operations = scaffold.describe(
+        documents, package, has_modules=has_modules, snake_case=snake_case
+    )
     for each in operations:
         module = each.handler.module
-        inner = module.removeprefix(f"{package}.").split(".")
+        inner = module.removeprefix(package).removeprefix(".").split(".") if has_modules else []
         operation = each.operation
         where = f"The handler of {operation.method} {printable(each.path)}"
-        if not module.startswith(f"{package}.") or not all(map(_is_module, inner)):
+        if not f"{module}.".startswith(f"{package}.") or not all(map(_is_module, inner)):
             raise click.ClickException(
                 f"{where} would be in {printable(module)}: name a module of {package}."
             )
-        if inner[0] in _OWN_MODULES:
+        if package != f"{name}.handlers" and inner[:1] and inner[0] in _OWN_MODULES:
             raise click.ClickException(
                 f"{package}.{inner[0]} cannot have handlers; name the tag otherwise."
             )
@@ -156,7 +210,7 @@ def _ask_for_functions(document: Document, name: str) -> None:
     runs with what a stranger sends.
     """
     for scheme, key, function in _functions_named(document):
-        if not str(function).startswith(f"handlers.{name}."):
+        if not str(function).startswith(f"{name}."):
             click.confirm(
                 f"The document lets the security scheme {printable(scheme)} call "
                 f"{printable(str(function))} ({printable(key)}), which is not part of the "
@@ -174,24 +228,34 @@ def _functions_named(document: Document) -> Iterator[tuple[str, str, Any]]:
 
 
 class _Tree:
-    """What is to be written into the tree. No file that is there is written anew, and none that is
-    not the service's.
+    """The files to write below the root of a project. A file that exists is not replaced, and only
+    files of the service and of a new project are written.
     """
 
-    def __init__(self, name: str) -> None:
-        self._own = {Path(f"{layer}/{name}") for layer in _LAYERS}
-        self._files = {Path("wsgi.py"), Path(f"specs/{name}.yaml")}
+    def __init__(self, root: Path, name: str, handlers: str, tests: str) -> None:
+        self.root = root
+        self.handlers = Path(handlers)
+        self.tests = Path(tests)
+        self._own = {Path(name), self.handlers, self.tests}
+        self._files = {
+            Path(file)
+            for file in ("wsgi.py", "pyproject.toml", "README.md", ".gitignore", f"{handlers}.py")
+        }
         self._written: dict[str, str] = {}
         self._changed: dict[str, str] = {}
 
     def write(self, name: str, text: str) -> None:
-        """Add a file, unless it is there."""
+        """Add a file, unless it exists."""
         self._check(name)
-        if not (ROOT / name).exists():
+        if not (self.root / name).exists():
             self._written[name] = text
 
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Replace a part of a file that is to be written."""
+        self._written[name] = self._written[name].replace(old, new)
+
     def change(self, name: str, text: str) -> None:
-        """Change a file that is there."""
+        """Change a file that exists."""
         self._check(name)
         self._changed[name] = text
 
@@ -202,51 +266,26 @@ class _Tree:
 
     def extend(self, name: str, text: str, imports: list[str]) -> None:
         """Add functions to the end of a module, with the imports that it lacks."""
-        source = _with_imports((ROOT / name).read_text(encoding="utf-8"), imports)
+        source = _with_imports((self.root / name).read_text(encoding="utf-8"), imports)
         self.change(name, f"{source.rstrip()}\n\n\n{text}")
 
     def apply(self) -> bool:
-        """Write everything and say so. Return whether there was anything."""
+        """Write everything and print the names. Return whether there was anything."""
         for verb, files in (("wrote", self._written), ("changed", self._changed)):
             for name, text in files.items():
-                (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
-                (ROOT / name).write_text(text, encoding="utf-8")
+                (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+                (self.root / name).write_text(text, encoding="utf-8")
                 click.echo(f"{verb:8} {name}")
         return bool(self._written or self._changed)
 
 
-def _write_service(
-    tree: _Tree,
-    name: str,
-    document: Document,
-    operations: list[Described],
-    schemes: Mapping[str, Any],
-    base_path: str,
-) -> None:
-    for package in (f"handlers/{name}", f"handlers/{name}/wire", f"models/{name}"):
-        tree.write(f"{package}/__init__.py", "")
-    history = f"models/migrations/{name}"
-    for place, template in (
-        (f"handlers/{name}/wiring.py", "wiring.py"),
-        (f"models/{name}/tables.py", "tables.py"),
-        (f"{history}/env.py", "env.py"),
-        (f"{history}/versions/0001_baseline.py", "0001_baseline.py"),
-    ):
-        tree.write(place, scaffold.fill(template, name=name, base_path=literal(base_path)))
-    mako = next((ROOT / "models/migrations").glob("*/script.py.mako"))
-    tree.write(f"{history}/script.py.mako", mako.read_text(encoding="utf-8"))
-    table = scaffold.error_table(name, document.content, operations)
-    tree.write(f"handlers/{name}/wire/errors.py", table)
-    if schemes:
-        tree.write(f"handlers/{name}/wire/auth.py", scaffold.auth_module(schemes))
-
-
-def _write_handlers(tree: _Tree, name: str, operations: list[Described]) -> list[Described]:
-    """Write the handlers that are not there yet, and return their operations."""
+def _write_handlers(tree: _Tree, operations: list[Described]) -> list[Described]:
+    """Write the handlers that do not exist yet, and return their operations."""
     added = []
     modules = _by_module(operations)
     for module, its in modules.items():
-        path = ROOT / _file_of(module, modules)
+        file = _file_of(tree.root, module, modules)
+        path = tree.root / file
         known = _functions_of(path)
         known |= {function_of(function) for function in known}
         lacking = [each for each in its if each.handler.function not in known]
@@ -255,36 +294,37 @@ def _write_handlers(tree: _Tree, name: str, operations: list[Described]) -> list
             for package in _packages_of(module):
                 if package not in modules:
                     tree.write(f"{package.replace('.', '/')}/__init__.py", "")
-            tree.write(str(path.relative_to(ROOT)), scaffold.handlers_module(module, its))
+            tree.write(file, scaffold.handlers_module(module, its))
         elif lacking:
             text = "\n\n".join(each.handler_source() for each in lacking)
-            tree.extend(str(path.relative_to(ROOT)), text, scaffold.imports_of(text))
+            tree.extend(file, text, scaffold.imports_of(text))
     return added
 
 
-def _write_tests(tree: _Tree, name: str, operations: list[Described], base_path: str) -> None:
+def _write_tests(tree: _Tree, operations: list[Described]) -> None:
     for module, its in _by_module(operations).items():
-        inner = module.removeprefix(f"handlers.{name}.").replace(".", "__")
-        place = f"tests/handlers/{name}/test_{inner}.py"
-        known = _functions_of(ROOT / place)
+        package = ".".join(tree.handlers.parts)
+        inner = module.removeprefix(package).removeprefix(".").replace(".", "__")
+        place = str(tree.tests / f"test_{inner or tree.handlers.name}.py")
+        known = _functions_of(tree.root / place)
         lacking = [each for each in its if f"test_{each.handler.function}" not in known]
-        source = scaffold.tests_module(module, lacking, base_path)
-        if not (ROOT / place).exists():
+        source = scaffold.tests_module(module, lacking)
+        if not (tree.root / place).exists():
             tree.write(place, source)
         elif lacking:
             head, text = source.split("\n\n\n", 1)
             tree.extend(place, text, head.splitlines()[2:])
 
 
-def _file_of(module: str, modules: Collection[str]) -> str:
-    """Return the file of a module, which is a package where others lie below it. Raise
-    `ClickException` for a module that is there and has to become a package.
+def _file_of(root: Path, module: str, modules: Collection[str]) -> str:
+    """Return the file of a module, which is a package if other modules are below it. Raise
+    `ClickException` for a module that exists and has to become a package.
     """
     place = module.replace(".", "/")
     is_package = any(other.startswith(f"{module}.") for other in modules)
-    if not (is_package or (ROOT / place / "__init__.py").exists()):
+    if not (is_package or (root / place / "__init__.py").exists()):
         return f"{place}.py"
-    if (ROOT / f"{place}.py").exists():
+    if (root / f"{place}.py").exists():
         raise click.ClickException(f"Other modules lie below {place}.py: make it a package.")
     return f"{place}/__init__.py"
 
@@ -331,7 +371,7 @@ def _with_imports(source: str, imports: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _misfits(operations: list[Described], added: set[str]) -> Iterator[str]:
+def _misfits(root: Path, operations: list[Described], added: set[str]) -> Iterator[str]:
     """Yield what is wrong with handlers that were there: signatures, and such as no operation has.
 
     Raise what a module of handlers raises when it is imported.
@@ -341,7 +381,7 @@ def _misfits(operations: list[Described], added: set[str]) -> Iterator[str]:
     named |= {f"{it.handler.module}.{name_by_hand(it.handler.function)}" for it in operations}
     for module, its in modules.items():
         loaded = import_module(module)
-        path = _file_of(module, modules)
+        path = _file_of(root, module, modules)
         for each in its:
             function = _function_of(loaded, each.handler.function)
             if str(each.handler) in added or function is None:
@@ -377,7 +417,7 @@ def _with_functions(text: str, name: str, schemes: Mapping[str, Any]) -> str:
     for scheme in reversed(list(schemes)):
         node = _child(root, "components", "securitySchemes", scheme)
         key = scaffold.key_of_function(schemes[scheme])
-        function = f"handlers.{name}.wire.auth.{scaffold.function_of_scheme(scheme)}"
+        function = f"{name}.auth.{scaffold.function_of_scheme(scheme)}"
         if not isinstance(node, yaml.MappingNode):
             raise click.ClickException(
                 f"The security scheme {scheme} is in another file; write {key}: {function} there."
@@ -398,29 +438,42 @@ def _child(node: Any, *steps: str) -> Any:
     return node
 
 
-def _base_paths() -> list[str]:
-    """Return where the other services are served: the paths of their servers and operations."""
-    found = []
-    for document in current().documents:
-        content = published(document, current().document_file(document)).content
-        base_path = base_path_of(content)
-        found += (
-            [base_path] if base_path else [f"/{path.split('/')[1]}" for path in content["paths"]]
-        )
-    return sorted(set(found))
+def _with_server(text: str, base_path: str) -> str:
+    """Return a document's text with a server of this path in place of its own."""
+    root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    server = json.dumps([{"url": base_path}])
+    for key, value in root.value:
+        if key.value == "servers":
+            start, end = key.end_mark.index, value.end_mark.index
+            space = "\n" if text[start:end].endswith("\n") else ""
+            return f"{text[:start]}: {server}{space}{text[end:]}"
+    at = root.start_mark.index
+    if root.flow_style:
+        return f'{text[: at + 1]}"servers": {server}, {text[at + 1 :]}'
+    return f"{text[:at]}servers: {server}\n{text[at:]}"
 
 
-def _with_service(name: str) -> str:
-    """Return `wsgi.py` with the service in its project."""
-    text = (ROOT / "wsgi.py").read_text(encoding="utf-8")
-    head, start, services = text.partition("project = Project(\n")
-    service = f"""    Service(
-        "{name}",
-        documents=("specs/{name}.yaml",),
-        handlers="handlers.{name}",
-        models="models.{name}",
-        migrations="models/migrations/{name}",
-        wiring="handlers.{name}.wiring",
-    ),
-"""
-    return f"{head}{start}{service}{services}"
+def _with_service(text: str, name: str) -> str:
+    """Return the text of `wsgi.py` with the service as the last one of its project."""
+    lines = text.splitlines(keepends=True)
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(each, ast.Name) and each.id == "project" for each in targets):
+                call = node.value
+                break
+    else:
+        raise click.ClickException("wsgi.py has no `project = Project(...)` to add the service to.")
+    last = call.args[-1] if call.args else call.func
+    row, column = (last.end_lineno or 1) - 1, last.end_col_offset or 0
+    line = lines[row].encode()
+    head, tail = line[:column].decode(), line[column:].decode()
+    if not call.args:
+        text = f'{head}("{name}"' + ("" if tail.startswith("()") else ", ") + tail[1:]
+    elif last.lineno > call.lineno:
+        indentation = " " * last.col_offset
+        text = f'{head},\n{indentation}"{name}"{tail}'
+    else:
+        text = f'{head}, "{name}"{tail}'
+    lines[row] = text
+    return "".join(lines)

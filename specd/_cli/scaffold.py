@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 
 from specd._cli.literals import WIDTH, docstring, literal
 from specd._engine.document.kinds import kinds_of
-from specd._engine.document.media import FORMS, JSON, MULTIPART, URLENCODED, is_json
+from specd._engine.document.media import FORMS, MULTIPART, URLENCODED, is_json
 from specd._engine.document.operation import Operation
 from specd._engine.document.parameters import argument_name
 from specd._engine.document.schemas import Schemas
@@ -27,13 +27,14 @@ from specd._engine.errors import DocumentError
 from specd._engine.mocking.service import mocked
 from specd._engine.mocking.values import Impossible, Values
 from specd._engine.openapi.naming import UNTAGGED, HandlerName, handlers_of, identifier_of
-from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.structure import CONTENT_SCHEMA
 from specd._engine.openapi.union import Document
 from specd._engine.serving.app import build_app, engine_of
-from specd._project import current
 
 TEMPLATES = Path(__file__).parent / "templates"
+_WITH_CONTENT = ("post", "put", "patch")
+_METHODS = ("get", "head", "options", "delete", *_WITH_CONTENT)
+"""Methods of HTTP that the client of the tests has a method for."""
 _TYPES = {
     "string": "str",
     "integer": "int",
@@ -42,20 +43,6 @@ _TYPES = {
     "object": "dict[str, Any]",
     "null": "None",
 }
-ERRORS = (
-    ('{"code": code, "message": message}', {"code": "a", "message": "b"}),
-    ('{"code": status, "message": message}', {"code": 404, "message": "b"}),
-    (
-        '{"type": "about:blank", "title": code, "status": status, "detail": message}',
-        {"type": "about:blank", "title": "a", "status": 404, "detail": "b"},
-    ),
-    ('{"error": {"code": code, "message": message}}', {"error": {"code": "a", "message": "b"}}),
-    ('{"error": code, "message": message}', {"error": "a", "message": "b"}),
-    ('{"error": message}', {"error": "b"}),
-    ('{"message": message}', {"message": "b"}),
-    ('{"detail": message}', {"detail": "b"}),
-)
-"""Bodies of errors, as source and as an example of it: the first that fits a document is taken."""
 
 
 @dataclass(frozen=True)
@@ -165,12 +152,38 @@ class Described:
         text = self.raw.get("summary") or str(self.raw.get("description", "")).partition("\n")[0]
         return docstring(str(text).strip() or f"{self.operation.method} {self.path}")
 
-    def test_source(self, base_path: str) -> str:
-        """Return a test that sends the document's example."""
-        schemes = self.document.get("components", {}).get("securitySchemes", {})
+    def test_source(self) -> str:
+        """Return a test that sends the document's example, and for an operation with security one
+        without credentials.
+        """
+        name = f"test_{self.handler.function}"
+        statuses = sorted(key for key in self.raw.get("responses", {}) if str(key)[0] in "23")
+        if statuses and str(statuses[0]).isdigit():
+            success = f"response.status_code == {statuses[0]}"
+        else:
+            success = "response.is_success"
+        if not self.is_secured:
+            return _test(name, "client", self._call("client"), success)
+        missing = "response.status_code == 401"
+        call = self._call("client", has_body=False)
+        return "\n\n".join(
+            (
+                _test(name, "as_user", self._call("as_user"), success),
+                _test(f"{name}_rejects_missing_credentials", "client", call, missing),
+            )
+        )
+
+    @property
+    def is_secured(self) -> bool:
+        """Whether the operation cannot be called without credentials."""
+        alternatives = self.raw.get("security", self.document.get("security", []))
+        return bool(alternatives) and all(alternatives)
+
+    def _call(self, client: str, *, has_body: bool = True) -> str:
+        """Return the source of a request to the operation with the examples of the document."""
         query = []
-        headers = example_credentials(schemes) if self.operation.authenticate else {}
-        path = self.path if self.path.startswith(f"{base_path}/") else base_path + self.path
+        headers = {}
+        path = self.path
         for parameter in self.parameters:
             value = _example_of(parameter, self.values)
             where, name = parameter["in"], parameter["name"]
@@ -183,8 +196,8 @@ class Described:
             elif value is not None and where == "header" and parameter.get("required"):
                 headers[name] = _text(value)
         target = path + (f"?{urlencode(query)}" if query else "")
-        arguments: dict[str, Any] = {"": self.operation.method, " ": target}
-        for media_type, media in self.content.items():
+        arguments: dict[str, Any] = {}
+        for media_type, media in self.content.items() if has_body else ():
             value = _example_of(media, self.values)
             if is_json(media_type):
                 arguments["json"] = value
@@ -196,20 +209,33 @@ class Described:
             break
         if headers:
             arguments["headers"] = headers
-        call = _call("calls", arguments)
-        name = f"test_{self.handler.function}"
-        lines = [f"def {name}(calls: Calls) -> None:", *textwrap.indent(call, "    ").splitlines()]
-        lines = [line if len(line) <= WIDTH else f"{line}  # noqa: E501" for line in lines]
-        return "\n".join(lines) + "\n"
+        method = self.operation.method.lower()
+        has_content = arguments.keys() - {"headers"}
+        if method in (_WITH_CONTENT if has_content else _METHODS):
+            return _call(f"response = {client}.{method}", {"": target, **arguments})
+        call = {"": self.operation.method, " ": target, **arguments}
+        return _call(f"response = {client}.request", call)
 
 
-def _uses_snake_case(service: str) -> bool:
-    project = current()
-    return service in project.names and project[service].snake_case
+def _test(name: str, fixture: str, call: str, condition: str) -> str:
+    lines = [
+        f"def {name}({fixture}: Client) -> None:",
+        *textwrap.indent(f"{call}\nassert {condition}", "    ").splitlines(),
+    ]
+    lines = [line if len(line) <= WIDTH else f"{line}  # noqa: E501" for line in lines]
+    return "\n".join(lines) + "\n"
 
 
-def describe(documents: Sequence[Document], handlers: str) -> list[Described]:
-    """Return all operations of a service's documents. Raise `DocumentError`."""
+def describe(
+    documents: Sequence[Document],
+    handlers: str,
+    *,
+    has_modules: bool = True,
+    snake_case: bool = False,
+) -> list[Described]:
+    """Return all operations of a service's documents, whose handlers are in a package, or without
+    modules in one module. Raise `DocumentError`.
+    """
     service = mocked(documents)
     engine = engine_of(build_app([service]))
     assert engine is not None
@@ -220,7 +246,7 @@ def describe(documents: Sequence[Document], handlers: str) -> list[Described]:
         for path, item in service.document["paths"].items()
         for method, raw in item.items()
     ]
-    names = handlers_of(handlers, operations, snake_case=_uses_snake_case(documents[0].name))
+    names = handlers_of(handlers, operations, has_modules=has_modules, snake_case=snake_case)
     return [
         Described(
             compiled[str(raw["operationId"])],
@@ -251,41 +277,15 @@ def _title(module: str) -> str:
 def imports_of(text: str) -> list[str]:
     """Return the imports that functions need."""
     lines = ["from typing import Any", ""] if ", Any]" in text else []
-    lines.append("from specd._engine.context import Context")
-    if "-> Response:" in text:
-        lines.append("from specd._engine.response import Response")
-    return lines
+    names = ["Context", "Response"] if "-> Response:" in text else ["Context"]
+    return [*lines, f"from specd import {', '.join(names)}"]
 
 
-def tests_module(module: str, operations: Sequence[Described], base_path: str) -> str:
+def tests_module(module: str, operations: Sequence[Described]) -> str:
     """Return a module with a test for each operation."""
-    tests = [each.test_source(base_path) for each in operations]
+    tests = [each.test_source() for each in operations]
     head = docstring(f"{_title(module)}, with the examples of the document", "")
-    return f"{head}\n\nfrom tests.support.calls import Calls\n\n\n" + "\n\n".join(tests)
-
-
-def error_table(name: str, content: Mapping[str, Any], operations: Sequence[Described]) -> str:
-    """Return the error table, with bodies that the document's errors allow."""
-    media = [error for each in operations for error in _errors_of(each)]
-    values = Values(content, drop="writeOnly")
-
-    def fitting(candidate: tuple[str, Any]) -> int:
-        return sum(values.fits(schema, candidate[1]) for _, schema in media)
-
-    body, _ = max(ERRORS, key=fitting)
-    kinds = {media_type for media_type, _ in media}
-    kind = kinds.pop() if len(kinds) == 1 else JSON
-    return fill("errors.py", name=name, body=body, media_type=literal(kind))
-
-
-def _errors_of(described: Described) -> Iterator[tuple[str, Any]]:
-    """Yield the media type and the schema of each error of an operation."""
-    resolve = described.schemas.resolve
-    for status, response in described.raw.get("responses", {}).items():
-        if str(status)[0] in "45d":
-            for media_type, media in resolve(response).get("content", {}).items():
-                if is_json(media_type):
-                    yield media_type, media.get("schema", True)
+    return f"{head}\n\nfrom specd.testing import Client\n\n\n" + "\n\n".join(tests)
 
 
 _CREDENTIALS = {
@@ -326,35 +326,6 @@ def auth_module(schemes: Mapping[str, Mapping[str, Any]]) -> str:
         text = docstring(f"Return who calls, by `{name}`; None for bad credentials")
         parts.append(f"{signature}\n    {text}\n    raise NotImplementedError\n")
     return "\n\n".join(parts)
-
-
-def example_credentials(schemes: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return headers with credentials for every scheme that takes them there."""
-    found = {}
-    for scheme in schemes.values():
-        if "$ref" in scheme:
-            continue
-        match kind_of_scheme(scheme):
-            case "basic":
-                found["Authorization"] = "Basic YWRhOnNlY3JldA=="
-            case "bearer" | "oauth2" | "openIdConnect":
-                found.setdefault("Authorization", "Bearer secret")
-            case "apiKey" if scheme.get("in") == "header":
-                found[scheme["name"]] = "secret"
-    return found
-
-
-def own_base_path(name: str, document: Mapping[str, Any], taken: Sequence[str]) -> str:
-    """Return where a service is served: at the path of its server, unless that is another's."""
-    base_path = base_path_of(document)
-    others = [f"{other}/" for other in taken]
-    if (
-        base_path
-        and not any(f"{base_path}/".startswith(other) for other in others)
-        and not any(other.startswith(f"{base_path}/") for other in others)
-    ):
-        return base_path
-    return f"/{name.replace('_', '-')}{base_path}"
 
 
 def fill(template: str, **facts: str) -> str:

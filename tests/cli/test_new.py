@@ -1,21 +1,22 @@
-"""`specd new` in a copy of the tree: what it writes starts, is judged as ours is, and grows."""
+"""`specd new` where the library is installed: its services can be served, and they grow."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from specd._cli import scaffold
+from tests.architecture.imports import ROOT
 from tests.live.running_server import free_port, until_it_answers
 from tests.support.copied_tree import CopiedTree, copy_types
+from tests.support.stranger import PROGRAM, Stranger
 
-JUDGES = [
-    f"tests/architecture/test_{name}.py"
-    for name in ("types", "services", "layers", "packages", "commit_once")
-]
 ODD = """
 openapi: 3.1.0
 info: {title: Odd, version: "1"}
@@ -119,34 +120,43 @@ HEALTH = """\
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> CopiedTree:
-    """A tree with two new services: one of an odd document, one of the example."""
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
+    """A project with two new services: one of an odd document, one of the example."""
     folder = tmp_path_factory.mktemp("new")
-    tree = CopiedTree(folder, "tests")
+    shop = Stranger(folder)
     document = folder / "odd.yaml"
     document.write_text(ODD)
-    said = tree.specd("new", "odd", "--document", str(document))
-    assert "wrote    handlers/odd/pet_store.py\n" in said
-    assert "wrote    handlers/odd/plans/__init__.py\n" in said
-    assert "wrote    handlers/odd/plans/items.py\n" in said
-    assert "wrote    handlers/odd/settings.py\n" in said
+    said = shop.specd("new", "odd", "--document", str(document))
+    assert said.splitlines() == [
+        *("wrote    wsgi.py", "wrote    pyproject.toml", "wrote    README.md"),
+        *("wrote    .gitignore", "wrote    odd/__init__.py", "wrote    odd/openapi.yaml"),
+        *("wrote    odd/errors.py", "wrote    odd/models.py", "wrote    odd/auth.py"),
+        *("wrote    odd/handlers/__init__.py", "wrote    odd/handlers/operations.py"),
+        *("wrote    odd/handlers/pet_store.py", "wrote    odd/handlers/plans/__init__.py"),
+        *("wrote    odd/handlers/plans/items.py", "wrote    odd/handlers/settings.py"),
+        *("wrote    odd/handlers/session.py", "wrote    tests/odd/test_operations.py"),
+        *("wrote    tests/odd/test_pet_store.py", "wrote    tests/odd/test_plans.py"),
+        *("wrote    tests/odd/test_plans__items.py", "wrote    tests/odd/test_settings.py"),
+        *("wrote    tests/odd/test_session.py",),
+        "Next: specd migrate && pytest && specd serve --reload",
+    ]
+    said = shop.specd("new", "greeter", below="odd")
     assert [line for line in said.splitlines() if line.startswith("changed")] == [
         "changed  wsgi.py"
     ]
-    assert "The service is served under /odd/v1, not under the server of its document.\n" in said
-    tree.specd("new", "greeter")
-    tree.specd("migrate")
-    return tree
+    assert 'project = Project("odd", "greeter")\n' in (shop.path / "wsgi.py").read_text()
+    assert shop.specd("migrate") == "Migrated: odd, greeter.\n"
+    return shop
 
 
 @pytest.fixture(scope="module")
-def address(tree: CopiedTree) -> Iterator[str]:
+def address(shop: Stranger) -> Iterator[str]:
     bind = f"127.0.0.1:{free_port()}"
-    log = tree.path.parent / "server.log"
+    log = shop.path.parent / "server.log"
     with log.open("wb") as out:
         server = subprocess.Popen(
-            [sys.executable, "-m", "specd._cli.main", "serve"],
-            cwd=tree.path, env={**tree.env, "SPECD_BIND": bind, "SPECD_WORKERS": "1"},
+            shop.argv(PROGRAM, "serve"),
+            cwd=shop.path, env={**shop.env, "SPECD_BIND": bind, "SPECD_WORKERS": "1"},
             stdout=out, stderr=out,
         )  # fmt: skip
     try:
@@ -157,42 +167,60 @@ def address(tree: CopiedTree) -> Iterator[str]:
         server.wait(20)
 
 
-def test_what_is_not_written_answers_501_in_the_envelope(address: str) -> None:
-    greeting = httpx.get(f"{address}/greeter/v1/greetings/Ada")
-    assert greeting.status_code == 501
-    assert greeting.json() == {
-        "code": "not_implemented",
-        "message": "This operation is not written yet.",
-    }
-    pet = httpx.get(f"{address}/odd/v1/pets/1", headers={"X-Key": "a"})
-    assert pet.status_code == 501
-    assert pet.headers["Content-Type"] == "application/problem+json"
-    assert pet.json()["status"] == 501
+def test_unwritten_handler_answers_501_in_the_form_of_the_document(address: str) -> None:
+    plan = httpx.get(f"{address}/v1/plans", headers={"X-Key": "a"})
+    assert plan.status_code == 501
+    assert plan.headers["Content-Type"] == "application/problem+json"
+    assert plan.json()["status"] == 501
 
 
-def test_the_rest_works_already(address: str) -> None:
-    assert httpx.get(f"{address}/odd/v1/pets/1").status_code == 401
-    refused = httpx.post(f"{address}/odd/v1/login", data={"age": "x"})
-    assert (refused.status_code, refused.json()["title"]) == (400, "bad_request")
+def test_the_example_is_written(address: str) -> None:
+    assert httpx.get(f"{address}/greeter/v1/greetings/Ada").json() == {"text": "Hello Ada"}
+
+
+def test_requests_are_checked_before_handlers_are_written(address: str) -> None:
+    assert httpx.get(f"{address}/v1/pets/1").status_code == 401
+    refused = httpx.post(f"{address}/v1/login", data={"age": "x"})
+    assert (refused.status_code, refused.json()["title"]) == (400, "invalid_request")
     assert httpx.get(f"{address}/readyz").status_code == 200
-    assert "keyAuth" in httpx.get(f"{address}/odd/v1/openapi.yaml").text
+    assert "keyAuth" in httpx.get(f"{address}/v1/openapi.yaml").text
 
 
-def test_what_is_written_is_judged_as_ours_is(tree: CopiedTree) -> None:
-    own = [f"{layer}/{name}" for layer in ("models", "handlers", "tests/handlers")
-           for name in ("odd", "greeter")]  # fmt: skip
-    tree.judge("ruff", "check", "--no-cache", "wsgi.py", *own)
-    tree.judge("ruff", "format", "--no-cache", "--check", "wsgi.py", *own)
-    tree.judge("mypy", copy_types(tree.path.parent), *own)
-    # A test of what is not written is skipped.
-    options = ("-p", "no:cacheprovider", "-p", "no:warnings", "-rs")
-    ran = tree.judge("pytest", *options, "tests/handlers/odd", *JUDGES)
-    assert "9 skipped" in ran
-    assert "the handler is not written yet" in ran
+def test_source_is_formatted_and_typed(shop: Stranger) -> None:
+    run_at_root(
+        "ruff", "check", "--isolated", "--line-length=100", f"--select={RULES}", str(shop.path)
+    )
+    run_at_root("ruff", "format", "--isolated", "--line-length=100", "--check", str(shop.path))
+    folders = [str(shop.path / name) for name in ("odd", "greeter", "tests", "wsgi.py")]
+    run_at_root("mypy", copy_types(shop.path.parent), *folders, MYPYPATH=str(shop.path))
 
 
-def test_a_handler_has_the_signature_of_the_document(tree: CopiedTree) -> None:
-    written = (tree.path / "handlers/odd/pet_store.py").read_text()
+def run_at_root(*words: str, **env: str) -> None:
+    """Run a Python program in this checkout that must find nothing."""
+    judged = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, env={**os.environ, **env},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+
+
+def test_written_tests_pass_or_are_skipped_until_their_handler_is_written(shop: Stranger) -> None:
+    ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider", "-rs")
+    assert ran.returncode == 0, ran.stdout
+    # One of the example, and each of the secured operations without credentials.
+    assert "9 passed, 9 skipped" in ran.stdout
+    assert "the handler is not written yet" in ran.stdout
+    handlers = shop.path / "odd/handlers/plans/__init__.py"
+    source = handlers.read_text()
+    handlers.write_text(source.replace("raise NotImplementedError", 'return ["a"]'))
+    ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider", "tests/odd")
+    handlers.write_text(source)
+    assert "1 failed" in ran.stdout, ran.stdout
+    assert "test_create - assert 500 == 204" in ran.stdout
+
+
+def test_a_handler_has_the_signature_of_the_document(shop: Stranger) -> None:
+    written = (shop.path / "odd/handlers/pet_store.py").read_text()
     assert written.endswith(
         '''
 def post_pets(
@@ -210,8 +238,14 @@ def post_pets(
     )
 
 
-NO_NAMES = ("Pet", "app", "1st", "a-b", "a" * 31, "class")
-TAKEN = {"composition": "specd/_composition.py", "migrations": "models/migrations"}
+RULES = "E,F,I,B,UP,SIM,RUF,PT"
+NO_NAMES = ("Pet", "app", "tests", "1st", "a-b", "a" * 31, "class")
+TAKEN = {
+    "taken": "taken is there already.",
+    "json": "json is the name of a module that is installed.",
+    "click": "click is the name of a module that is installed.",
+    "odd": "There is a service odd; --update adds to it.",
+}
 IN_ONE_PROCESS = """
 import contextlib, io, json, sys
 from specd._cli.main import main
@@ -227,18 +261,14 @@ print(json.dumps(answers))
 
 
 @pytest.fixture(scope="module")
-def refusals(tree: CopiedTree) -> dict[str, tuple[int, str]]:
+def refusals(shop: Stranger) -> dict[str, tuple[int, str]]:
     """Status and words of `specd new NAME`, by names that are refused."""
-    (tree.path.parent / "each.py").write_text(IN_ONE_PROCESS)
-    done = subprocess.run(
-        [sys.executable, tree.path.parent / "each.py", "odd", *NO_NAMES, *TAKEN],
-        cwd=tree.path, env=tree.env, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    (shop.path / "taken").mkdir()
+    (shop.path.parent / "library/each.py").write_text(IN_ONE_PROCESS)
+    done = shop.run("each", *NO_NAMES, *TAKEN)
+    (shop.path / "taken").rmdir()
+    assert done.returncode == 0, done.stderr
     return {name: (status, said) for name, (status, said) in json.loads(done.stdout).items()}
-
-
-def test_nothing_is_written_twice(refusals: dict[str, tuple[int, str]]) -> None:
-    assert refusals["odd"] == (1, "Error: There is a service odd; --update adds to it.\n")
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
@@ -248,54 +278,81 @@ def test_names_are_names_of_packages(refusals: dict[str, tuple[int, str]], name:
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_a_name_of_something_else_is_refused(
-    tree: CopiedTree, refusals: dict[str, tuple[int, str]], name: str
+    shop: Stranger, refusals: dict[str, tuple[int, str]], name: str
 ) -> None:
-    assert refusals[name] == (1, f"Error: {TAKEN[name]} is there already.\n")
-    assert not (tree.path / "specs" / f"{name}.yaml").exists()
+    assert refusals[name] == (1, f"Error: {TAKEN[name]}\n")
+    assert name == "odd" or not (shop.path / name).exists()
 
 
-def test_a_document_that_cannot_be_served_changes_nothing(tree: CopiedTree) -> None:
-    document = tree.path.parent / "bad.yaml"
+def test_a_document_that_cannot_be_served_changes_nothing(tmp_path: Path) -> None:
+    empty = Stranger(tmp_path)
+    document = tmp_path / "bad.yaml"
     document.write_text(ODD.replace("type: integer", "type: integr", 1))
-    refused = tree.run("specd._cli.main", "new", "bad", "--document", str(document))
+    refused = empty.run(PROGRAM, "new", "bad", "--document", str(document))
     assert refused.returncode == 1
     assert "paths./pets/{id}" in refused.stderr
-    assert not list(tree.path.rglob("bad"))
-    assert '"bad"' not in (tree.path / "wsgi.py").read_text()
+    assert list(empty.path.iterdir()) == []
+
+
+class TestBasePath:
+    def test_path_of_another_service_is_refused_by_its_name(self, shop: Stranger) -> None:
+        document = shop.path.parent / "odd.yaml"
+        words = ("new", "second", "--document", str(document))
+        assert shop.refusal(*words) == (
+            "second would be served under /v1, and odd is served under /v1: choose another path"
+            " with --base-path."
+        )
+        assert shop.refusal(*words, "--base-path", "/v1/more").startswith("second would be served")
+        assert not (shop.path / "second").exists()
+
+    @pytest.mark.parametrize(
+        "servers", ["servers: [{url: /a}]", "servers:\n- url: /a\n- url: /b", ""]
+    )
+    def test_option_replaces_the_path_of_the_document(self, tmp_path: Path, servers: str) -> None:
+        empty = Stranger(tmp_path)
+        document = tmp_path / "one.yaml"
+        text = ODD.replace('servers: [{url: "https://api.example.com/v1"}]', servers)
+        document.write_text(text)
+        words = ("new", "one", "--document", str(document))
+        empty.specd(*words, "--base-path", "/own/v2")
+        assert "/own/v2/pets" in empty.specd("routes")
+        written = (empty.path / "one/openapi.yaml").read_text()
+        assert written.replace('servers: [{"url": "/own/v2"}]', servers) != written
 
 
 def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
-    tree = CopiedTree(tmp_path, "tests/support", "tests/architecture")
-    tree.specd("new", "greeter")
-    handlers = tree.path / "handlers/greeter/greetings.py"
-    own = handlers.read_text().replace("raise NotImplementedError", 'return {"text": person}')
-    handlers.write_text(own)
-    said = tree.specd("new", "greeter", "--update")
+    shop = Stranger(tmp_path)
+    shop.specd("new", "greeter")
+    handlers = shop.path / "greeter/handlers/greetings.py"
+    own = handlers.read_text()
+    said = shop.specd("new", "greeter", "--update")
     assert said == "Nothing to add: the handlers are those of the document.\n"
 
-    document = tree.path / "specs/greeter.yaml"
+    document = shop.path / "greeter/openapi.yaml"
     document.write_text(document.read_text() + MORE + HEALTH)
-    said = tree.specd("new", "greeter", "--update")
+    said = shop.specd("new", "greeter", "--update")
     assert said.splitlines() == [
-        "wrote    handlers/greeter/operations.py",
-        "wrote    tests/handlers/greeter/test_operations.py",
-        "changed  handlers/greeter/greetings.py",
-        "changed  tests/handlers/greeter/test_greetings.py",
+        "wrote    greeter/handlers/operations.py",
+        "wrote    tests/greeter/test_operations.py",
+        "changed  greeter/handlers/greetings.py",
+        "changed  tests/greeter/test_greetings.py",
     ]
     now = handlers.read_text()
     assert now.startswith(own.rstrip())
     assert "def say_farewell(ctx: Context) -> tuple[None, int]:" in now
-    tree.judge("ruff", "check", "--no-cache", "handlers", "tests/handlers")
-    tree.judge("ruff", "format", "--no-cache", "--check", "handlers", "tests/handlers")
+    run_at_root(
+        "ruff", "check", "--isolated", "--line-length=100", f"--select={RULES}", str(shop.path)
+    )
+    run_at_root("ruff", "format", "--isolated", "--line-length=100", "--check", str(shop.path))
 
     document.write_text(document.read_text().replace("person", "somebody"))
     handlers.write_text(now + "\n\ndef left_over(ctx: Context) -> None:\n    pass\n")
-    updated = tree.run("specd._cli.main", "new", "greeter", "--update")
+    updated = shop.run(PROGRAM, "new", "greeter", "--update")
     assert updated.returncode == 1
     line = 1 + now.splitlines().index(next(n for n in now.splitlines() if "def get_greeting" in n))
     assert updated.stderr.startswith(
-        f"handlers/greeter/greetings.py:{line}: get_greeting:"
-        " handlers.greeter.greetings.get_greeting takes person, which the document does not know\n"
+        f"greeter/handlers/greetings.py:{line}: get_greeting:"
+        " greeter.handlers.greetings.get_greeting takes person, which the document does not know\n"
         "The document demands:\n"
         "def get_greeting(ctx: Context, *, somebody: str) -> dict[str, Any]:\n"
     )
@@ -303,29 +360,68 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
     assert handlers.read_text().startswith(now), "nothing is overwritten"
 
 
-def test_an_update_reads_each_document_of_a_service(tmp_path: Path) -> None:
-    tree = CopiedTree(tmp_path, "tests/support")
-    document = tree.path / "specs/payment-events.yaml"
-    text = document.read_text()
-    assert "\npaths:\n" in text
-    document.write_text(text.replace("\npaths:\n", f"\npaths:\n{HEALTH}", 1))
-    said = tree.specd("new", "payment", "--update")
-    assert said.splitlines() == [
-        "wrote    handlers/payment/operations.py",
-        "wrote    tests/handlers/payment/test_operations.py",
-    ]
+class TestInThisRepository:
+    def test_update_reads_each_document_of_a_service(self, tmp_path: Path) -> None:
+        tree = CopiedTree(tmp_path, "tests/support")
+        document = tree.path / "specs/payment-events.yaml"
+        text = document.read_text()
+        assert "\npaths:\n" in text
+        document.write_text(text.replace("\npaths:\n", f"\npaths:\n{HEALTH}", 1))
+        said = tree.specd("new", "payment", "--update")
+        assert said.splitlines() == [
+            "wrote    handlers/payment/operations.py",
+            "wrote    tests/handlers/payment/test_operations.py",
+        ]
+
+        said = tree.specd("new", "greeter")
+        assert "changed  wsgi.py" in said.splitlines()
+        assert "wrote    greeter/handlers/greetings.py" in said.splitlines()
+        assert "/greeter/v1/greetings/{person}" in tree.specd("routes")
 
 
-def test_a_service_of_three_operations_is_short(tmp_path: Path) -> None:
-    tree = CopiedTree(tmp_path)
-    before = {path for path in tree.path.rglob("*.*")}
-    tree.specd("new", "greeter")
-    document = tree.path / "specs/greeter.yaml"
-    document.write_text(document.read_text() + MORE + HEALTH)
-    tree.specd("new", "greeter", "--update")
-    written = [
-        path for path in tree.path.rglob("*.*")
-        if path not in before and path.suffix in (".py", ".mako")
-    ]  # fmt: skip
-    assert len(written) > 8
-    assert sum(len(path.read_text().splitlines()) for path in written) < 150
+def test_a_new_project_is_short(tmp_path: Path) -> None:
+    empty = Stranger(tmp_path)
+    empty.specd("new", "greeter")
+    written = [path for path in empty.path.rglob("*") if path.is_file()]
+    assert len(written) == 11
+    assert sum(len(path.read_text().splitlines()) for path in written) < 130
+
+
+class TestServiceWithoutADatabase:
+    """Three files: the document, the handlers and wsgi.py."""
+
+    def test_is_checked_served_and_reloaded(self, tmp_path: Path) -> None:
+        shop = Stranger(tmp_path)
+        document = (scaffold.TEMPLATES / "document.yaml.txt").read_text()
+        (shop.path / "one").mkdir()
+        (shop.path / "one/openapi.yaml").write_text(document.replace("$name", "one"))
+        handlers = shop.path / "one/handlers.py"
+        handlers.write_text('def get_greeting(ctx, *, person):\n    return {"text": person}\n')
+        (shop.path / "wsgi.py").write_text(
+            'from specd import Project\n\nproject = Project("one")\n'
+            "__getattr__ = project.application\n"
+        )
+        assert shop.specd("check") == (
+            "Checked one/openapi.yaml and their handlers: no mistakes.\n"
+        )
+        assert "one.handlers.get_greeting" in shop.specd("routes")
+        assert shop.specd("migrate") == "There is no database to migrate.\n"
+        bind = f"127.0.0.1:{free_port()}"
+        url = f"http://{bind}/one/v1/greetings/Ada"
+        log = tmp_path / "server.log"
+        with log.open("wb") as out:
+            server = subprocess.Popen(
+                shop.argv(PROGRAM, "serve", "--reload"),
+                cwd=shop.path, env={**shop.env, "SPECD_BIND": bind}, stdout=out, stderr=out,
+            )  # fmt: skip
+        try:
+            until_it_answers(url, server, log)
+            assert httpx.get(url).json() == {"text": "Ada"}
+            handlers.write_text(handlers.read_text().replace("person}", "person.upper()}"))
+            deadline = time.monotonic() + 30
+            while httpx.get(url).json() != {"text": "ADA"}:
+                assert time.monotonic() < deadline, log.read_text()
+                time.sleep(0.1)
+        finally:
+            server.terminate()
+            server.wait(20)

@@ -3,7 +3,6 @@
 import ast
 import copy
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from specd._cli import new
+from specd._cli import new, scaffold
 from specd._engine.openapi.structure import lookup
-from tests.architecture.imports import ROOT
 
 FIELDS = (
     "/info/title", "/servers/0/url", "/paths/~1a~1{id}/get/summary",
@@ -46,7 +44,7 @@ HOSTILE = (
     "# noqa\nimport os", "a\r\nimport os", "a\x0cimport os", "a\x85import os", "a\u2028import os",
     "a\u202eimport os", "\x1b]0;PWNED\x07", "a\x00b", "../../../etc/passwd", "/etc/passwd",
     "..", "os.system", "json.loads", "models.chat.identity.api_keys.secrets", "handlers.chat.users",
-    "handlers.odd.wire.errors", "handlers.odd.__init__", "handlers.odd.class", "__init__",
+    "odd.errors", "odd.handlers.__init__", "odd.handlers.class", "__init__",
     "x" * 300,
     "import os", "-*- coding: utf-7 -*-", "!!python/object/apply:os.system [true]", "a: {b: c}",
     "a\n  x-apikeyInfoFunc: os.system", "²", "\ud800",
@@ -116,22 +114,14 @@ def with_text(place: str, text: str) -> dict[str, Any]:
     return document
 
 
-class Checkout:
-    """A folder that `specd new` takes for a checkout of specd."""
+class Project:
+    """An empty folder, in which `specd new` begins a project."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.path = folder / "checkout"
-        (self.path / "specs").mkdir(parents=True)
-        (self.path / "setup.cfg").touch()
-        shutil.copy(ROOT / "wsgi.py", self.path)
-        for package in ("handlers", "models", "tests/handlers"):
-            (self.path / package).mkdir(parents=True)
-        mako = "models/migrations/chat/script.py.mako"
-        (self.path / mako).parent.mkdir(parents=True)
-        shutil.copy(ROOT / mako, self.path / mako)
+        self.path = folder / "project"
+        self.path.mkdir(parents=True)
         (folder / "hostile").mkdir(parents=True)
         self.file = folder / "hostile" / "odd.yaml"
-        monkeypatch.setattr(new, "ROOT", self.path)
         monkeypatch.chdir(self.path)
 
     def new(self, document: dict[str, Any], said: str = "") -> Result:
@@ -148,11 +138,18 @@ class Checkout:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
-    return Checkout(tmp_path, monkeypatch)
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    return Project(tmp_path, monkeypatch)
 
 
-OWN = ("handlers/odd/", "models/odd/", "models/migrations/odd/", "tests/handlers/odd/")
+OWN = ("odd/", "tests/odd/")
+FOR_ALL = {
+    "wsgi.py": scaffold.fill("wsgi.py", name="odd"),
+    "pyproject.toml": scaffold.fill("pyproject.toml", project="project"),
+    "README.md": scaffold.fill("README.md", project="project", name="odd"),
+    ".gitignore": scaffold.fill("gitignore"),
+}
+"""The files that do not depend on the document."""
 
 
 class _Shapes(ast.NodeTransformer):
@@ -193,31 +190,29 @@ def shapes(files: dict[str, bytes]) -> set[str]:
     return {ast.dump(_Shapes().visit(each)) for module in modules for each in module.body}
 
 
-def check(checkout: Checkout, document: dict[str, Any]) -> bool:
-    """Return whether a document was accepted; refused or not, it has done no harm."""
-    before = checkout.files()
-    result = checkout.new(document)
-    after = checkout.files()
+def check(project: Project, document: dict[str, Any]) -> bool:
+    """Return whether a document was accepted. Nothing else was written."""
+    before = project.files()
+    result = project.new(document)
+    after = project.files()
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
     assert all(it.isprintable() or it == "\n" for it in result.output), result.output
     if result.exit_code:
         assert after == before
         return False
     for name, text in after.items():
-        inner = name.removeprefix("checkout/")
+        inner = name.removeprefix("project/")
         if before.get(name) != text:
-            assert inner.startswith(OWN) or inner in ("wsgi.py", "specs/odd.yaml"), inner
-    entry = (checkout.path / "wsgi.py").read_text().replace('        Service("odd"),\n', "")
-    assert entry == (ROOT / "wsgi.py").read_text()
+            assert inner.startswith(OWN) or text.decode() == FOR_ALL[inner], inner
     return True
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[set[str]]:
     with pytest.MonkeyPatch.context() as patch:
-        checkout = Checkout(tmp_path_factory.mktemp("plain"), patch)
-        assert check(checkout, harmless())
-        yield shapes(checkout.files())
+        project = Project(tmp_path_factory.mktemp("plain"), patch)
+        assert check(project, harmless())
+        yield shapes(project.files())
 
 
 PAIRS = [(place, text) for place in FIELDS + KEYS for text in HOSTILE]
@@ -243,9 +238,9 @@ def test_hostile_text_stays_text(
 ) -> None:
     accepted = []
     for number, (place, text) in enumerate(pairs):
-        checkout = Checkout(tmp_path / str(number), monkeypatch)
-        if check(checkout, with_text(place, text)):
-            assert shapes(checkout.files()) <= expected, (place, text)
+        project = Project(tmp_path / str(number), monkeypatch)
+        if check(project, with_text(place, text)):
+            assert shapes(project.files()) <= expected, (place, text)
             accepted.append(place)
     assert len(accepted) > len(pairs) // 3
     assert {"/servers/0/url", "/paths/~1a~1{id}/get/summary"} <= set(accepted)
@@ -255,35 +250,35 @@ OUTSIDE = [
     "json",
     "models.chat.identity.api_keys",
     "handlers.chat.users",
-    "handlers.odd.wire.errors",
+    "odd.errors",
 ]
 
 
-@pytest.mark.parametrize("controller", [*OUTSIDE, "handlers.odd.__init__", "handlers.oddly.things"])
-def test_handler_outside_of_the_service_is_rejected(checkout: Checkout, controller: str) -> None:
+@pytest.mark.parametrize("controller", [*OUTSIDE, "odd.handlers.__init__", "odd.handlersly.things"])
+def test_handler_outside_of_the_service_is_rejected(empty: Project, controller: str) -> None:
     document = with_text("/paths/~1a~1{id}/post/x-openapi-router-controller", controller)
-    before = checkout.files()
-    result = checkout.new(document)
-    assert (result.exit_code, checkout.files()) == (1, before)
-    assert "handlers.odd" in result.output
-    document = with_text("/paths/~1a~1{id}/post/x-openapi-router-controller", "handlers.odd.a.b")
-    assert checkout.new(document).exit_code == 0
-    assert (checkout.path / "handlers/odd/a/b.py").is_file()
+    before = empty.files()
+    result = empty.new(document)
+    assert (result.exit_code, empty.files()) == (1, before)
+    assert "odd.handlers" in result.output
+    document = with_text("/paths/~1a~1{id}/post/x-openapi-router-controller", "odd.handlers.a.b")
+    assert empty.new(document).exit_code == 0
+    assert (empty.path / "odd/handlers/a/b.py").is_file()
 
 
-def test_foreign_security_function_is_kept_only_if_asked_for(checkout: Checkout) -> None:
+def test_foreign_security_function_is_kept_only_if_asked_for(empty: Project) -> None:
     document = with_text("/components/securitySchemes/key/x-apikeyInfoFunc", "os.system")
-    before = checkout.files()
+    before = empty.files()
     for said in ("", "n\n"):
-        result = checkout.new(document, said)
-        assert (result.exit_code, checkout.files()) == (1, before)
+        result = empty.new(document, said)
+        assert (result.exit_code, empty.files()) == (1, before)
         assert "scheme key call os.system (x-apikeyInfoFunc)" in result.output
-    assert checkout.new(document, "y\n").exit_code == 0
+    assert empty.new(document, "y\n").exit_code == 0
 
 
-def test_security_function_behind_a_reference_is_asked_for_too(checkout: Checkout) -> None:
+def test_security_function_behind_a_reference_is_asked_for_too(empty: Project) -> None:
     document = harmless()
     schemes = document["components"]["securitySchemes"]
     document["components"]["x-more"] = {"a": {**schemes["key"], "x-apikeyInfoFunc": "os.system"}}
     schemes["key"] = {"$ref": "#/components/x-more/a"}
-    assert "call os.system" in checkout.new(document).output
+    assert "call os.system" in empty.new(document).output
