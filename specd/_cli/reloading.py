@@ -1,8 +1,8 @@
 """`specd serve --reload`: the newest version that can be served is served, by a process of its own.
 
 This process opens the socket, imports the libraries and watches the files. It forks one that
-imports the models, anew only when a file below the handlers has changed, because models take half
-of a start. That one forks a process for each version. A version takes over when it serves; then the
+imports the models, again only when a file that they import has changed, because models take half of
+a start. That one forks a process for each version. A version takes over when it serves; then the
 one before it answers what it has accepted, and ends. For an instant both accept. A version that
 cannot be served ends with a report, and the one before it goes on, with that report in the
 `details` of its errors. Each process ends when the channel to the first one is closed.
@@ -23,7 +23,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -32,24 +32,23 @@ from typing import Any
 
 from specd import _logs as logs
 from specd._cli.watching import (
-    ROOT,
-    WATCHED,
     Files,
+    files_in,
+    find_places,
     forget_compiled,
     import_libraries,
-    is_below_handlers,
     status_of,
-    watched,
 )
 from specd._engine.openapi.loading import load_cached
 from specd._engine.serving.app import engine_of
 from specd._engine.serving.development import STOP_S, listen, run, with_mistake
-from specd._project import current
+from specd._project import current, find_root
 
 UNDERSTOOD = frozenset(
     ("ClickException", "DocumentError", "DocumentErrors", "Mistakes", "SettingsError", "SystemExit")
 )
 """What needs no traceback, because its message is for whoever made the mistake."""
+ROOT = find_root()
 POLL_S = 0.1
 AGAIN_S = 1.0
 START_S = 60.0
@@ -61,14 +60,16 @@ def main(bind: str, *services: str) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     gc.disable()  # what is imported stays, and a collection would look through it
     listener = listen(bind)
-    print(f"Listening at http://{bind}, and watching {', '.join(WATCHED)}.", file=sys.stderr)
-    import_libraries()
-    logs.Readers.are_people = True
-    gc.freeze()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that have ended
-    _Reloader(listener, services).serve()
+    reloader = _Reloader(listener, services)
+    names = ", ".join(str(place.relative_to(ROOT)) for place in reloader.places)
+    print(f"Listening at http://{bind}, and watching {names}.", file=sys.stderr)
+    import_libraries(ROOT, reloader.places)
+    logs.Readers.are_people = True
+    gc.freeze()
+    reloader.serve()
 
 
 def _stop(number: int, frame: object) -> None:
@@ -117,13 +118,18 @@ class _Reloader:
         self._mistake = ""
         self._again_at = math.inf
         self._others: set[Path] = set()
-        """Files of documents that are outside of the folders that are watched."""
+        """Files of documents that are outside of the places that are watched."""
+        self._below: set[Path] = set()
+        """Files that the process with the models has imported."""
+        self.places = [ROOT / "wsgi.py"]
+        """The files and folders that are watched."""
+        self._find_places()
 
     def serve(self) -> None:
         seen: Files = {}
         try:
             while True:
-                now = status_of((*watched(), *self._others))
+                now = status_of((*files_in(self.places), *self._others))
                 changed = {path for path, _ in now.items() ^ seen.items()}
                 if self._serving is not None and not self._serving.is_alive():
                     print("The server has ended; starting it again.", file=sys.stderr)
@@ -132,7 +138,7 @@ class _Reloader:
                     if seen:
                         forget_compiled(changed)
                     self._start(changed)
-                    seen = status_of(self._others) | now
+                    seen = status_of((*files_in(self.places), *self._others)) | now
                 self._ending = [version for version in self._ending if version.is_alive()]
                 time.sleep(POLL_S)
         finally:
@@ -167,17 +173,19 @@ class _Reloader:
         self._others = {Path(name) for name in version.report().get("files", ())}
 
     def _try_start(self, changed: set[Path]) -> tuple[_Process, dict[str, Any]]:
-        """Return the process of the present version and its report; where the models cannot be
+        """Return the process of the present version and its report; if the models cannot be
         imported, theirs.
         """
-        if self._base is not None and any(map(is_below_handlers, changed)):
+        if self._base is not None and self._below & changed:
             self._base.stop()
             self._base = None
         if self._base is None or not self._base.is_alive():
-            base = self._forked()
+            self._find_places()
+            base = self._forked(_serve_base, self._listener, self._services)
             report = base.report()
             if "imported" not in report:
                 return base, report
+            self._below = {Path(name) for name in report["imported"]}
             self._base = base
         ours, theirs = socket.socketpair()
         version = _Process(ours)
@@ -186,12 +194,18 @@ class _Reloader:
         theirs.close()
         return version, version.report()
 
-    def _forked(self) -> _Process:
+    def _find_places(self) -> None:
+        """Ask another process for the places to watch, because this one imports nothing of them."""
+        process = self._forked(_report_places)
+        self.places = [Path(name) for name in process.report().get("places", ())] or self.places
+
+    def _forked(self, work: Callable[..., None], *values: Any) -> _Process:
+        """Return a process that does the work, with its end of the channel, and ends."""
         ours, theirs = socket.socketpair()
         sys.stderr.flush()
         if os.fork() == 0:
             ours.close()
-            _serve_base(self._listener, theirs, self._services)
+            work(theirs, *values)
         theirs.close()
         return _Process(ours)
 
@@ -208,7 +222,13 @@ class _Reloader:
             self._serving.note(mistake)
 
 
-def _serve_base(listener: socket.socket, channel: socket.socket, services: Sequence[str]) -> None:
+def _report_places(channel: socket.socket) -> None:
+    """Report the places to watch, and end the process."""
+    with _ending_with_report(channel):
+        _send(channel, {"places": [str(place) for place in find_places(current())]})
+
+
+def _serve_base(channel: socket.socket, listener: socket.socket, services: Sequence[str]) -> None:
     """Import the models, fork a process for each channel that comes, and end the process."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -217,7 +237,7 @@ def _serve_base(listener: socket.socket, channel: socket.socket, services: Seque
             if models := current()[name].models:
                 _import_all(models)
         gc.freeze()
-        _send(channel, {"imported": True})
+        _send(channel, {"imported": _imported_files()})
         while (received := socket.recv_fds(channel, 1, 1))[0]:
             version = socket.socket(fileno=received[1][0])
             if os.fork() == 0:
@@ -230,6 +250,12 @@ def _import_all(package: str) -> None:
     paths = getattr(import_module(package), "__path__", ())
     for module in pkgutil.walk_packages(paths, f"{package}."):
         import_module(module.name)
+
+
+def _imported_files() -> list[str]:
+    """Return the files of the project that this process has imported."""
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return [file for file in files if file and Path(file).is_relative_to(ROOT)]
 
 
 def _serve_version(

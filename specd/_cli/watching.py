@@ -1,4 +1,6 @@
-"""The files that `specd serve --reload` watches."""
+"""The files that `specd serve --reload` watches: those of the project's services and settings, and
+of the modules of the project that they import.
+"""
 
 import os
 import re
@@ -8,20 +10,19 @@ from importlib import import_module
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from specd._project import find_root
+import specd
+from specd._project import Project
 
-ROOT = find_root()
-BELOW_HANDLERS = ("adapters", "models", "setting_values.py", "settings.py", "wsgi.py")
-"""What models may import."""
-WATCHED = (*BELOW_HANDLERS, "handlers", "pages", "specs")
 SUFFIXES = (".py", ".yaml", ".yml", ".json", ".html")
+LIBRARY = Path(specd.__file__).parent
+_IMPORT = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 
 Files = dict[Path, tuple[int, int]]
 """File -> when it was changed, in nanoseconds, and its size."""
 
 
 def status_of(paths: Iterable[Path]) -> Files:
-    """Return the state of those that are there."""
+    """Return the state of the files that exist."""
     found = {}
     for path in paths:
         with suppress(OSError):  # it has just been removed
@@ -30,17 +31,68 @@ def status_of(paths: Iterable[Path]) -> Files:
     return found
 
 
-def is_below_handlers(path: Path) -> bool:
-    """Return whether a change of this file has the models imported anew."""
-    return any(path.is_relative_to(ROOT / name) for name in BELOW_HANDLERS)
+def find_places(project: Project) -> list[Path]:
+    """Return the files and folders of a project that servers use: of its settings, and of each
+    service the document and the modules that answer requests.
+    """
+    root = project.root
+    places = {root / "wsgi.py"}
+    modules = [project.settings]
+    for service in project.services:
+        for document in service.files.values():
+            file = root / document
+            places.add(file if file.parent == root else file.parent)
+        modules += [service.handlers, service.models, service.wiring, service.errors, service.pages]
+    places.update(_place_of(root, module) for module in modules if module)
+    return _with_imported(root, places)
 
 
-def watched() -> Iterator[Path]:
-    """Yield all that is watched."""
-    yield from (ROOT / name for name in WATCHED if name.endswith(SUFFIXES))
-    for name in WATCHED:
-        for folder, _, files in os.walk(ROOT / name):
+def _place_of(root: Path, module: str) -> Path:
+    """Return the folder or the file of the outermost package of a module."""
+    name = re.split("[.:]", module)[0]
+    return root / name if (root / name).is_dir() else root / f"{name}.py"
+
+
+def _with_imported(root: Path, places: Iterable[Path]) -> list[Path]:
+    """Return places, and those of the modules of the project that they import."""
+    found: set[Path] = set()
+    following = {place for place in places if place.exists()}
+    while following:
+        found |= following
+        names = {name.partition(".")[0] for name in imports_of(files_in(following))}
+        following = {
+            place for name in names if (place := _place_of(root, name)).exists()
+        } - found - {LIBRARY}  # fmt: skip
+    return sorted(found)
+
+
+def files_in(places: Iterable[Path]) -> Iterator[Path]:
+    """Yield all files to watch in some files and folders."""
+    for place in places:
+        if place.suffix in SUFFIXES:
+            yield place
+        for folder, _, files in os.walk(place):
             yield from (Path(folder, file) for file in files if file.endswith(SUFFIXES))
+
+
+def imports_of(files: Iterable[Path]) -> set[str]:
+    """Return the names of the modules that files import."""
+    names: set[str] = set()
+    for path in files:
+        if path.suffix == ".py":
+            with suppress(OSError):
+                names.update(_IMPORT.findall(path.read_text(encoding="utf-8", errors="replace")))
+    return names
+
+
+def import_libraries(root: Path, places: Iterable[Path]) -> None:
+    """Import the libraries that the modules in some places import, because they take most of a
+    start.
+    """
+    for name in sorted(imports_of(files_in(places))):
+        if not _place_of(root, name).exists():
+            with suppress(Exception):  # the module that needs it reports that it is missing
+                import_module(name)
 
 
 def forget_compiled(changed: Iterable[Path]) -> None:
@@ -48,17 +100,3 @@ def forget_compiled(changed: Iterable[Path]) -> None:
     for path in changed:
         if path.suffix == ".py":
             Path(cache_from_source(str(path))).unlink(missing_ok=True)
-
-
-def import_libraries() -> None:
-    """Import the libraries that the watched modules import, because they take most of a start."""
-    own = {path.name.removesuffix(".py") for path in ROOT.iterdir()}
-    names = set()
-    for path in watched():
-        if path.suffix == ".py":
-            text = path.read_text(encoding="utf-8", errors="replace")
-            names.update(re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE))
-    for name in sorted(names):
-        if name.partition(".")[0] not in own:
-            with suppress(Exception):  # whoever needs it says that it is missing
-                import_module(name)

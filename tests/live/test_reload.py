@@ -1,7 +1,6 @@
 """`specd serve --reload`: good and bad edits under load, and no request that fails."""
 
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,34 +11,36 @@ import httpx
 import pytest
 
 from tests.live.running_server import free_port, until_it_answers
-from tests.support.copied_tree import CopiedTree
 from tests.support.marks import in_all
+from tests.support.stranger import PROGRAM, Stranger
 
 PATIENCE_S = 120.0
 READERS = 3
-HANDLER = "handlers/greeter/greetings.py"
-DOCUMENT = "specs/greeter.yaml"
-TABLES = "models/greeter/tables.py"
-ERRORS = "handlers/greeter/wire/errors.py"
+HANDLER = "greeter/handlers/greetings.py"
+DOCUMENT = "greeter/openapi.yaml"
+TABLES = "greeter/models.py"
+ERRORS = "greeter/errors.py"
 
 
 class Reloading:
     """A service that is served with `--reload`, in a tree of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.tree = CopiedTree(folder)
+        self.tree = Stranger(folder)
         self.tree.specd("new", "greeter")
         self.tree.specd("migrate")
-        self.edit(HANDLER, "raise NotImplementedError", 'return {"text": "version 0"}')
+        self.edit(HANDLER, 'f"Hello {person}"', '"version 0"')
         self.edit(
-            HANDLER, "from server", "from models.greeter import tables as tables\nfrom server"
+            HANDLER,
+            "from specd import Context\n",
+            "from greeter import models as models\nfrom specd import Context\n",
         )
         bind = f"127.0.0.1:{free_port()}"
         self.url = f"http://{bind}/greeter/v1"
         self.log = folder / "server.log"
         with self.log.open("wb") as out:
             self.server = subprocess.Popen(
-                [sys.executable, "-m", "specd._cli.main", "serve", "--reload", "--only", "greeter"],
+                self.tree.argv(PROGRAM, "serve", "--reload", "--only", "greeter"),
                 cwd=self.tree.path, env={**self.tree.env, "SPECD_BIND": bind},
                 stdout=out, stderr=out,
             )  # fmt: skip
