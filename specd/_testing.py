@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -149,9 +150,8 @@ class Backends:
     def _empty(self, service: str, backend: Backend) -> None:
         source = self._folder / f"{service}.db"
         if not source.exists():
-            from specd._db import migrate  # imports Alembic
-
-            migrate.upgrade(f"sqlite:///{source}", service)
+            # Imports Alembic, which tests of a service without a database do not need.
+            import_module("specd._db.migrate").upgrade(f"sqlite:///{source}", service)
         with (
             closing(sqlite3.connect(source)) as migrated,
             closing(sqlite3.connect(backend.folder / source.name)) as own,

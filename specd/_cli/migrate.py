@@ -61,8 +61,9 @@ def write_all(settings: Settings, only: str | None, name: str) -> list[str]:
     """Upgrade the databases, and write a migration for each service whose tables differ from its
     database. Return the files, below the root of the project.
     """
-    from specd._db import autogenerate  # imports Alembic, which most starts do not need
-
+    autogenerate = import_module(
+        "specd._db.autogenerate"
+    )  # imports Alembic, which most starts do not need
     if not autogenerate.NAME.fullmatch(name):
         raise click.UsageError("NAME has lower-case letters, digits and underscores.")
     migrate_all(settings, only)

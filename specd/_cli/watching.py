@@ -10,11 +10,10 @@ from importlib import import_module
 from importlib.util import cache_from_source
 from pathlib import Path
 
-import specd
 from specd._project import Project
 
 SUFFIXES = (".py", ".yaml", ".yml", ".json", ".html")
-LIBRARY = Path(specd.__file__).parent
+LIBRARY = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 
 Files = dict[Path, tuple[int, int]]

@@ -46,6 +46,9 @@ ALLOWED: dict[str, set[str]] = {
         *("specd._library_internals", "specd._limits", "specd._logs", "specd._project"),
         *("specd._release", "specd._settings", "specd._tracing", "specd._values", "specd._workers"),
     },
+    "specd._testing": {
+        *("specd._composition", "specd._db", "specd._engine", "specd._project", "specd._settings"),
+    },
     "specd": {
         *("specd._composition", "specd._db", "specd._engine", "specd._error_table"),
         *("specd._limits", "specd._project"),
@@ -56,6 +59,7 @@ ALLOWED: dict[str, set[str]] = {
     "specd.errors": {"specd._db", "specd._engine", "specd._error_table", "specd._settings"},
     "specd.pages": {"specd._pages"},
     "specd.settings": {"specd._settings", "specd._values"},
+    "specd.testing": {"specd._testing"},
     "specd.workers": {"specd._workers"},
     "setting_values": {"specd.errors", "specd.settings"},
     "settings": {"setting_values", "specd", "specd.errors", "specd.settings"},
@@ -93,7 +97,7 @@ LAZY = {
     "adapters.file_store.s3": ("adapters", "demo"),
     "specd._limits.redis_store": ("specd._limits",),
     "specd._tracing.otel": ("specd._tracing",),
-    "specd": ("specd", "specd._project", "specd.errors"),  # for a type checker
+    "specd": ("specd", "specd._project", "specd.errors", "specd.testing"),  # for a type checker
     "eth_abi": ("demo",),
     "eth_utils": ("demo",),
     "specd._db.migrate": ("specd._cli",),

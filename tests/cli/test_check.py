@@ -28,7 +28,7 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_the_services_have_no_mistakes(specd: Specd, tmp_path: Path) -> None:
-    names = ", ".join(f"{name}.yaml" for name in project.documents)
+    names = ", ".join(f"specs/{name}.yaml" for name in project.documents)
     assert specd("check") == (0, f"Checked {names} and their handlers: no mistakes.\n", "")
     assert not (tmp_path / "var").exists()
 
