@@ -46,6 +46,8 @@ class Stranger:
         kept = {name: text for name, text in os.environ.items() if not name.startswith("SPECD_")}
         packages = sysconfig.get_path("purelib")
         self.env = {**kept, "PYTHONPATH": f"{library}{os.pathsep}{packages}"}
+        if wheel is None:  # its tests name the plugin of pytest, which this checkout has too
+            self.env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
     def argv(self, *words: str) -> list[str]:
         """Return the command line of a module of Python. Editable installations are not seen, and
