@@ -11,7 +11,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import gc, json
-from cli import gunicorn_conf
+from specd._cli import gunicorn_conf
 before = gc.get_freeze_count(), gc.isenabled()
 gunicorn_conf.when_ready(None)
 print(json.dumps([*before, gc.get_freeze_count(), gc.isenabled(), gc.get_threshold()[0]]))

@@ -10,6 +10,7 @@ from specd._cli.waiting import once_available
 from specd.errors import DatabaseUnavailable
 from tests.cli.runner import Specd
 from tests.live.running_server import free_port
+from wsgi import project
 
 LATE = Settings(database_urls={"payment": "postgresql+psycopg://specd@127.0.0.1/payment"})
 
@@ -77,7 +78,7 @@ def test_each_command_of_a_unit_waits_and_says_why(
     for service in ("PAYMENT", "CHAT"):
         url = f"postgresql+psycopg://specd@127.0.0.1:{free_port()}/specd"
         monkeypatch.setenv(f"SPECD_{service}_DATABASE_URL", url)
-    built: list[str] = []
+    built: list[object] = []
     monkeypatch.setattr(serve, "_build", built.append)  # in another process (tests.live)
     began = time.monotonic()
     status, out, err = specd(command, "--wait", "0.8")
@@ -88,4 +89,4 @@ def test_each_command_of_a_unit_waits_and_says_why(
     assert last.startswith("Error: The database cannot be used: ")
     assert "refused" in first
     assert "refused" in last
-    assert built == (["app"] if command == "serve" else [])
+    assert built == ([project.names] if command == "serve" else [])

@@ -26,7 +26,7 @@ from tests.support.service_pages import build_pages
 from wsgi import project
 
 ROOT = Path(__file__).parents[3]
-PRODUCT = ("models", "handlers", "pages", "server", "workers", "cli")
+PRODUCT = ("models", "handlers", "pages", "specd", "workers", "cli")
 HOLDS_SECRETS = ("sha256", "nonce", "sealed", "hash", "token", "secret", "fingerprint")
 MAKES_SECRETS = {"token_hex", "token_urlsafe", "token_bytes", "seal", "make_link"}
 NONE = "no credential: "

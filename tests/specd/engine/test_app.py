@@ -29,7 +29,7 @@ from tests.specd.engine.services import (
     shop_service,
 )
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 async def live(app: Any, play: Any) -> list[str]:

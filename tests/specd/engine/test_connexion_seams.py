@@ -42,7 +42,7 @@ class TestElsewhere:
                 assert of in own, f"{path.name}:{node.lineno} uses {node.attr}"
 
     def test_no_class_overrides_or_inherits_one_unseen(self, path: Path) -> None:
-        name = ".".join(("server", *path.relative_to(SOURCE).with_suffix("").parts))
+        name = ".".join((server.__name__, *path.relative_to(SOURCE).with_suffix("").parts))
         module = importlib.import_module(name.removesuffix(".__init__"))
         for kind in vars(module).values():
             if not (isinstance(kind, type) and kind.__module__ == module.__name__):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.support.mutants.operators import Mutant, find_mutants, is_python, mutable_lines
 
-LAYERS = ("server", "models", "handlers", "workers", "adapters", "cli")
+LAYERS = ("specd", "models", "handlers", "workers", "adapters", "cli")
 LEFT_OUT = ("models/migrations/", "specd/_cli/templates/")
 """Migrations have run long ago and are not changed; templates are no source of this program."""
 
