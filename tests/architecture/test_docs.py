@@ -20,6 +20,7 @@ LIBRARY_PAGES = (
     "docs/from-connexion.md",
     "docs/reference.md",
     "docs/stability.md",
+    "docs/tutorial.md",
 )
 """The pages for users of the library."""
 BESIDE = ("scripts/*", "docs/deploy/*", ".spectral.yaml", "redocly.yaml")

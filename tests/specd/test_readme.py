@@ -1,4 +1,6 @@
-"""The service of the README works as it is written there."""
+"""The service of the README works as it is written there, and so do the first commands and the
+examples of the pages of the library.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,12 @@ def hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "wsgi", raising=False)
     yield tmp_path
-    for name in [name for name in sys.modules if name.partition(".")[0] == "hello"]:
+    forget("hello")
+
+
+def forget(package: str) -> None:
+    """Remove a package from the imported modules."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]
 
 
@@ -79,8 +86,7 @@ def test_other_signature_is_reported(hello: Path) -> None:
     assert CliRunner().invoke(specd, ["check"]).exit_code == 0
     handlers = hello / "hello/handlers.py"
     handlers.write_text(handlers.read_text().replace("person", "name"))
-    for name in [name for name in sys.modules if name.partition(".")[0] == "hello"]:
-        del sys.modules[name]
+    forget("hello")
     ((command, shown),) = [each for each in exchanges(README) if each[0].startswith("specd ")]
     checked = CliRunner().invoke(specd, command.split()[1:])
     assert checked.exit_code == 1
@@ -93,6 +99,45 @@ def test_descriptions_are_one_sentence() -> None:
     setup.read(ROOT / "setup.cfg")
     others = [setup["metadata"]["description"], library.__doc__, str(specd.help).split("\n\n")[0]]
     assert {" ".join(str(text).split()) for text in others} == {" ".join(sentence.split())}
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "document"),
+    [
+        ("docs/engine.md", "orders", None),
+        ("docs/from-connexion.md", "shop", "connexion-shop/openapi.yaml"),
+    ],
+)
+def test_page_begins_in_an_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, name: str, document: str | None
+) -> None:
+    """The first block is pasted; the programs that it names besides specd are not ours."""
+    if document:
+        (tmp_path / document).parent.mkdir()
+        (tmp_path / document).write_text(blocks(README, "yaml")[0])
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv(ROOT_VARIABLE, raising=False)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "wsgi", raising=False)
+    install, *commands = blocks((ROOT / page).read_text(), "sh")[0].splitlines()
+    assert install == "pip install 'specd-server[test]'"
+    assert len(commands) == 2
+    for command in commands:
+        program, *words = command.split()
+        done = CliRunner().invoke(specd, words)
+        assert (program, done.exit_code) == ("specd", 0), done.output
+    assert (folder / name / "openapi.yaml").is_file()
+    forget(name)
+
+
+def test_examples_of_the_engine_are_valid() -> None:
+    names: dict[str, object] = {}
+    examples = blocks((ROOT / "docs/engine.md").read_text(), "python")
+    assert len(examples) > 1
+    for example in examples:
+        exec(example, names)
 
 
 def test_figure_is_that_of_the_benchmark() -> None:
