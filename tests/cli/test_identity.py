@@ -8,7 +8,7 @@ import click
 import pytest
 
 from specd._cli.identity import WITHOUT_DATA, require_identity
-from specd._cli.main import COMMANDS
+from specd._cli.main import find_commands
 from tests.cli.runner import Specd
 
 WRAPPER = Path(__file__).parents[2] / "docs" / "deploy" / "specd"
@@ -53,7 +53,7 @@ def test_a_command_without_settings_is_refused_where_the_service_has_some(tmp_pa
 
 
 def test_commands_without_data_are_commands() -> None:
-    assert set(COMMANDS) >= WITHOUT_DATA
+    assert set(find_commands()) >= WITHOUT_DATA
 
 
 def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from specd import Limit, RateLimiter, SharedTable, policy_headers
 from specd._engine import rate_limit
+from specd._engine.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
 from specd.errors import RateLimited
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
