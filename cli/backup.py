@@ -16,7 +16,7 @@ from cli import installation
 from cli.shared_secrets import SECRETS
 from models.sqlite_copy import CopyDamaged, copy_database
 from settings import Settings
-from specd import RELEASE
+from specd import __version__
 from specd.commands import answer, json_option, open_database
 from specd.db import Clock
 from specd.settings import mask
@@ -72,7 +72,7 @@ def _write(writer: BackupWriter, settings: Settings, named: Iterable[str]) -> li
     """
     moment = Clock().now()
     found = {service: _database_of(service, settings) for service in named}
-    writer.begin({"release": RELEASE, "moment": moment.isoformat(), "databases": found})
+    writer.begin({"release": __version__, "moment": moment.isoformat(), "databases": found})
     writer.add(installation.SETTINGS, [settings_text(os.environ).encode()])
     for service in found:
         if service in SECRETS:

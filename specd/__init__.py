@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from specd._project import Project, Service
 
 if TYPE_CHECKING:
+    __version__: str
+
     from specd._composition import ComposedService, service_from_settings
     from specd._db.errors import Refusal
     from specd._engine.context import Context
     from specd._engine.files import File, FileIntake
     from specd._engine.http.cors import Cors
-    from specd._engine.http.proxies import network_of, place_of
+    from specd._engine.http.proxies import network_of_client
     from specd._engine.http.queries import parse_pairs
     from specd._engine.idempotency import Idempotency, idempotent
     from specd._engine.phases import before_transaction, read_only
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from specd._engine.service import Gauge, PeriodicTask
     from specd._error_table import ErrorTable
     from specd._limits.wiring import open_rate_limiter
-    from specd._release import RELEASE
     from specd._security_events import SecurityEvent, current_caller, emit
     from specd._settings import Settings, setting
     from specd._tracing import Outgoing, current_traceparent
@@ -46,7 +47,6 @@ _MODULES = {
     "Outgoing": "specd._tracing",
     "PeriodicTask": "specd._engine.service",
     "Pool": "specd._engine.pools",
-    "RELEASE": "specd._release",
     "RateLimiter": "specd._engine.rate_limit",
     "Refusal": "specd._db.errors",
     "Reply": "specd._engine.response",
@@ -59,10 +59,9 @@ _MODULES = {
     "emit": "specd._security_events",
     "encode": "specd._engine.response",
     "idempotent": "specd._engine.idempotency",
-    "network_of": "specd._engine.http.proxies",
+    "network_of_client": "specd._engine.http.proxies",
     "open_rate_limiter": "specd._limits.wiring",
     "parse_pairs": "specd._engine.http.queries",
-    "place_of": "specd._engine.http.proxies",
     "read_only": "specd._engine.phases",
     "service_from_settings": "specd._composition",
     "setting": "specd._settings",
@@ -70,7 +69,6 @@ _MODULES = {
 """Name -> the module that defines it, which is imported when the name is first used."""
 
 __all__ = [
-    "RELEASE",
     "Allowance",
     "ComposedService",
     "Context",
@@ -98,10 +96,9 @@ __all__ = [
     "emit",
     "encode",
     "idempotent",
-    "network_of",
+    "network_of_client",
     "open_rate_limiter",
     "parse_pairs",
-    "place_of",
     "read_only",
     "service_from_settings",
     "setting",
@@ -109,6 +106,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("specd._release").RELEASE
     if name not in _MODULES:
         raise AttributeError(f"module 'specd' has no attribute {name!r}")
     value = getattr(import_module(_MODULES[name]), name)

@@ -15,8 +15,8 @@ from specd import (
     ComposedService,
     Limit,
     PeriodicTask,
+    network_of_client,
     open_rate_limiter,
-    place_of,
     service_from_settings,
 )
 from specd.db import Clock, Database
@@ -71,4 +71,4 @@ def _load_secret(settings: Settings) -> bytes:
 
 def _counted(ctx: Context) -> tuple[tuple[str, object]]:
     """Return what requests are counted by: the key, or the address without a valid key."""
-    return (("key", ctx.actor.key_id) if ctx.actor else ("address", place_of(ctx.client)),)
+    return (("key", ctx.actor.key_id) if ctx.actor else ("address", network_of_client(ctx.client)),)

@@ -20,13 +20,18 @@ from specd._cli.literals import WIDTH, docstring, literal
 from specd._engine.document.kinds import kinds_of
 from specd._engine.document.media import FORMS, MULTIPART, URLENCODED, is_json
 from specd._engine.document.operation import Operation
-from specd._engine.document.parameters import argument_name
 from specd._engine.document.schemas import Schemas
 from specd._engine.document.signatures import arguments_of
 from specd._engine.errors import DocumentError
 from specd._engine.mocking.service import mocked
 from specd._engine.mocking.values import Impossible, Values
-from specd._engine.openapi.naming import UNTAGGED, HandlerName, handlers_of, identifier_of
+from specd._engine.openapi.naming import (
+    UNTAGGED,
+    HandlerName,
+    argument_name,
+    handlers_of,
+    identifier_of,
+)
 from specd._engine.openapi.structure import CONTENT_SCHEMA
 from specd._engine.openapi.union import Document
 from specd._engine.serving.app import build_app, engine_of

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, overload
 import orjson
 
 from specd._engine.context import Context
-from specd._engine.document.parameters import argument_name
+from specd._engine.openapi.naming import argument_name
 from specd._engine.response import Headers, Reply, Response, as_response
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])

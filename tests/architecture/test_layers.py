@@ -85,7 +85,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "demo": {"adapters", "models", "specd.db", "specd.errors"},
     "cli": {
-        *("adapters", "demo", "models", "settings", "specd.RELEASE", "specd.commands"),
+        *("adapters", "demo", "models", "settings", "specd.__version__", "specd.commands"),
         *("specd.db", "specd.errors", "specd.settings", "specs", "workers", "wsgi.project"),
     },
     "wsgi": {"specd.Project", "specd.Service"},

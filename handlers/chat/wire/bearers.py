@@ -24,7 +24,7 @@ from models.chat.identity.links import find_link
 from models.chat.invitations import joining
 from models.chat.people.emails import as_stored
 from models.chat.settings import email_changes
-from specd import network_of, parse_pairs, place_of
+from specd import network_of_client, parse_pairs
 from specd.errors import InvalidRequest
 
 Bearer = Actor | tuple[str, object]
@@ -46,7 +46,9 @@ class _WithBody(Protocol):
 
 def attempt_of(ctx: Context, realm_id: int, name: str) -> SignInAttempt:
     """Return the attempt to sign in that the client makes under a name."""
-    return SignInAttempt(realm_id, name, place_of(ctx.client), network_of(ctx.client))
+    return SignInAttempt(
+        realm_id, name, network_of_client(ctx.client), network_of_client(ctx.client, 24, 48)
+    )
 
 
 def find_bearer(ctx: Context) -> Bearer | None:

@@ -23,7 +23,7 @@ from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp
 from models.chat.settings.errors import TooManyAttempts
 from settings import Settings
-from specd import Allowance, Limit, RateLimiter, open_rate_limiter, place_of
+from specd import Allowance, Limit, RateLimiter, network_of_client, open_rate_limiter
 from specd.errors import RateLimited
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def _load_secret(settings: Settings) -> bytes:
 def _counted(ctx: Context) -> list[tuple[str, object]]:
     bearer = ctx.actor or find_bearer(ctx)
     if bearer is None:
-        return [("address", place_of(ctx.client))]
+        return [("address", network_of_client(ctx.client))]
     if isinstance(bearer, tuple):
         return [bearer]
     return _counted_for(bearer, is_poll=ctx.operation.operation_id == POLL)
@@ -166,7 +166,7 @@ async def count_cookie(
     """
     if not ctx.settings.rate_limits:
         return await ctx.write(work)
-    seal, place = ctx.adapters.keys.seal, place_of(ctx.client)
+    seal, place = ctx.adapters.keys.seal, network_of_client(ctx.client)
     allowance = attempts.cookie_allowance(seal, realm_id, place)
 
     def attempt(session: Session) -> T | None:

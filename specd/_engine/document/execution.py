@@ -44,8 +44,8 @@ class WithoutDatabase(Operation):
 
     __slots__ = ()
 
-    async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
-        self.let_in(ctx, call)
+    async def authorize_before_body(self, ctx: Context, call: Call, threads: Threads) -> None:
+        self.authorize(ctx, call)
 
     def serve(self, ctx: Context, call: Call, threads: Threads) -> Response | Awaitable[Response]:
         reply = self.function(ctx, **self.prepare(ctx, call))
@@ -71,11 +71,11 @@ class WithDatabase(Operation):
         self._first = None if first is None else taking_its_own(first)
         self._handler = self.function if first is None else taking_its_own(self.function)
 
-    async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
+    async def authorize_before_body(self, ctx: Context, call: Call, threads: Threads) -> None:
         def look() -> None:
             with self._database.reading() as connection:
                 ctx.session = connection
-                self.let_in(ctx, call)
+                self.authorize(ctx, call)
 
         await threads.run_reading(look)
 

@@ -51,7 +51,7 @@ class Call:
         "extra_headers",
         "fields",
         "headers",
-        "is_admitted",
+        "is_authorized",
         "path",
         "query",
         "texts",
@@ -66,7 +66,7 @@ class Call:
     """A form that was read as it arrived, or a body that is one file, instead of `body`."""
     extra_headers: tuple[tuple[str, str], ...]
     """Headers of the answer besides those of the handler."""
-    is_admitted: bool
+    is_authorized: bool
     """Whether authentication and authorization ran before the body was read."""
 
 
@@ -186,7 +186,7 @@ class Operation(ABC):
         return self.body is not None and self.body.arrival_of(headers) is not None
 
     @abstractmethod
-    async def admit(self, ctx: Context, call: Call, threads: Threads) -> None:
+    async def authorize_before_body(self, ctx: Context, call: Call, threads: Threads) -> None:
         """Authenticate and authorize before the body is read. Raise what `serve` would first."""
 
     @abstractmethod
@@ -213,7 +213,7 @@ class Operation(ABC):
             responses.check(response, {name.lower(): value for name, value in headers})
         return response
 
-    def let_in(self, ctx: Context, call: Call) -> None:
+    def authorize(self, ctx: Context, call: Call) -> None:
         """Authenticate, count and authorize the request. Raise what refuses it."""
         service = self.service
         ctx.texts, ctx.content = call.texts, call.body
@@ -230,7 +230,7 @@ class Operation(ABC):
             call.extra_headers = service.rate_limit.take(ctx)
         if self.role is not None:
             self.require_role(ctx)
-        call.is_admitted = True
+        call.is_authorized = True
 
     def require_role(self, ctx: Context) -> None:
         """Raise what the service raises for an actor without the role that the document names."""
@@ -242,8 +242,8 @@ class Operation(ABC):
         """Authenticate and authorize, then return the handler's arguments. Raise one error with
         everything that is wrong in what was sent.
         """
-        if not call.is_admitted:
-            self.let_in(ctx, call)
+        if not call.is_authorized:
+            self.authorize(ctx, call)
         arguments: dict[str, Any] = {}
         violations: list[Violation] = []
         query: dict[str, list[str]] = {}

@@ -7,10 +7,6 @@ that the schema says what is wrong with it.
 
 from __future__ import annotations
 
-import builtins
-import keyword
-import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -48,6 +44,7 @@ from specd._engine.document.styles import (
 )
 from specd._engine.errors import DocumentError, InvalidRequest, Violation
 from specd._engine.http.guard import load_json, pointer_step
+from specd._engine.openapi.naming import argument_name
 from specd._engine.openapi.structure import CONTENT_SCHEMA
 
 Decode = Callable[[list[str], str], Any]
@@ -55,22 +52,6 @@ Decode = Callable[[list[str], str], Any]
 IGNORED_HEADERS = frozenset(("accept", "content-type", "authorization"))
 """Header parameters that say nothing (OpenAPI 3.2.0, section 4.12.2, `name`)."""
 NOTHING_SENT: RawTexts = {}
-
-_WORD_ENDS = re.compile(r"(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])")
-
-
-def argument_name(name: str) -> str:
-    """Return the keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
-    `petId` -> `pet_id`, `id` -> `id_` (connexion's `pythonic_params`). Letters of every script
-    stay, in the form that Python gives them (NFKC).
-    """
-    parted = unicodedata.normalize("NFKC", _WORD_ENDS.sub("_", name.replace("[]", "")).lower())
-    result = "".join(char if f"a{char}".isidentifier() else "_" for char in parted)
-    if not result.isidentifier():
-        result = f"_{result}"
-    if keyword.iskeyword(result) or hasattr(builtins, result):
-        result += "_"
-    return result
 
 
 class ArgumentNames:

@@ -72,24 +72,16 @@ class TrustedProxies:
 
 
 @lru_cache(maxsize=_SEEN)
-def place_of(address: str) -> str:
-    """Return what counts as one client: an IPv4 address, an IPv6 network of 64 bits (one owner has
-    all of its addresses), or the text itself where it is no address.
+def network_of_client(address: str, prefix4: int = 32, prefix6: int = 64) -> str:
+    """Return the network of an address, by the lengths of its prefix in IPv4 and IPv6, or the text
+    itself where it is no address. By default it is what counts as one client: an IPv4 address, or
+    64 bits of IPv6, of which one owner has all addresses.
     """
-    return _cut(address, 32, 64)
-
-
-@lru_cache(maxsize=_SEEN)
-def network_of(address: str) -> str:
-    """Return the network that one owner commonly has: 24 bits of IPv4, 48 of IPv6."""
-    return _cut(address, 24, 48)
-
-
-def _cut(address: str, bits4: int, bits6: int) -> str:
     parsed = _parse(address)
     if parsed is None:
         return address
-    return str(ip_network((parsed, bits4 if parsed.version == 4 else bits6), strict=False))
+    bits = prefix4 if parsed.version == 4 else prefix6
+    return str(ip_network((parsed, bits), strict=False))
 
 
 def _parse_hop(hop: bytes) -> str | None:

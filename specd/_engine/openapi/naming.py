@@ -13,6 +13,7 @@ every script stay. An operation whose function another one has already gets a nu
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 import unicodedata
@@ -143,3 +144,17 @@ def identifier_of(text: str) -> str:
     name = "".join(char if f"a{char}".isidentifier() else "_" for char in normal)
     name = re.sub(r"_+", "_", name).strip("_") if not normal.isidentifier() else normal.strip("_")
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"_{name}"
+
+
+def argument_name(name: str) -> str:
+    """Return the keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
+    `petId` -> `pet_id`, `id` -> `id_` (connexion's `pythonic_params`). Letters of every script
+    stay, in the form that Python gives them (NFKC).
+    """
+    parted = unicodedata.normalize("NFKC", _WORDS.sub("_", name.replace("[]", "")).lower())
+    result = "".join(char if f"a{char}".isidentifier() else "_" for char in parted)
+    if not result.isidentifier():
+        result = f"_{result}"
+    if keyword.iskeyword(result) or hasattr(builtins, result):
+        result += "_"
+    return result

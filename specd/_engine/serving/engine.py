@@ -218,7 +218,9 @@ class Engine(SpecMiddleware):
         if taker is not None and taker.takes_files and taker.brings_files(headers):
             await in_a_task()
             ctx = exchange.context_of(taker)
-            await taker.admit(ctx, exchange, api.threads)  # before any of the body is stored
+            await taker.authorize_before_body(
+                ctx, exchange, api.threads
+            )  # before any of the body is stored
             async with arriving(taker, exchange, receive):
                 exchange.unread = False
                 reply = await whole(taker.serve(ctx, exchange, api.threads))

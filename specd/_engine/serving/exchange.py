@@ -106,7 +106,7 @@ class Exchange(Call):
         self.body = b""
         self.fields = None
         self.extra_headers = ()
-        self.is_admitted = False
+        self.is_authorized = False
 
     def context_of(self, operation: Operation) -> Context:
         """Return the context for the handler of the operation that answers the request."""

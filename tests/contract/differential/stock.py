@@ -26,8 +26,7 @@ from connexion.security import (
 from starlette.exceptions import HTTPException
 
 from specd import Context, Response
-from specd._engine.document.parameters import argument_name
-from specd._engine.openapi.naming import handler_of
+from specd._engine.openapi.naming import argument_name, handler_of
 from specd._engine.openapi.structure import lookup
 from specd._engine.phases import preparation_of, taking_its_own
 from specd._engine.response import as_response

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from specd import Context, parse_pairs
-from specd._engine.document.parameters import argument_name
 from specd._engine.errors import DocumentError
 from specd._engine.http.queries import MAX_QUERY_FIELDS
+from specd._engine.openapi.naming import argument_name
 from specd.errors import InvalidRequest
 from tests.specd.engine.services import echo, operation, serve
 

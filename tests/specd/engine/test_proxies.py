@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from specd import Response, network_of, place_of
+from specd import Response, network_of_client
 from specd._engine.http.proxies import MAX_HOPS, TrustedProxies
 from specd._engine.openapi.union import Document
 from specd._engine.service import Service
@@ -104,7 +104,7 @@ def test_only_a_trusted_proxy_says_how_it_was_asked(peer: str, proto: bytes, sch
     ],
 )
 def test_what_counts_as_one_place(address: str, place: str, network: str) -> None:
-    assert (place_of(address), network_of(address)) == (place, network)
+    assert (network_of_client(address), network_of_client(address, 24, 48)) == (place, network)
 
 
 def test_handlers_and_pages_see_the_client() -> None:
