@@ -30,7 +30,7 @@ class Client(httpx.Client):
     """Calls a service as an HTTP client does, with the paths of its document.
 
     Each answer is checked by the document. A test whose handler raises `NotImplementedError` is
-    skipped. Any other exception of a handler that is no refusal is raised in the test.
+    skipped. Any other exception of a handler that is not a refusal is raised in the test.
     """
 
     def __init__(self, backend: Backend, actor: Any = _NOBODY) -> None:

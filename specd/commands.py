@@ -1,4 +1,4 @@
-"""What commands of a project are made of."""
+"""The parts of a project's commands."""
 
 from specd._cli.databases import open_database
 from specd._cli.diagnosis import Finding

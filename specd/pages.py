@@ -1,4 +1,4 @@
-"""What pages for people are made of."""
+"""The parts of pages for people."""
 
 from specd._pages.front import add_entrance
 from specd._pages.languages import Catalogue, Texts

@@ -1,9 +1,9 @@
 """A plugin of pytest for the tests of services: fixtures that call a service in the process of the
 test, with an empty database for each test.
 
-`client` calls the service as an HTTP client does, `as_user` as somebody whose credentials are
-good. A project defines `actor`, `service_settings` or `service` in a `conftest.py` to change what
-they use.
+`client` calls the service as an HTTP client does, `as_user` as a user with good
+credentials. A project defines `actor`, `service_settings` or `service` in a `conftest.py` to change
+what they use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def as_user(client: Client, actor: Any) -> Client:
 
 @pytest.fixture
 def actor() -> Any:
-    """What the security functions of the service return for good credentials."""
+    """The result of the security functions of the service for good credentials."""
     return "user"
 
 

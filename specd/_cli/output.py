@@ -41,7 +41,7 @@ def answer_table(
     rows: list[tuple[str, ...]],
 ) -> None:
     """Print the result of a command that lists things: a table for people, or with `as_json` the
-    payload as one line of JSON. Texts are printed as they are, without markup.
+    payload as one line of JSON. Texts are printed unchanged, without markup.
     """
     if as_json:
         click.echo(json.dumps(payload))

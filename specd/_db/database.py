@@ -210,8 +210,8 @@ class Database:
             return str(connection.execute(text(f"SELECT version_num FROM {APPLIED}")).scalar_one())
 
     def watch(self) -> None:
-        """Check every second in a thread that the database answers, until `dispose`, so that nobody
-        waits for ever on a dead connection. SQLite needs no such check.
+        """Check every second in a thread that the database answers, until `dispose`, so that no
+        request waits on a dead connection without end. SQLite needs no such check.
         """
         if self.dialect == "postgresql" and self._heartbeat is None:
             self._heartbeat = Heartbeat(self._url, self.availability, self._sockets)

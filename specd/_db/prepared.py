@@ -165,7 +165,7 @@ class Query(_Prepared, Generic[*Columns]):
             yield cast("list[tuple[*Columns]]", text.read(rows))
 
     def first(self, db: Db, values: Values = NOTHING) -> tuple[*Columns] | None:
-        """The first row of few; None: there is none."""
+        """Return the first row, or None if there is none."""
         rows = self.all(db, values)
         return rows[0] if rows else None
 

@@ -124,7 +124,7 @@ class WorkQueue:
         self._count(session, ids, 1, next_try_at=until, **more)
 
     def release(self, session: Session, ids: Collection[int], *, now: datetime) -> None:
-        """Release claims that were not used: the rows are due at once."""
+        """Release claims that were not used: the rows are due immediately."""
         self._count(session, ids, -1, next_try_at=now)
 
     def change(self, session: Session, claim: Claim, **values: Any) -> bool:
@@ -133,7 +133,7 @@ class WorkQueue:
         return session.connection().execute(changed).rowcount == 1
 
     def reschedule(self, session: Session, claim: Claim, *, now: datetime, **more: Any) -> bool:
-        """Schedule a claimed row again after a pause; False where it is to be given up."""
+        """Schedule a claimed row again after a pause. Return False if it must be given up."""
         later = self.next_try(claim.attempts, self.pauses, self.jitter, now)
         if later is not None:
             self.change(session, claim, next_try_at=later, **more)

@@ -11,7 +11,7 @@ from pathlib import Path
 class File:
     """A file that came with a form, or a body that is one, which has no name.
 
-    `path`: where it is until the request is answered, unless somebody moves it away. `name` and
+    `path` is its place until the request is answered, unless a handler moves it away. `name` and
     `media_type` are what the client called it, unchecked; either may be empty. `size` is in bytes.
     """
 

@@ -99,8 +99,8 @@ class Idempotency:
 
         `session`: of the write unit. `sent`: the parsed parameters or the parsed body.
 
-        `work` must raise a definitive refusal before it writes anything. Every other exception goes
-        on, and the rollback frees the key.
+        `work` must raise a definitive refusal before it writes anything. Every other exception is
+        raised, and the rollback frees the key.
         """
         owner = self.owner(ctx)
         stored = self.keys.claim(

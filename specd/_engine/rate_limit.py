@@ -44,7 +44,7 @@ BATCHES = 30
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """So many requests in so many seconds."""
+    """A number of requests in a number of seconds."""
 
     requests: int
     period_s: float
@@ -63,7 +63,7 @@ class Limit:
 
     @property
     def batch(self) -> int:
-        """How many requests a machine takes from the store at once."""
+        """How many requests a machine takes from the store each time."""
         return max(1, self.requests // BATCHES)
 
 
@@ -232,12 +232,12 @@ class RateLimiter:
         self._announced = announced
 
     def take(self, ctx: Context) -> Headers:
-        """Count one request. Return the headers with what is left. Raise `RateLimited`."""
+        """Count one request. Return the headers with the remaining ones. Raise `RateLimited`."""
         return self.count(self._counted(ctx), ctx.now.timestamp())
 
     def count(self, counted: Sequence[tuple[str, object]], now: float) -> Headers:
         """Count one request under pairs of limit and client at a time, in Unix seconds. Return the
-        headers with what is left. Raise `RateLimited`.
+        headers with the remaining requests. Raise `RateLimited`.
         """
         announced: Headers = ()
         for name, client in counted:

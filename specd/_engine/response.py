@@ -30,7 +30,7 @@ def standing_headers(*, is_https: bool) -> Headers:
 
 @dataclass(slots=True)  # not frozen: that would make it several times as slow to make
 class Response:
-    """A whole answer, ready to be sent. `body` goes out byte for byte as it is."""
+    """A whole answer, ready to be sent. `body` is sent byte for byte."""
 
     is_stream: ClassVar[bool] = False
 

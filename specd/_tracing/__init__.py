@@ -168,7 +168,7 @@ class Outgoing:
             self.headers = {"traceparent": traceparent}
 
     def end(self, status: int | None, failure: str | None = None) -> None:
-        """End it with the status of the answer, None where `failure` says why there is none."""
+        """End it with the status of the answer, or None if `failure` names the reason."""
         if self._span is None:
             return
         if status is None:

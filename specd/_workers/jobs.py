@@ -14,7 +14,7 @@ Job = TypeVar("Job", bound=Callable[[Session], object])
 
 
 def every(*, seconds: float) -> Callable[[Job], Job]:
-    """Mark a function as a background job, which `specd worker` runs every so many seconds.
+    """Mark a function as a background job, which `specd worker` runs at this interval.
 
         @every(seconds=60)
         def delete_old_carts(session: Session) -> None:
