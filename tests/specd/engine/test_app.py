@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from specd import RELEASE, Gauge, PeriodicTask
+from specd import Gauge, PeriodicTask, __version__
 from specd._engine.serving.app import build_app
 from specd._engine.serving.health import is_inside
 from tests.specd.engine.client import Client
@@ -129,7 +129,7 @@ class TestPages:
 class TestProbes:
     def test_the_process_is_well(self, shop: Client) -> None:
         answer = Client(shop.app).get("/healthz")
-        assert (answer.status, answer.json) == (200, {"status": "ok", "version": RELEASE})
+        assert (answer.status, answer.json) == (200, {"status": "ok", "version": __version__})
 
     @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via"])
     def test_requests_through_a_proxy_are_not_told_the_version(
@@ -149,7 +149,7 @@ class TestProbes:
     def test_the_scrape_names_the_version(self, shop: Client) -> None:
         scrape = Client(shop.app).get("/metrics").body.decode()
         assert re.search(
-            rf'^specd_build_info{{python=".+",version="{RELEASE}"}} 1.0$', scrape, re.M
+            rf'^specd_build_info{{python=".+",version="{__version__}"}} 1.0$', scrape, re.M
         )
 
     def test_ready_asks_the_database_and_the_service(self) -> None:
