@@ -31,6 +31,10 @@ _HAS_PROJECT = re.compile(r"^project\b\s*[:=]", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
+class BrokenProject(Exception):
+    """The module `wsgi` of the project raises an exception, which is the cause of this one."""
+
+
 class NoProject(ModuleNotFoundError):
     """No folder from here upwards has a module `wsgi` with a `project`."""
 
@@ -277,12 +281,17 @@ def _has_project(folder: Path) -> bool:
 
 def current() -> Project:
     """Return the project of `find_root`, whose folder is then on the path of modules. Raise
-    `NoProject`.
+    `NoProject`, `BrokenProject`, and ModuleNotFoundError for a requirement that is not installed.
     """
     root = str(find_root())
     if root not in sys.path:
         sys.path.insert(0, root)
-    project: Project = import_module(_MODULE).project
+    try:
+        project: Project = import_module(_MODULE).project
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:
+        raise BrokenProject("wsgi.py of the project cannot be imported") from error
     return project
 
 

@@ -20,7 +20,7 @@ from specd._cli.identity import require_own_identity
 from specd._cli.output import database_message, one_sentence, without_secrets
 from specd._db.errors import Refusal
 from specd._library_internals import LibraryInternalMissing
-from specd._project import NoProject, find_project
+from specd._project import BrokenProject, NoProject, find_project
 from specd._release import RELEASE
 from specd._settings import SettingsError
 
@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
             require_own_identity(words)
             status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
     except Exception as error:
-        if TRACEBACK in words[:1]:
+        if TRACEBACK in words[:1] or isinstance(error, BrokenProject):
             # Locals are not shown, but a message may quote the input, so it is masked as well.
             click.echo(without_secrets("".join(traceback.format_exception(error))), err=True)
         click.echo(f"Error: {one_sentence(_wording(error))}", err=True)
@@ -158,7 +158,7 @@ def _wording(error: Exception) -> str:
             return error.format_message()
         case click.Abort():
             return "Interrupted."
-        case Refusal() | SettingsError() | LibraryInternalMissing() | NoProject():
+        case Refusal() | SettingsError() | LibraryInternalMissing() | NoProject() | BrokenProject():
             return str(error)
         case OSError() if error.strerror:
             return f"{error.strerror}: {error.filename or error.errno}"
