@@ -140,7 +140,7 @@ class Backends:
         key = f"{service} {sorted(settings.items())!r}"
         if key not in self._backends:
             folder = self._folder / f"{service}{len(self._backends)}"
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)  # it is there if a test before has failed to start it
             self._backends[key] = Backend(service, folder, settings)
         backend = self._backends[key]
         if current()[service].has_database:

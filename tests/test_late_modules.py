@@ -73,6 +73,13 @@ def test_single_tests_can_be_named(tmp_path: Path) -> None:
     assert "1 failed, 2 passed" in done.stdout
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    done = run(tmp_path, "-n", "1", "tests/a/test_first.py", "tests/a/test_frist.py")
+    assert done.returncode == 4
+    assert "There is no" in done.stderr
+    assert "test_frist.py" in done.stderr
+
+
 def test_the_last_modules_are_quick() -> None:
     names = [f"tests/{folder}/test_{n}.py" for folder in ("models", "workers") for n in range(40)]
     modules = [cast(LateModule, SimpleNamespace(nodeid=name)) for name in names]

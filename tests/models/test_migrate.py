@@ -124,7 +124,7 @@ class TestUpgrade:
             tries.append(1)
             if len(tries) == 3:
                 reader.rollback()
-            added = "ALTER TABLE invoice ADD COLUMN note TEXT"
+            added = "ALTER TABLE invoice ADD COLUMN of_a_test TEXT"
             config.attributes["connection"].execute(text(added))
 
         monkeypatch.setattr(command, "upgrade", add_column)
@@ -135,7 +135,7 @@ class TestUpgrade:
             reader.execute(text("SELECT count(*) FROM invoice"))
             migrate.upgrade(empty_url, "payment")
             assert len(tries) == 3
-            assert "note" in {each["name"] for each in inspect(reader).get_columns("invoice")}
+            assert "of_a_test" in {each["name"] for each in inspect(reader).get_columns("invoice")}
 
     def test_writers_go_on_while_an_index_is_built(self, empty_url: str) -> None:
         if empty_url.startswith("sqlite"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from sqlalchemy import create_engine, func, select
 
 from specd._composition import list_failures
 from specd._engine.openapi.mistakes import Mistakes
+from specd._testing import Backends
 from tests.specd.sample import Sample
 
 DOCUMENT = """
@@ -217,8 +219,18 @@ def test_one_of_several_concurrent_requests_has_an_effect(
 
 def test_a_service_needs_a_table_of_keys(orders: Sample) -> None:
     orders.write("{name}/models.py", MODELS)
-    with pytest.raises(Mistakes, match="has no table of keys"), orders.client():
+    with pytest.raises(Mistakes, match="add one to its models") as raised, orders.client():
         pass
+    assert {Path(each.file).name for each in raised.value.found} == {"handlers.py"}
+
+
+def test_each_test_of_a_service_with_a_mistake_names_it(orders: Sample, tmp_path: Path) -> None:
+    orders.write("{name}/models.py", MODELS)
+    orders.project()
+    backends = Backends(tmp_path)
+    for _ in range(2):
+        with pytest.raises(Mistakes, match="has no table of keys"):
+            backends.get(orders.name, {})
 
 
 def test_the_page_of_errors_has_those_of_keys(orders: Sample) -> None:

@@ -111,6 +111,11 @@ def spread(modules: list[LateModule]) -> list[LateModule]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        for argument in config.args:  # processes of xdist do not tell what they do not find
+            path = config.invocation_params.dir / argument.partition("::")[0]
+            if not path.exists():
+                raise pytest.UsageError(f"There is no {path}.")
     if any("::" in argument for argument in config.args):
         return
     if hasattr(config, "workerinput"):

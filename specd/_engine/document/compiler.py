@@ -210,7 +210,8 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         )
         if is_idempotent(operation.function) and self.service.idempotency is None:
             raise DocumentError(
-                f"{place}: the handler is idempotent, and the service has no table of keys",
+                f"{place}: the handler is idempotent, and the service has no table of keys; add one"
+                " to its models: `class IdempotencyKey(IdempotencyKeyColumns, Base)`",
                 spot=spot_of(operation.function),
             )
         if isinstance(operation.function, _Absent):

@@ -39,7 +39,8 @@ def _or_none(kind: str) -> str:
 
 
 def spot_of(function: Callable[..., Any]) -> SourceLocation | None:
-    """Return where a function is defined; None if Python does not know."""
+    """Return where a function is defined, below its decorators. None if Python does not know."""
+    function = inspect.unwrap(function)
     try:
         file = inspect.getsourcefile(function)
         lines, first = inspect.getsourcelines(function)
