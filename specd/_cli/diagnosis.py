@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import import_module
 from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, make_url, text
@@ -22,7 +23,6 @@ from specd._cli.output import database_message
 from specd._db.database import Database
 from specd._db.errors import DatabaseUnavailable
 from specd._db.revisions import is_usable
-from specd._limits.wiring import open_limit_store
 from specd._settings import Settings, SettingsError, is_loopback, variable
 
 ABSENT = re.compile(r"does not exist|authentication failed")
@@ -144,7 +144,9 @@ def diagnose_limits(settings: Settings) -> Iterator[Finding]:
     """Check the store of limits, if there is one: what it answers, and that passwords are safe."""
     name, url = "limits", urlsplit(settings.limits_url)
     try:
-        store = open_limit_store(settings, "doctor", bytes, timeout_s=SLOW_S)
+        # imports the engine, which most commands do not need
+        wiring = import_module("specd._limits.wiring")
+        store = wiring.open_limit_store(settings, "doctor", bytes, timeout_s=SLOW_S)
     except SettingsError as error:
         yield Finding(name, "broken", str(error))
         return
