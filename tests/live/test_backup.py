@@ -306,6 +306,7 @@ class Machine:
             "docs/deploy": str(ROOT / "docs" / "deploy"),
             "/usr/local/lib/specd": str(folder / "programs"),
             "/opt/specd/.venv/bin/specd": str(folder / "specd"),
+            "SPECD_PROJECT=/opt/specd": f"SPECD_PROJECT={ROOT}",
             "/etc/specd.env": str(self.settings),
             "/backup/specd": str(backups),
             "/var/lib/specd": str(folder / "lib"),

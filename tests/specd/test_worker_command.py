@@ -51,18 +51,7 @@ from specd.db import Policy, older_than
 
 retention = Policy(rules=(older_than(Cart.at, "carts", days=1),), permanent={})
 """,
-    "shop/migrations/env.py": """
-from alembic import context
-from shop.models import Base
-
-context.configure(
-    connection=context.config.attributes["connection"], target_metadata=Base.metadata
-)
-context.config.attributes["models"] = Base.metadata
-with context.begin_transaction():
-    context.run_migrations()
-""",
-    "shop/migrations/versions/0001_cart.py": """
+    "shop/migrations/0001_cart.py": """
 import sqlalchemy as sa
 from alembic import op
 

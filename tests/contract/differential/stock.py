@@ -40,7 +40,7 @@ def make_context(service: Service, request: Any, operation: Any) -> Context:
     headers: dict[bytes, bytes] = {}
     for name, value in request._starlette_request.headers.raw:
         headers[name] = headers[name] + b", " + value if name in headers else value
-    return Context(
+    ctx: Context = Context(
         operation=operation,
         headers=headers,
         client="",
@@ -49,6 +49,8 @@ def make_context(service: Service, request: Any, operation: Any) -> Context:
         settings=service.settings,
         adapters=service.adapters,
     )
+    ctx.idempotency = service.idempotency
+    return ctx
 
 
 class Unit:

@@ -14,10 +14,9 @@ from models.chat.identity.passwords import (
     LENGTH_MIN,
     is_strong,
 )
+from tests.support.chat.hashing import SERVED
 from tests.support.cpu import cpu_at_most
 
-SERVED = passwords._hasher
-"""At import, before the suite replaces it."""
 STRONG = "vH3!kq9#"
 LONG = "correct horse battery staple, the 4th of " + "7qZ!" * 20
 

@@ -8,6 +8,8 @@ from argon2 import PasswordHasher
 
 from models.chat.identity import passwords
 
+SERVED = passwords._hasher
+"""The hasher that the service uses, before the suite replaces it."""
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
