@@ -90,7 +90,8 @@ def load_cached(path: Path) -> Loaded:
     with suppress(OSError, ValueError, KeyError, TypeError):
         head, rest = place.read_bytes().split(b"\n", 1)
         facts = json.loads(head)
-        files = tuple(Path(name) for name in facts["files"])
+        folder = path.resolve().parent
+        files = tuple(Path(os.path.normpath(folder / name)) for name in facts["files"])
         if facts["digest"] == _digest(files):
             size = facts["size"]
             return Loaded(json.loads(rest[size:]), rest[:size], files)
@@ -109,7 +110,8 @@ def _write_cache(place: Path, path: Path, loaded: Loaded) -> None:
     """Write the file whole or not at all, because several processes may start at once. Whoever may
     read the document may read its cache.
     """
-    files = [str(file) for file in loaded.files]
+    # A copy of the folder, with its cache, is read by its own files.
+    files = [os.path.relpath(file, path.resolve().parent) for file in loaded.files]
     head = {"digest": _digest(loaded.files), "files": files, "size": len(loaded.text)}
     unfinished = place.with_name(f"{place.name}.{os.getpid()}")
     with suppress(OSError):

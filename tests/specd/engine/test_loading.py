@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Callable
@@ -257,6 +258,16 @@ class TestCache:
         assert self.parsed == ["own.yaml", "other.yaml"]
         assert first == second
         assert first.content is not second.content
+
+    def test_a_copied_folder_is_read_by_its_own_files(self, write: Write, tmp_path: Path) -> None:
+        path = write()
+        load_cached(path)
+        shutil.copytree(path.parent, tmp_path / "copy" / "there")
+        copied = tmp_path / "copy" / "there" / path.name
+        assert load_cached(copied).files[0] == copied.resolve()
+        assert self.parsed == ["own.yaml", "other.yaml"]
+        copied.write_text(copied.read_text().replace("/a:", "/b:"))
+        assert [*load_cached(copied).content["paths"]] == ["/b"]
 
     @pytest.mark.parametrize("name", ["own.yaml", "other.yaml"])
     def test_a_changed_file_is_parsed_again(self, write: Write, name: str) -> None:
