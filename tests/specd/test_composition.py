@@ -135,6 +135,7 @@ class TestRoot:
         below = things.root / things.name
         assert find_root_above(below) == things.root
         monkeypatch.delitem(sys.modules, "wsgi")
+        monkeypatch.delenv("SPECD_PROJECT", raising=False)
         monkeypatch.chdir(below)
         assert find_root() == things.root
 
