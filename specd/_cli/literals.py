@@ -23,11 +23,13 @@ _PLAIN = {
 
 
 def literal(value: Any) -> str:
-    """Return a value of JSON as Python has it, on one line."""
+    """Return a value of JSON, or a tuple of several, as Python has it, on one line."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(literal, value))})"
     if value is None or isinstance(value, bool | int):
         return repr(value)
     if isinstance(value, float):

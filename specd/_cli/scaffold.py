@@ -5,7 +5,6 @@ What is the same for every service stands in `specd/_cli/templates`.
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Any
-from urllib.parse import quote, urlencode
 
+from specd._cli import sent_values
 from specd._cli.literals import WIDTH, docstring, literal
 from specd._engine.document.kinds import kinds_of
-from specd._engine.document.media import FORMS, MULTIPART, URLENCODED, is_json
+from specd._engine.document.media import FORMS, JSON, MULTIPART, URLENCODED, is_json
 from specd._engine.document.operation import Operation
 from specd._engine.document.schemas import Schemas
 from specd._engine.document.signatures import arguments_of
@@ -186,30 +185,36 @@ class Described:
 
     def _call(self, client: str, *, has_body: bool = True) -> str:
         """Return the source of a request to the operation with the examples of the document."""
-        query = []
+        query, cookies = [], []
         headers = {}
         path = self.path
         for parameter in self.parameters:
             value = _example_of(parameter, self.values)
             where, name = parameter["in"], parameter["name"]
             if where == "path":
-                path = path.replace("{" + name + "}", quote(_text(value), safe=""))
-            elif value is not None and where == "query" and "content" not in parameter:
-                query += [
-                    (name, _text(each)) for each in (value if isinstance(value, list) else [value])
-                ]
+                path = path.replace("{" + name + "}", sent_values.in_path(parameter, value))
+            elif value is not None and where in ("query", "querystring"):
+                query.append(sent_values.in_query(parameter, value))
             elif value is not None and where == "header" and parameter.get("required"):
-                headers[name] = _text(value)
-        target = path + (f"?{urlencode(query)}" if query else "")
+                headers[name] = sent_values.in_header(parameter, value)
+            elif value is not None and where == "cookie" and parameter.get("required"):
+                cookies.append(sent_values.in_cookie(parameter, value))
+        if cookies:
+            headers["Cookie"] = "; ".join(cookies)
+        target = path + (f"?{'&'.join(query)}" if query else "")
         arguments: dict[str, Any] = {}
         for media_type, media in self.content.items() if has_body else ():
             value = _example_of(media, self.values)
             if is_json(media_type):
                 arguments["json"] = value
+                if media_type != JSON:
+                    headers["Content-Type"] = media_type
             elif media_type == URLENCODED:
-                arguments["data"] = value
-            elif media_type != MULTIPART:
-                arguments["content"] = value if isinstance(value, str) else _text(value)
+                arguments["data"] = sent_values.fields_of(value)
+            elif media_type == MULTIPART:
+                arguments["files"] = self._parts(media, value)
+            else:
+                arguments["content"] = sent_values.text_of(value)
                 headers["Content-Type"] = media_type
             break
         if headers:
@@ -220,6 +225,24 @@ class Described:
             return _call(f"response = {client}.{method}", {"": target, **arguments})
         call = {"": self.operation.method, " ": target, **arguments}
         return _call(f"response = {client}.request", call)
+
+    def _parts(self, media: Mapping[str, Any], value: Mapping[str, Any]) -> list[Any]:
+        """Return the parts of a multipart form as httpx takes them. A part without a file has no
+        file name, and JSON has its media type.
+        """
+        properties = self.schemas.resolve(media.get("schema", {})).get("properties", {})
+        found: list[Any] = []
+        for name, part in value.items():
+            schema = self.schemas.resolve(properties.get(name, {}))
+            items = self.schemas.resolve(schema.get("items", {}))
+            for each in part if isinstance(part, list) else [part]:
+                if "binary" in (schema.get("format"), items.get("format")):
+                    found.append((name, (name, sent_values.text_of(each))))
+                elif isinstance(each, dict):
+                    found.append((name, (None, sent_values.text_of(each), JSON)))
+                else:
+                    found.append((name, (None, sent_values.text_of(each))))
+        return found
 
 
 def _test(name: str, fixture: str, call: str, condition: str) -> str:
@@ -366,10 +389,6 @@ def _example_of(node: Mapping[str, Any], values: Values) -> Any:
         return values.example(_schema_of(node))
     except Impossible:
         return None
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> str:
