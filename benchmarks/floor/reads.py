@@ -42,8 +42,8 @@ async def _measure(
     """
     watched = compose(settings)
     assert watched.database is not None
-    with watched.database.reading() as connection:
-        statements = record(connection.engine)
+    with watched.database.reading_unit() as unit:
+        statements = record(unit.connection.engine)
     observed = Connection(build_app([watched]), Protocol)
     app = build_app([compose(settings)])
     if arguments.lines:

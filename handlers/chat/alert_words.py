@@ -9,7 +9,7 @@ from specd import Response
 
 def list_alert_words(ctx: Context) -> Response:
     """Get your alert words."""
-    return envelope.success(ctx, alert_words=words.find_alert_words(ctx.session, ctx.actor))
+    return envelope.success(ctx, alert_words=words.find_alert_words(ctx.connection, ctx.actor))
 
 
 def add_alert_words(ctx: Context, *, alert_words: list[str]) -> Response:

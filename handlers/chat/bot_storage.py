@@ -9,7 +9,9 @@ from specd import Response
 
 def get_bot_storage(ctx: Context, *, keys: list[str] | None = None) -> Response:
     """Get what your bot has stored."""
-    return envelope.success(ctx, storage=stored.access_values(ctx.session, ctx.actor, keys or ()))
+    return envelope.success(
+        ctx, storage=stored.access_values(ctx.connection, ctx.actor, keys or ())
+    )
 
 
 def update_bot_storage(ctx: Context, *, storage: dict[str, str]) -> Response:

@@ -17,7 +17,7 @@ from specd import Response
 def list_bots(ctx: Context) -> Response:
     """Get your bots."""
     adapters = ctx.adapters
-    own_bots = bots.find_own_bots(ctx.session, adapters.keys, adapters.vault, ctx.actor)
+    own_bots = bots.find_own_bots(ctx.connection, adapters.keys, adapters.vault, ctx.actor)
     return envelope.success(ctx, bots=own_bots)
 
 

@@ -73,10 +73,12 @@ def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Resp
 def _send_to_vendor(ctx: Context, text: str) -> Response:
     """Return the vendor's address for the user of a link, with the cookie of the browser."""
     vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
-    realm = access_realm(ctx.session, host_of(ctx))
+    realm = access_realm(ctx.connection, host_of(ctx))
     if not vendor.is_configured:
         raise VendorNotConfigured()
-    found = find_link(ctx.session, vault, text, purpose=calls.LINK, realm_id=realm.id, now=ctx.now)
+    found = find_link(
+        ctx.connection, vault, text, purpose=calls.LINK, realm_id=realm.id, now=ctx.now
+    )
     if found is None:
         raise InvalidVendorSession()
     link, actor = found
@@ -145,7 +147,7 @@ async def complete_vendor_authorization(
 
 def get_vendor_token_state(ctx: Context) -> Response:
     """Get whether you have authorized video calls."""
-    return envelope.success(ctx, has_vendor_token=calls.has_token(ctx.session, ctx.actor.id))
+    return envelope.success(ctx, has_vendor_token=calls.has_token(ctx.connection, ctx.actor.id))
 
 
 async def revoke_vendor_token(ctx: Context) -> Response:

@@ -12,14 +12,14 @@ from specd import Response, before_transaction
 def list_channel_folders(ctx: Context, *, include_archived: bool = False) -> Response:
     """List the channel folders."""
     folders = channel_folders.find_folders(
-        ctx.session, ctx.actor, include_archived=include_archived
+        ctx.connection, ctx.actor, include_archived=include_archived
     )
     return envelope.success(ctx, channel_folders=folders)
 
 
 def _prepare(ctx: Context, *, description: str | None = None) -> str:
     text = description or ""
-    return render_texts(ctx.session, ctx.actor, [text])[text]
+    return render_texts(ctx.connection, ctx.actor, [text])[text]
 
 
 @before_transaction(_prepare)

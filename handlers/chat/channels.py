@@ -26,10 +26,10 @@ def list_channels(ctx: Context, *, include_default: bool = False, **query: bool)
 
     `query`: the fields of `ChannelQuery`.
     """
-    visible = channels.find_channels(ctx.session, ctx.actor, ChannelQuery(**query))
+    visible = channels.find_channels(ctx.connection, ctx.actor, ChannelQuery(**query))
     described = _describe(ctx, visible)
     if include_default:
-        defaults = channels.find_default_channel_ids(ctx.session, ctx.actor.realm_id)
+        defaults = channels.find_default_channel_ids(ctx.connection, ctx.actor.realm_id)
         for channel_id, channel in described.items():
             channel["is_default"] = channel_id in defaults
     return envelope.success(ctx, streams=list(described.values()))
@@ -37,29 +37,29 @@ def list_channels(ctx: Context, *, include_default: bool = False, **query: bool)
 
 def get_channel(ctx: Context, *, stream_id: int) -> Response:
     """Get a channel."""
-    channel = access_channel(ctx.session, ctx.actor, stream_id, content=False)
+    channel = access_channel(ctx.connection, ctx.actor, stream_id, content=False)
     return envelope.success(ctx, stream=_describe(ctx, [channel])[channel.id])
 
 
 def _describe(ctx: Context, views: Sequence[ChannelView]) -> dict[int, dict[str, Any]]:
     return channels.describe_channels(
-        ctx.session,
+        ctx.connection,
         ctx.actor.realm,
         views,
         now=ctx.now,
-        visible_ids=find_visible_user_ids(ctx.session, ctx.actor),
+        visible_ids=find_visible_user_ids(ctx.connection, ctx.actor),
     )
 
 
 def list_channel_subscribers(ctx: Context, *, stream_id: int) -> Response:
     """List the subscribers of a channel."""
-    user_ids = subscriptions.find_visible_subscriber_ids(ctx.session, ctx.actor, stream_id)
+    user_ids = subscriptions.find_visible_subscriber_ids(ctx.connection, ctx.actor, stream_id)
     return envelope.success(ctx, subscribers=user_ids)
 
 
 def get_channel_id(ctx: Context, *, stream: str) -> Response:
     """Get a channel's id by its name."""
-    channel = access_channel_by_name(ctx.session, ctx.actor, stream, content=False)
+    channel = access_channel_by_name(ctx.connection, ctx.actor, stream, content=False)
     return envelope.success(ctx, stream_id=channel.id)
 
 
@@ -69,13 +69,13 @@ def get_channel_email(ctx: Context, *, stream_id: int, sender_id: int | None = N
     if not domain:
         raise MailNotReceived()
     keys = ctx.adapters.keys
-    address = make_address(ctx.session, keys, ctx.actor, stream_id, sender_id, domain=domain)
+    address = make_address(ctx.connection, keys, ctx.actor, stream_id, sender_id, domain=domain)
     return envelope.success(ctx, email=address)
 
 
 def _prepare(ctx: Context, *, description: str | None = None) -> str:
     text = one_line(description or "")
-    return render_texts(ctx.session, ctx.actor, [text])[text]
+    return render_texts(ctx.connection, ctx.actor, [text])[text]
 
 
 @before_transaction(_prepare)
@@ -116,7 +116,7 @@ def update_channel(ctx: Context, html: str, *, stream_id: int, **sent: Any) -> R
 
 
 def _prepare_new(ctx: Context, *, description: str) -> dict[str, str]:
-    return render_texts(ctx.session, ctx.actor, [one_line(description)])
+    return render_texts(ctx.connection, ctx.actor, [one_line(description)])
 
 
 @before_transaction(_prepare_new)

@@ -20,7 +20,7 @@ from specd import File, Response
 
 def list_custom_emoji(ctx: Context) -> Response:
     """List the custom emoji."""
-    db, actor = ctx.session, ctx.actor
+    db, actor = ctx.connection, ctx.actor
     visible_ids = find_visible_user_ids(db, actor)
     return envelope.success(
         ctx, emoji=find_custom_emoji(db, actor.realm_id, visible_ids=visible_ids)

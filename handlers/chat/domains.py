@@ -9,7 +9,7 @@ from specd import Response
 
 def list_domains(ctx: Context) -> Response:
     """List the email domains."""
-    domains = realm_domains.find_domains(ctx.session, ctx.actor.realm_id)
+    domains = realm_domains.find_domains(ctx.connection, ctx.actor.realm_id)
     return envelope.success(ctx, domains=domains)
 
 

@@ -12,8 +12,8 @@ from specd import Response
 
 def list_drafts(ctx: Context) -> Response:
     """Get your drafts."""
-    stored.require_synchronization(ctx.session, ctx.actor)
-    drafts = stored.find_drafts(ctx.session, ctx.actor)
+    stored.require_synchronization(ctx.connection, ctx.actor)
+    drafts = stored.find_drafts(ctx.connection, ctx.actor)
     return envelope.success(ctx, count=len(drafts), drafts=drafts)
 
 

@@ -164,7 +164,7 @@ class _Begun:
 
 
 def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
-    reader, actor = ctx.session, ctx.actor
+    reader, actor = ctx.connection, ctx.actor
     queue, head = queues.access_queue(reader, actor, queue_id, now=ctx.now)
     position = queues.check_position(queue, last_event_id, head)
     viewer = Viewer(actor, queue, find_visible_user_ids(reader, actor))

@@ -25,7 +25,7 @@ def create_export(ctx: Context, *, export_type: str = PUBLIC) -> Response:
 def list_exports(ctx: Context) -> Response:
     """List the exports of the organization's data."""
     records = exports.find_exports(
-        ctx.session,
+        ctx.connection,
         ctx.actor.realm_id,
         base=realm_url(ctx),
         links_for=(ctx.adapters.vault, ctx.actor),
@@ -36,7 +36,7 @@ def list_exports(ctx: Context) -> Response:
 
 def list_export_consents(ctx: Context) -> Response:
     """List consents to the export of private data."""
-    consents = exports.find_consents(ctx.session, ctx.actor.realm_id)
+    consents = exports.find_consents(ctx.connection, ctx.actor.realm_id)
     return envelope.success(ctx, export_consents=consents)
 
 

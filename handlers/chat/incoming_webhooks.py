@@ -35,7 +35,7 @@ def _payload_of(ctx: Context, body: dict[str, Json]) -> dict[str, Json]:
 
 def _prepare_json(ctx: Context, *, api_key: str, body: dict[str, Json]) -> PreparedText:
     actor = authenticate_webhook(ctx, api_key)
-    return prepare_text(ctx.session, actor, write_json(_payload_of(ctx, body)))
+    return prepare_text(ctx.connection, actor, write_json(_payload_of(ctx, body)))
 
 
 @before_transaction(_prepare_json)
@@ -95,7 +95,9 @@ def _prepare_posts(
         product, _payload_of(ctx, body), asked, only=only_events, exclude=exclude_events
     )
     limits.count_messages(ctx, actor, len(posts))
-    return [(post.topic, prepare_text(ctx.session, actor, post.content, NAMES)) for post in posts]
+    return [
+        (post.topic, prepare_text(ctx.connection, actor, post.content, NAMES)) for post in posts
+    ]
 
 
 @before_transaction(_prepare_posts)

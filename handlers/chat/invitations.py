@@ -57,7 +57,7 @@ def list_invitations(ctx: Context) -> Response:
     require_role(ctx.actor, "human")
     post = _post(ctx)
     invitations = records.find_invitations(
-        ctx.session, post.vault, ctx.actor, base_url=post.base_url, now=ctx.now
+        ctx.connection, post.vault, ctx.actor, base_url=post.base_url, now=ctx.now
     )
     return envelope.success(ctx, invites=invitations)
 
@@ -172,8 +172,8 @@ def resend_invitation(ctx: Context, *, invite_id: int) -> Response:
 
 def get_invitation(ctx: Context, *, token: str) -> Response:
     """Show an invitation."""
-    realm = access_realm(ctx.session, host_of(ctx))
-    offer = joining.access_offer(ctx.session, realm, token, now=ctx.now)
+    realm = access_realm(ctx.connection, host_of(ctx))
+    offer = joining.access_offer(ctx.connection, realm, token, now=ctx.now)
     if envelope.wants_page(ctx):
         return _form(realm, offer)
     return envelope.success(ctx, realm_name=realm.name, email=offer.email)

@@ -14,7 +14,7 @@ from specd import Response, before_transaction
 
 def list_linkifiers(ctx: Context) -> Response:
     """List the linkifiers."""
-    records = linkifiers.list_linkifiers(ctx.session, ctx.actor.realm_id)
+    records = linkifiers.list_linkifiers(ctx.connection, ctx.actor.realm_id)
     return envelope.success(ctx, linkifiers=records)
 
 

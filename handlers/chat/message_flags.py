@@ -28,9 +28,9 @@ def _find(
     at = parse_anchor(anchor)
     num_before, num_after = clamp_counts(num_before, num_after)
     return find_range(
-        ctx.session,
+        ctx.connection,
         ctx.actor,
-        build_narrow(ctx.session, ctx.actor, narrow),
+        build_narrow(ctx.connection, ctx.actor, narrow),
         anchor=at,
         include_anchor=include_anchor,
         num_before=num_before,

@@ -30,7 +30,7 @@ DIRECT_TYPES = frozenset(("direct", "private"))
 
 
 def _prepare_message(ctx: Context, *, content: str) -> PreparedText:
-    return prepare_text(ctx.session, ctx.actor, content)
+    return prepare_text(ctx.connection, ctx.actor, content)
 
 
 def _sent_message(
@@ -115,7 +115,7 @@ def list_messages(
 ) -> Response:
     """Get messages."""
     options = ViewOptions(apply_markdown, client_extavatar, allow_empty_topic_name)
-    db, actor = ctx.session, ctx.actor
+    db, actor = ctx.connection, ctx.actor
     if message_ids is not None:
         readable_ids = find_readable(db, actor, message_ids)
         messages = message_view.find_messages(db, actor, readable_ids, options)
@@ -156,14 +156,14 @@ def get_message(
     allow_empty_topic_name: bool = False,
 ) -> Response:
     """Get a message."""
-    seen = access_message(ctx.session, ctx.actor, message_id)
+    seen = access_message(ctx.connection, ctx.actor, message_id)
     options = ViewOptions(apply_markdown, False, allow_empty_topic_name)
-    (message,) = message_view.find_messages(ctx.session, ctx.actor, [seen.id], options)
+    (message,) = message_view.find_messages(ctx.connection, ctx.actor, [seen.id], options)
     return envelope.success(ctx, message=message, raw_content=seen.content)
 
 
 def _prepare_edit(ctx: Context, *, content: str | None = None) -> PreparedText | None:
-    return None if content is None else editing.prepare_edit(ctx.session, ctx.actor, content)
+    return None if content is None else editing.prepare_edit(ctx.connection, ctx.actor, content)
 
 
 @before_transaction(_prepare_edit)
@@ -211,7 +211,7 @@ def list_message_history(
 ) -> Response:
     """Get a message's edit history."""
     history = message_history.find_history(
-        ctx.session, ctx.actor, message_id, allow_empty_topic_name=allow_empty_topic_name
+        ctx.connection, ctx.actor, message_id, allow_empty_topic_name=allow_empty_topic_name
     )
     return envelope.success(ctx, message_history=history)
 
@@ -219,7 +219,7 @@ def list_message_history(
 def list_read_receipts(ctx: Context, *, message_id: int) -> Response:
     """Get a message's read receipts."""
     return envelope.success(
-        ctx, user_ids=receipts.find_reader_ids(ctx.session, ctx.actor, message_id)
+        ctx, user_ids=receipts.find_reader_ids(ctx.connection, ctx.actor, message_id)
     )
 
 
@@ -229,7 +229,7 @@ def check_messages_match_narrow(
 ) -> Response:
     """Check whether messages match a narrow."""
     options = ViewOptions(allow_empty_topic_name=allow_empty_topic_name)
-    matches = find_matches(ctx.session, ctx.actor, msg_ids, narrow, options)
+    matches = find_matches(ctx.connection, ctx.actor, msg_ids, narrow, options)
     return envelope.success(ctx, messages={str(id_): match for id_, match in matches.items()})
 
 
@@ -251,5 +251,5 @@ def report_message(
 @read_only
 def render_text(ctx: Context, *, content: str) -> Response:
     """Render a text as a message."""
-    text = prepare_text(ctx.session, ctx.actor, content)
+    text = prepare_text(ctx.connection, ctx.actor, content)
     return envelope.success(ctx, rendered=text.rendered.html)

@@ -45,7 +45,7 @@ def remove_client_device(ctx: Context, *, device_id: int) -> Response:
 
 def list_own_devices(ctx: Context) -> Response:
     """List your devices."""
-    return envelope.success(ctx, devices=devices.find_devices(ctx.session, ctx.actor.id))
+    return envelope.success(ctx, devices=devices.find_devices(ctx.connection, ctx.actor.id))
 
 
 async def register_push_device(

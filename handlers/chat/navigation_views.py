@@ -9,7 +9,7 @@ from specd import Response
 
 def list_navigation_views(ctx: Context) -> Response:
     """Get your navigation views."""
-    views = navigation_views.find_navigation_views(ctx.session, ctx.actor)
+    views = navigation_views.find_navigation_views(ctx.connection, ctx.actor)
     return envelope.success(ctx, navigation_views=views)
 
 

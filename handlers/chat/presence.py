@@ -15,7 +15,7 @@ def _prepare(
     ctx: Context, *, status: Status, ping_only: bool, **query: Any
 ) -> dict[str, Any] | None:
     """Return the answer, or None where the report has to be written first."""
-    db, actor = ctx.session, ctx.actor
+    db, actor = ctx.connection, ctx.actor
     if reports.is_news(actor, reports.find_last_reports(db, actor), status, ctx.now):
         return None
     return {} if ping_only else _find(ctx, db, **query)
@@ -59,12 +59,12 @@ async def update_own_presence(
 
 def get_user_presence(ctx: Context, *, user_id_or_email: str) -> Response:
     """Get a user's presence."""
-    presence = presences.access_presence(ctx.session, ctx.actor, user_id_or_email, now=ctx.now)
+    presence = presences.access_presence(ctx.connection, ctx.actor, user_id_or_email, now=ctx.now)
     return envelope.success(ctx, presence=presence)
 
 
 def get_realm_presence(ctx: Context) -> Response:
     """Get the presence of all users."""
-    answer = presences.find_presences(ctx.session, ctx.actor, is_slim=False, now=ctx.now)
+    answer = presences.find_presences(ctx.connection, ctx.actor, is_slim=False, now=ctx.now)
     del answer["presence_last_update_id"]
     return envelope.success(ctx, answer)

@@ -12,7 +12,7 @@ from specd import Response
 
 def list_profile_fields(ctx: Context) -> Response:
     """List the custom profile fields."""
-    fields = profile_fields.find_profile_fields(ctx.session, ctx.actor.realm_id)
+    fields = profile_fields.find_profile_fields(ctx.connection, ctx.actor.realm_id)
     return envelope.success(ctx, custom_fields=fields)
 
 

@@ -30,7 +30,7 @@ def update_user_defaults(ctx: Context, **settings: Any) -> Response:
 
 
 def _prepare_welcome(ctx: Context, *, welcome_message_custom_text: str) -> PreparedText:
-    return prepare_welcome_text(ctx.session, ctx.actor, welcome_message_custom_text)
+    return prepare_welcome_text(ctx.connection, ctx.actor, welcome_message_custom_text)
 
 
 @before_transaction(_prepare_welcome)

@@ -10,11 +10,11 @@ from specd import Response, before_transaction
 
 def list_reminders(ctx: Context) -> Response:
     """Get your reminders."""
-    return envelope.success(ctx, reminders=reminders.find_reminders(ctx.session, ctx.actor))
+    return envelope.success(ctx, reminders=reminders.find_reminders(ctx.connection, ctx.actor))
 
 
 def _prepare_new(ctx: Context, *, message_id: int, note: str | None = None) -> PreparedText | None:
-    return reminders.prepare_new(ctx.session, ctx.actor, message_id=message_id, note=note)
+    return reminders.prepare_new(ctx.connection, ctx.actor, message_id=message_id, note=note)
 
 
 @before_transaction(_prepare_new)

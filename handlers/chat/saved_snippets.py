@@ -14,7 +14,7 @@ from specd import Response
 
 def list_saved_snippets(ctx: Context) -> Response:
     """Get your saved snippets."""
-    snippets = saved_snippets.find_saved_snippets(ctx.session, ctx.actor)
+    snippets = saved_snippets.find_saved_snippets(ctx.connection, ctx.actor)
     return envelope.success(ctx, saved_snippets=snippets)
 
 

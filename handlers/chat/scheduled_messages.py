@@ -23,12 +23,12 @@ KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHAN
 
 def list_scheduled_messages(ctx: Context) -> Response:
     """Get your scheduled messages."""
-    messages = scheduled_messages.find_scheduled_messages(ctx.session, ctx.actor)
+    messages = scheduled_messages.find_scheduled_messages(ctx.connection, ctx.actor)
     return envelope.success(ctx, scheduled_messages=messages)
 
 
 def _prepare_new(ctx: Context, *, content: str) -> PreparedText:
-    return prepare_text(ctx.session, ctx.actor, content)
+    return prepare_text(ctx.connection, ctx.actor, content)
 
 
 def _sent_message(
@@ -87,7 +87,7 @@ def _prepare_edit(
     ctx: Context, *, scheduled_message_id: int, content: str | None = None
 ) -> PreparedText | None:
     return scheduled_messages.prepare_edit(
-        ctx.session, ctx.actor, scheduled_message_id, content=content
+        ctx.connection, ctx.actor, scheduled_message_id, content=content
     )
 
 

@@ -27,7 +27,7 @@ ABSENT_METHODS = (
 
 def get_server_settings(ctx: Context) -> Response:
     """Get public information about the server."""
-    realm = access_realm(ctx.session, host_of(ctx))
+    realm = access_realm(ctx.connection, host_of(ctx))
     url = realm_url(ctx)
     return envelope.success(
         ctx,

@@ -26,7 +26,7 @@ DONE = "<p>Your email address is {} from now on. You can close this window.</p>"
 
 def get_settings(ctx: Context) -> Response:
     """Get your settings."""
-    settings = user_settings.find_settings(ctx.session, ctx.actor.id)
+    settings = user_settings.find_settings(ctx.connection, ctx.actor.id)
     return envelope.success(ctx, settings=describe_settings(settings))
 
 
@@ -112,8 +112,8 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
 
 def get_email_confirmation(ctx: Context, *, token: str) -> Response:
     """Show the change that a mailed link would make."""
-    realm = access_realm(ctx.session, host_of(ctx))
-    change = email_changes.access_change(ctx.session, realm, token, now=ctx.now)
+    realm = access_realm(ctx.connection, host_of(ctx))
+    change = email_changes.access_change(ctx.connection, realm, token, now=ctx.now)
     return _answer(ctx, change.new_email, ASK)
 
 

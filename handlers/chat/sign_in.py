@@ -126,7 +126,7 @@ def begin_session(ctx: Context) -> Response:
 def list_own_sessions(ctx: Context) -> Response:
     """List the browsers in which you stay signed in."""
     token = find_cookie(ctx, SESSION)
-    sessions = browser_sessions.find_sessions(ctx.session, ctx.actor, token, now=ctx.now)
+    sessions = browser_sessions.find_sessions(ctx.connection, ctx.actor, token, now=ctx.now)
     return envelope.success(ctx, sessions=sessions)
 
 

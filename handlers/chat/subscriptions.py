@@ -24,7 +24,7 @@ def list_subscriptions(
 ) -> Response:
     """List the channels you are subscribed to."""
     records = subscriptions.find_subscriptions(
-        ctx.session,
+        ctx.connection,
         ctx.actor,
         include_subscribers=include_subscribers != "false",
         include_archived=include_archived_channels,
@@ -35,7 +35,7 @@ def list_subscriptions(
 
 def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]]) -> dict[str, str]:
     descriptions = (one_line(item.get("description", "")) for item in subscriptions)
-    return render_texts(ctx.session, ctx.actor, descriptions)
+    return render_texts(ctx.connection, ctx.actor, descriptions)
 
 
 @before_transaction(_prepare)
@@ -174,6 +174,6 @@ def update_subscription_setting(
 def get_subscription_status(ctx: Context, *, user_id: int, stream_id: int) -> Response:
     """Get whether a user is subscribed to a channel."""
     is_subscribed = subscriptions.is_subscribed(
-        ctx.session, ctx.actor, user_id=user_id, channel_id=stream_id
+        ctx.connection, ctx.actor, user_id=user_id, channel_id=stream_id
     )
     return envelope.success(ctx, is_subscribed=is_subscribed)

@@ -43,7 +43,7 @@ def _set_policy(ctx: Context, channel_id: int, topic: str, policy: VisibilityPol
 
 def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool = False) -> Response:
     """List your visibility policies for topics."""
-    rows = user_topics.find_visible_policies(ctx.session, ctx.actor)
+    rows = user_topics.find_visible_policies(ctx.connection, ctx.actor)
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
     policies = [user_topics.describe_policy(row, row.topic or empty) for row in rows]
     return envelope.success(ctx, user_topics=policies)
@@ -52,7 +52,7 @@ def list_user_topics(ctx: Context, *, allow_empty_topic_name: bool = False) -> R
 def list_topics(ctx: Context, *, stream_id: int, allow_empty_topic_name: bool = False) -> Response:
     """List the topics of a channel."""
     empty = "" if allow_empty_topic_name else ctx.actor.realm.empty_topic_display_name
-    array = topics.encode_topics(ctx.session, ctx.actor, stream_id, empty_name=empty)
+    array = topics.encode_topics(ctx.connection, ctx.actor, stream_id, empty_name=empty)
     return envelope.success(ctx, topics=orjson.Fragment(array))
 
 

@@ -53,7 +53,7 @@ async def upload_file(ctx: Context, *, file: File) -> Response:
 
 def get_temporary_url(ctx: Context, *, realm_id_str: str, filename: str) -> Response:
     """Get a temporary address of a file."""
-    row = access.access_upload(ctx.session, ctx.actor, realm_id_str, filename)
+    row = access.access_upload(ctx.connection, ctx.actor, realm_id_str, filename)
     url = access.make_temporary_path(ctx.adapters.vault, ctx.actor, row, now=ctx.now)
     return envelope.success(ctx, url=url)
 
@@ -62,8 +62,8 @@ def list_attachments(ctx: Context) -> Response:
     """Get your uploaded files."""
     return envelope.success(
         ctx,
-        attachments=attachments.find_attachments(ctx.session, ctx.actor),
-        upload_space_used=attachments.find_space_used(ctx.session, ctx.actor.realm_id),
+        attachments=attachments.find_attachments(ctx.connection, ctx.actor),
+        upload_space_used=attachments.find_space_used(ctx.connection, ctx.actor.realm_id),
     )
 
 

@@ -18,10 +18,10 @@ from specd import Response
 def list_user_groups(ctx: Context, *, include_deactivated_groups: bool = False) -> Response:
     """List the user groups."""
     records = groups.find_groups(
-        ctx.session,
+        ctx.connection,
         ctx.actor.realm_id,
         include_deactivated=include_deactivated_groups,
-        visible_ids=find_visible_user_ids(ctx.session, ctx.actor),
+        visible_ids=find_visible_user_ids(ctx.connection, ctx.actor),
     )
     return envelope.success(ctx, user_groups=records)
 
@@ -79,7 +79,7 @@ def list_user_group_members(
 ) -> Response:
     """List the members of a user group."""
     user_ids = members.access_members(
-        ctx.session, ctx.actor, user_group_id, direct_only=direct_member_only
+        ctx.connection, ctx.actor, user_group_id, direct_only=direct_member_only
     )
     return envelope.success(ctx, members=user_ids)
 
@@ -108,7 +108,7 @@ def get_user_group_membership(
 ) -> Response:
     """Ask whether a user is in a user group."""
     is_member = members.access_membership(
-        ctx.session, ctx.actor, user_group_id, user_id, direct_only=direct_member_only
+        ctx.connection, ctx.actor, user_group_id, user_id, direct_only=direct_member_only
     )
     return envelope.success(ctx, is_user_group_member=is_member)
 
@@ -118,7 +118,7 @@ def list_user_group_subgroups(
 ) -> Response:
     """List the subgroups of a user group."""
     group_ids = subgroups.access_subgroups(
-        ctx.session, ctx.actor, user_group_id, direct_only=direct_subgroup_only
+        ctx.connection, ctx.actor, user_group_id, direct_only=direct_subgroup_only
     )
     return envelope.success(ctx, subgroups=group_ids)
 

@@ -35,8 +35,8 @@ from specd import File, Response, before_transaction, idempotent
 def get_own_user(ctx: Context) -> Response:
     """Get your own user."""
     actor = ctx.actor
-    visible_ids = find_visible_user_ids(ctx.session, actor)
-    profile, newest = profiles.find_own(ctx.session, actor.id, visible_ids=visible_ids)
+    visible_ids = find_visible_user_ids(ctx.connection, actor)
+    profile, newest = profiles.find_own(ctx.connection, actor.id, visible_ids=visible_ids)
     body = user_view.describe_own_user(actor, max_message_id=newest, profile_data=profile)
     return envelope.success(ctx, body)
 
@@ -49,11 +49,13 @@ def list_users(
     user_ids: list[int] | None = None,
 ) -> Response:
     """List the users of the organization."""
-    rows = users.find_users(ctx.session, ctx.actor, user_ids)
-    visible_ids = find_visible_user_ids(ctx.session, ctx.actor)
+    rows = users.find_users(ctx.connection, ctx.actor, user_ids)
+    visible_ids = find_visible_user_ids(ctx.connection, ctx.actor)
     filled_in = None
     if include_custom_profile_fields:
-        filled_in = profiles.find_profiles(ctx.session, ctx.actor.realm_id, visible_ids=visible_ids)
+        filled_in = profiles.find_profiles(
+            ctx.connection, ctx.actor.realm_id, visible_ids=visible_ids
+        )
     members = [
         user_view.describe_user(
             row,
@@ -101,7 +103,7 @@ def get_user_by_email(
     include_custom_profile_fields: bool = False,
 ) -> Response:
     """Get a user by email."""
-    row = principals.access_user(ctx.session, ctx.actor, email)
+    row = principals.access_user(ctx.connection, ctx.actor, email)
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
@@ -113,14 +115,14 @@ def get_user(
     include_custom_profile_fields: bool = False,
 ) -> Response:
     """Get a user by id."""
-    row = principals.access_user(ctx.session, ctx.actor, user_id)
+    row = principals.access_user(ctx.connection, ctx.actor, user_id)
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
 def _prepare_own_profile(ctx: Context, *, data: list[dict[str, Any]]) -> dict[str, str]:
     values = (entry["value"] for entry in data)
     texts = (value for value in values if isinstance(value, str) and len(value) <= LONGEST_RENDERED)
-    return render_texts(ctx.session, ctx.actor, texts)
+    return render_texts(ctx.connection, ctx.actor, texts)
 
 
 def _prepare_profile(
@@ -246,7 +248,7 @@ def clear_own_profile_data(ctx: Context, *, data: list[int]) -> Response:
 
 def get_user_status(ctx: Context, *, user_id: int) -> Response:
     """Get a user's status."""
-    return envelope.success(ctx, status=statuses.access_status(ctx.session, ctx.actor, user_id))
+    return envelope.success(ctx, status=statuses.access_status(ctx.connection, ctx.actor, user_id))
 
 
 def update_own_status(
@@ -321,10 +323,10 @@ async def _change_avatar(ctx: Context, handle: str | None) -> Response:
 
 
 def _one(ctx: Context, row: UserRow, client_extavatar: bool, with_profile: bool) -> Response:
-    visible_ids = find_visible_user_ids(ctx.session, ctx.actor)
+    visible_ids = find_visible_user_ids(ctx.connection, ctx.actor)
     profile = None
     if with_profile:
-        profile = profiles.find_profile(ctx.session, row.id, visible_ids=visible_ids)
+        profile = profiles.find_profile(ctx.connection, row.id, visible_ids=visible_ids)
     body = user_view.describe_user(
         row,
         ctx.actor,

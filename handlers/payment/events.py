@@ -32,7 +32,7 @@ def _begin(
         after=0 if after is None else event_list.read_id(after),
         limit=limit,
     )
-    return look, look(ctx.session)
+    return look, look(ctx.connection)
 
 
 @before_transaction(_begin)
@@ -67,7 +67,7 @@ async def _wait(ctx: Context, look: Callable[[Connection], EventPage], seconds: 
 def get_event(ctx: Context, *, id_: str) -> dict[str, Any]:
     """Read an event."""
     row = event_list.access_event(
-        ctx.session, project_id=ctx.actor.project_id, event_id=event_list.read_id(id_)
+        ctx.connection, project_id=ctx.actor.project_id, event_id=event_list.read_id(id_)
     )
     return _event(row)
 

@@ -43,7 +43,7 @@ def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | N
     Transfers up to that block were there before the address is handed out.
     """
     chain_id = invoices.find_unwatched_chain(
-        ctx.session,
+        ctx.connection,
         project_id=ctx.actor.project_id,
         payment_method_id=body["payment_method_id"],
         now=ctx.now,
@@ -77,7 +77,9 @@ def list_invoices(
 ) -> dict[str, Any]:
     """List invoices of the project."""
     wanted = _wanted(ctx, **filters)
-    page = invoice_list.list_invoices(ctx.session, wanted, cursor=cursor, limit=limit, now=ctx.now)
+    page = invoice_list.list_invoices(
+        ctx.connection, wanted, cursor=cursor, limit=limit, now=ctx.now
+    )
     return {
         "data": [render_with_notes(invoice) for invoice in page.invoices],
         "has_more": page.next_cursor is not None,
@@ -181,7 +183,7 @@ def _wanted(
 def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
     """Read an invoice as it is now."""
     invoice = invoice_view.access_invoice(
-        ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
+        ctx.connection, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )
     body = encode(render_invoice(invoice))
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
@@ -202,7 +204,7 @@ def cancel_invoice(ctx: Context, *, id_: str) -> tuple[dict[str, Any], int]:
 def get_metadata(ctx: Context, *, id_: str) -> dict[str, Any]:
     """Read the metadata of an invoice."""
     invoice = invoice_view.access_invoice(
-        ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
+        ctx.connection, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )
     return _metadata(invoice)
 

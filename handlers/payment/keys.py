@@ -12,5 +12,5 @@ def get_key(ctx: Context) -> dict[str, Any]:
     return {
         "id": actor.key_id,
         "scope": actor.scope,
-        "project_name": read_project_name(ctx.session, actor.project_id),
+        "project_name": read_project_name(ctx.connection, actor.project_id),
     }

@@ -10,7 +10,7 @@ from models.payment.rendering import ENVIRONMENT
 
 def list_payment_methods(ctx: Context) -> dict[str, Any]:
     """List the payment methods of the project."""
-    listed = methods.list_methods(ctx.session, project_id=ctx.actor.project_id)
+    listed = methods.list_methods(ctx.connection, project_id=ctx.actor.project_id)
     is_configured = ctx.adapters.chain.is_configured
     return {
         "environment": ENVIRONMENT,

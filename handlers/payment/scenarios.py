@@ -34,10 +34,10 @@ def _find_newest_block(ctx: Context, *, body: dict[str, Any] | None = None) -> N
     """Return the chain's newest block if no watcher has seen it lately."""
     project_id = ctx.actor.project_id
     method = chains.choose_method(
-        ctx.session, project_id=project_id, method_id=(body or {}).get("payment_method_id")
+        ctx.connection, project_id=project_id, method_id=(body or {}).get("payment_method_id")
     )
     chain_id = invoices.find_unwatched_chain(
-        ctx.session, project_id=project_id, payment_method_id=method.id, now=ctx.now
+        ctx.connection, project_id=project_id, payment_method_id=method.id, now=ctx.now
     )
     return None if chain_id is None else ctx.adapters.chain.find_newest_block(chain_id)
 
@@ -154,11 +154,11 @@ def _create(
 def get_run(ctx: Context, *, id_: str) -> dict[str, Any]:
     """Read a run of a scenario."""
     project_id = ctx.actor.project_id
-    run = runs.access_run(ctx.session, project_id=project_id, run_id=id_)
+    run = runs.access_run(ctx.connection, project_id=project_id, run_id=id_)
     invoice = access_invoice(
-        ctx.session, project_id=project_id, invoice_id=run.invoice_id, now=ctx.now
+        ctx.connection, project_id=project_id, invoice_id=run.invoice_id, now=ctx.now
     )
-    return _run(run, invoice, runs.events_of(ctx.session, run))
+    return _run(run, invoice, runs.events_of(ctx.connection, run))
 
 
 def _scenario(scenario: Scenario) -> dict[str, Any]:

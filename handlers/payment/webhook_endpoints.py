@@ -23,7 +23,7 @@ from specd.db import UtcMs
 
 def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:
     """List webhook endpoints of the project."""
-    listed = endpoints.list_endpoints(ctx.session, project_id=ctx.actor.project_id)
+    listed = endpoints.list_endpoints(ctx.connection, project_id=ctx.actor.project_id)
     return {"data": [render_endpoint(endpoint) for endpoint in listed]}
 
 
@@ -53,7 +53,7 @@ async def create_webhook_endpoint(ctx: Context, *, body: dict[str, Any]) -> Resp
 def get_webhook_endpoint(ctx: Context, *, id_: str) -> dict[str, Any]:
     """Read a webhook endpoint."""
     endpoint = endpoints.access_endpoint(
-        ctx.session, project_id=ctx.actor.project_id, endpoint_id=id_
+        ctx.connection, project_id=ctx.actor.project_id, endpoint_id=id_
     )
     return render_endpoint(endpoint)
 
@@ -118,7 +118,7 @@ def list_webhook_deliveries(
 ) -> dict[str, Any]:
     """List attempts to deliver events to a webhook endpoint."""
     rows, has_more = deliveries.list_attempts(
-        ctx.session,
+        ctx.connection,
         project_id=ctx.actor.project_id,
         endpoint_id=id_,
         before=None if cursor is None else deliveries.read_id(cursor),

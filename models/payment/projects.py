@@ -14,6 +14,7 @@ from models.payment.errors import InvalidName, InvalidTolerance, ProjectDoesNotE
 from models.payment.money import format_units
 from models.payment.tables import PaymentMethod, Project, Wallet
 from models.rows import columns_of, read_rows
+from specd.db import Db
 
 NAME_MAX = 200
 MAX_TOLERANCE_PPM = 100_000
@@ -45,9 +46,9 @@ _PROJECTS = (
 )
 
 
-def read_project_name(session: Session, project_id: str) -> str:
+def read_project_name(db: Db, project_id: str) -> str:
     """Return the name of a project that exists."""
-    return session.execute(select(Project.name).where(Project.id == project_id)).scalar_one()
+    return db.execute(select(Project.name).where(Project.id == project_id)).scalar_one()
 
 
 def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> Project:

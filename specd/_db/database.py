@@ -27,6 +27,7 @@ from specd._db.errors import DatabaseUnavailable
 from specd._db.heartbeat import Heartbeat
 from specd._db.notifier import Notifier
 from specd._db.outages import is_conflict, is_out_of_step, is_read_only, raise_outage
+from specd._db.units import ReadingUnit, Unit, WritingUnit
 from specd._db.usage import ConnectionUse, DatabaseState
 from specd._library_internals import check_library_internals
 from specd._settings import MissingExtra, Settings
@@ -144,6 +145,12 @@ class Database:
             begin = self._beginning("ISOLATION LEVEL REPEATABLE READ, READ ONLY", seconds)
         return self._connected(self._engine("reading"), seconds, begin)
 
+    def reading_unit(self, *, is_snapshot: bool = False) -> AbstractContextManager[Unit]:
+        """Return a unit that reads. It takes a connection of `reading`, or of `snapshot` if
+        `is_snapshot`, when it is first used.
+        """
+        return ReadingUnit(self.snapshot if is_snapshot else self.reading)
+
     def run(self, work: Callable[[Session], T]) -> T:
         """Run `work` as one transaction: returning commits, raising rolls back.
 
@@ -151,13 +158,18 @@ class Database:
         connection found dead before the end is answered by exactly one more try. No connection,
         no lock in time, no statement in time: `DatabaseUnavailable`.
         """
-        writer = self._engine("writing")
+        return self.run_unit(lambda unit: work(unit.session))
+
+    def run_unit(self, work: Callable[[Unit], T]) -> T:
+        """Do the same, but begin the transaction when `work` first uses its unit. If it does not,
+        no connection is taken.
+        """
         try:
-            return self._attempt(writer, work)
+            return self._attempt(work)
         except _TryAgain:
             pass
         try:
-            return self._attempt(writer, work)
+            return self._attempt(work)
         except _TryAgain as lost:
             raise_outage(lost.error, self.availability, self.availability.ended)
             raise lost.error from None
@@ -333,54 +345,49 @@ class Database:
         if availability.is_failing:
             availability.note_success()
 
-    def _attempt(self, writer: Engine, work: Callable[[Session], T]) -> T:
-        with self._connected(writer, None) as connection:
-            transaction = connection.begin()
-            session = Session(
-                connection,
-                expire_on_commit=False,
-                join_transaction_mode="rollback_only",  # the transaction is ours
-                info={_NOTIFIER: self.notifier},
-            )
-            try:
-                result = self._work(connection, session, work)
-                try:
-                    with self._committing(connection):
-                        transaction.commit()
-                except DBAPIError as error:
-                    if is_conflict(error):
-                        raise _TryAgain(error) from error
-                    raise
-            finally:
-                if session.in_transaction():
-                    session.close()
-                transaction.close()  # undoes what was not kept
+    def _attempt(self, work: Callable[[Unit], T]) -> T:
+        with WritingUnit(self._writing, {_NOTIFIER: self.notifier}) as unit:
+            with _conflicts_tried_again():
+                result = work(unit)
+                _write_pending(unit)
+            session = unit.used_session
+            if unit.used_connection is not None:
+                self._commit(unit.used_connection)
+        if session is not None:
             for call in session.info.get(_AFTER_COMMIT, ()):
                 call()
-            return result
+        return result
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A connection with a transaction, which is rolled back unless it was committed."""
+        with self._connected(self._engine("writing"), None) as connection:
+            transaction = connection.begin()
+            try:
+                with _conflicts_tried_again():
+                    if self.dialect == "sqlite":
+                        sqlite.begin_writing(connection)
+                    elif self.is_pooled:
+                        connection.exec_driver_sql(self._begin_writing)
+                yield connection
+            finally:
+                transaction.close()
+
+    def _commit(self, connection: Connection) -> None:
+        transaction = connection.get_transaction()
+        assert transaction is not None
+        try:
+            with self._committing(connection):
+                transaction.commit()
+        except DBAPIError as error:
+            if is_conflict(error):
+                raise _TryAgain(error) from error
+            raise
 
     def _committing(self, connection: Connection) -> AbstractContextManager[None]:
         if self.dialect == "sqlite":
             return nullcontext()
         return self._sockets.committing(connection.info[_SOCKET])
-
-    def _work(self, connection: Connection, session: Session, work: Callable[[Session], T]) -> T:
-        """Do a unit of work but for its commit."""
-        try:
-            if self.dialect == "sqlite":
-                sqlite.begin_writing(connection)
-            elif self.is_pooled:
-                connection.exec_driver_sql(self._begin_writing)
-            result = work(session)
-            session.flush()
-            for write, items in session.info.pop(BEFORE_COMMIT, {}).items():
-                if items:
-                    write(session, items)
-        except DBAPIError as error:
-            if is_conflict(error) or error.connection_invalidated:
-                raise _TryAgain(error) from error
-            raise
-        return result
 
     def _engine(self, use: str) -> Engine:
         """Return the engine for "reading", "reading_apart" or "writing"."""
@@ -475,6 +482,28 @@ def _missing_limits(connection: Connection, limits: Iterable[str]) -> list[str]:
 class _TryAgain(Exception):
     def __init__(self, error: DBAPIError) -> None:
         self.error = error
+
+
+@contextmanager
+def _conflicts_tried_again() -> Iterator[None]:
+    """Raise `_TryAgain` for an error after which the same unit may succeed."""
+    try:
+        yield
+    except DBAPIError as error:
+        if is_conflict(error) or error.connection_invalidated:
+            raise _TryAgain(error) from error
+        raise
+
+
+def _write_pending(unit: Unit) -> None:
+    """Write what the session of a unit contains, and what waits for the commit."""
+    session = unit.used_session
+    if session is None:
+        return
+    session.flush()
+    for write, items in session.info.pop(BEFORE_COMMIT, {}).items():
+        if items:
+            write(session, items)
 
 
 def _follow_outages(engine: Engine, known: sockets.Sockets, availability: Availability) -> None:

@@ -4,4 +4,4 @@ from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 Db = Connection | Session
-"""What a read may run on: a Core connection of a GET, or the session of a write unit."""
+"""What a read may run on: a Core connection, or a session. A session is flushed first."""

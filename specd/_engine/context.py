@@ -6,11 +6,15 @@ from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol
 
 from typing_extensions import TypeVar
 
 from specd._engine.http.guard import load_object
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 T = TypeVar("T")
 # A bare `Context` is any service's, with unchecked types.
@@ -32,6 +36,38 @@ class Named(Protocol):
     def path(self) -> str: ...
 
 
+class Unit(Protocol):
+    """A unit of work, which begins when `connection` or `session` is first used."""
+
+    @property
+    def connection(self) -> Any: ...
+    @property
+    def session(self) -> Any: ...
+    @property
+    def is_read_only(self) -> bool: ...
+
+
+class NoUnit:
+    """The unit of a context without one. Raise RuntimeError, with the reason, if it is used."""
+
+    is_read_only = True
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    @property
+    def connection(self) -> NoReturn:
+        raise RuntimeError(f"ctx.connection: {self._reason}")
+
+    @property
+    def session(self) -> NoReturn:
+        raise RuntimeError(f"ctx.session: {self._reason}")
+
+
+WITHOUT_DATABASE = NoUnit("the service has no database")
+ASYNC = NoUnit("an async def handler uses ctx.read and ctx.write")
+
+
 class Runner(Protocol):
     """Runs `work` with the connection or session of a unit of its own and returns its result."""
 
@@ -41,16 +77,14 @@ class Runner(Protocol):
 class Context(Generic[Adapters, Actor, Settings]):
     """One request, as its handler sees it. Each service defines its own three types once.
 
-    `session` is a SQLAlchemy `Session` inside a write unit, a Core `Connection` for reading in
-    GET and None in `async def` handlers. Security functions get a connection first, and the session
-    of the write unit when it begins. `actor` is the caller as the latest of these loaded it, so a
-    handler that waits must not keep an earlier one in a variable. `headers` are raw: names in lower
-    case, repeated ones joined. `query` is as it was sent, and so is `content`, the body, by which a
-    handler verifies a signature; it is empty where files came. `texts` are the parameters of the
-    path before they are validated. `unknown_parameters` are the names
-    sent that the document does not have. `actor_id` and `key_id` name the caller and the
-    credential, valid or not, in the log; security functions set them, never to a secret.
-    `traceparent` is the trace context of the request, if it has one.
+    Security functions run in a unit that reads, and again in the unit that writes. `actor` is the
+    caller as the latest of these loaded it, so a handler that waits must not keep an earlier one in
+    a variable. `headers` are raw: names in lower case, repeated ones joined. `query` is as it was
+    sent, and so is `content`, the body, by which a handler verifies a signature; it is empty where
+    files came. `texts` are the parameters of the path before they are validated.
+    `unknown_parameters` are the names sent that the document does not have. `actor_id` and `key_id`
+    name the caller and the credential, valid or not, in the log; security functions set them, never
+    to a secret. `traceparent` is the trace context of the request, if it has one.
 
     Only `async def` handlers have these:
     - `read(work)` runs `work(connection)` in a reading unit;
@@ -67,6 +101,7 @@ class Context(Generic[Adapters, Actor, Settings]):
     """
 
     __slots__ = (
+        "_unit",
         "actor",
         "actor_id",
         "adapters",
@@ -82,7 +117,6 @@ class Context(Generic[Adapters, Actor, Settings]):
         "read",
         "read_snapshot",
         "request_id",
-        "session",
         "settings",
         "texts",
         "traceparent",
@@ -119,7 +153,7 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.query = query
         self.content = b""
         self.traceparent = traceparent
-        self.session: Any = None
+        self._unit: Unit = WITHOUT_DATABASE
         self.idempotency: Any = None
         self.actor: Actor = None  # type: ignore[assignment]  # until it is authenticated
         self.actor_id: int | str | None = None
@@ -127,6 +161,31 @@ class Context(Generic[Adapters, Actor, Settings]):
         self.path_parameters: Mapping[str, Any] = _NOTHING
         self.texts: Mapping[str, list[str]] = _NOTHING
         self.unknown_parameters: tuple[str, ...] = ()
+
+    @property
+    def session(self) -> Session:
+        """Return the ORM session of the unit of work, which begins at the first use of `session` or
+        `connection`. Where the unit only reads, changes are an error when they are flushed. Raise
+        `DatabaseUnavailable`, and RuntimeError in an `async def` handler, after the unit, and
+        without a database.
+        """
+        session: Session = self._unit.session
+        return session
+
+    @property
+    def connection(self) -> Connection:
+        """Return the Core connection of the same transaction, which is faster than the session. It
+        does not flush the session first. Raise the errors of `session`.
+        """
+        connection: Connection = self._unit.connection
+        return connection
+
+    @property
+    def is_read_only(self) -> bool:
+        """Return whether the unit of work only reads: in GET, HEAD and QUERY, in operations marked
+        `read_only`, and before a transaction.
+        """
+        return self._unit.is_read_only
 
     def header(self, name: str) -> str | None:
         """Return the value of a request header, or None; `name` in any case."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, Protocol, TypeVar
 
-from specd._engine.context import Context
+from specd._engine.context import Context, Unit
 from specd._engine.error_docs import Failure
 from specd._engine.files import FileIntake
 from specd._engine.http.browsers import Origins
@@ -63,13 +63,13 @@ class Database(Protocol):
     @property
     def write_threads(self) -> int: ...
 
-    def reading(self) -> AbstractContextManager[Any]: ...
-
-    def snapshot(self) -> AbstractContextManager[Any]:
-        """Return a reading whose statements all see the same moment."""
+    def reading_unit(self, *, is_snapshot: bool = False) -> AbstractContextManager[Unit]:
+        """Return a unit that reads. All statements of a snapshot see the same moment."""
         ...
 
-    def run(self, work: Callable[[Any], T]) -> T: ...
+    def run_unit(self, work: Callable[[Unit], T]) -> T:
+        """Run `work` in a unit that writes: returning commits, raising rolls back."""
+        ...
 
     def ping(self) -> None:
         """Raise unless the database answers; waits for no request."""

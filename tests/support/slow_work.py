@@ -30,15 +30,15 @@ _here = _Here()
 class WatchedDatabase(Swap):
     """An application's database, which notes whose turn it is: the unit's, or nobody's."""
 
-    def run(self, work: Callable[[Any], Any]) -> Any:
-        def unit(session: Any) -> Any:
+    def run_unit(self, work: Callable[[Any], Any]) -> Any:
+        def watched(unit: Any) -> Any:
             _here.is_in_unit = True
             try:
-                return work(session)
+                return work(unit)
             finally:
                 _here.is_in_unit = False
 
-        return self.target.run(unit)
+        return self.target.run_unit(watched)
 
 
 @contextmanager

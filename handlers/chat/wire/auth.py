@@ -16,6 +16,7 @@ from models.chat.identity.errors import (
     NotLoggedIn,
 )
 from models.chat.identity.key_digests import key_id_of
+from specd.db import Db
 
 FOR_WEBHOOK_BOTS = frozenset(("send_message",))
 """The operations that an incoming webhook bot may call besides its own: scripts and integrations of
@@ -32,10 +33,10 @@ def authenticate(user: str, password: str, *, request: Context) -> Actor:
     """Return the user with this API email and key. Raise the error of wrong ones."""
     request.key_id = key_id_of(password)
     if ":" in password:
-        actors.access_realm(request.session, host_of(request))
+        actors.access_realm(request.connection, host_of(request))
         raise InvalidAuthorizationHeader()
     actor = actors.authenticate(
-        request.session,
+        _db(request),
         host=host_of(request),
         email=user,
         api_key=password,
@@ -48,14 +49,19 @@ def authenticate(user: str, password: str, *, request: Context) -> Actor:
 def authenticate_webhook(ctx: Context, api_key: str) -> Actor:
     """Return the user with the API key in the address. Raise the error of a wrong one."""
     ctx.key_id = key_id_of(api_key)
-    actor = actors.authenticate_webhook(ctx.session, host=host_of(ctx), api_key=api_key)
+    actor = actors.authenticate_webhook(_db(ctx), host=host_of(ctx), api_key=api_key)
     ctx.actor_id = actor.id
     return actor
 
 
+def _db(ctx: Context) -> Db:
+    """Return the session if the unit writes, because the models lock the caller's row then."""
+    return ctx.connection if ctx.is_read_only else ctx.session
+
+
 def refuse(ctx: Context) -> ChatError:
     """Return the error for a request without credentials that HTTP Basic can read."""
-    actors.access_realm(ctx.session, host_of(ctx))
+    actors.access_realm(ctx.connection, host_of(ctx))
     header = ctx.header("authorization")
     if header is None:
         return NotLoggedIn()

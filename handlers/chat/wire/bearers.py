@@ -62,26 +62,26 @@ def find_bearer(ctx: Context) -> Bearer | None:
 
 def _sender(ctx: Context) -> Bearer | None:
     return actors.authenticate_webhook(
-        ctx.session, host=host_of(ctx), api_key=_queried(ctx, "api_key")
+        ctx.connection, host=host_of(ctx), api_key=_queried(ctx, "api_key")
     )
 
 
 def _owner_of_email(ctx: Context) -> Bearer | None:
-    realm = access_realm(ctx.session, host_of(ctx))
-    change = email_changes.access_change(ctx.session, realm, _token(ctx), now=ctx.now)
+    realm = access_realm(ctx.connection, host_of(ctx))
+    change = email_changes.access_change(ctx.connection, realm, _token(ctx), now=ctx.now)
     return "user", change.user_id
 
 
 def _invitation(ctx: Context) -> Bearer | None:
     """Not the inviter, whose allowance a published link would use up."""
-    realm = access_realm(ctx.session, host_of(ctx))
-    return "invitation", joining.access_offer(ctx.session, realm, _token(ctx), now=ctx.now).id
+    realm = access_realm(ctx.connection, host_of(ctx))
+    return "invitation", joining.access_offer(ctx.connection, realm, _token(ctx), now=ctx.now).id
 
 
 def _owner_of_link(ctx: Context) -> Bearer | None:
-    realm = access_realm(ctx.session, host_of(ctx))
+    realm = access_realm(ctx.connection, host_of(ctx))
     found = find_link(
-        ctx.session, ctx.adapters.vault, _queried(ctx, "link"),
+        ctx.connection, ctx.adapters.vault, _queried(ctx, "link"),
         purpose=calls.LINK, realm_id=realm.id, now=ctx.now,
     )  # fmt: skip
     return None if found is None else found[1]
@@ -103,25 +103,25 @@ def _owner_of_cookie(ctx: Context) -> Bearer | None:
     token = find_cookie(ctx, SESSION)
     if token is None:
         return None
-    realm = access_realm(ctx.session, host_of(ctx))
-    user_id = browser_sessions.find_user_id(ctx.session, token, realm_id=realm.id, now=ctx.now)
+    realm = access_realm(ctx.connection, host_of(ctx))
+    user_id = browser_sessions.find_user_id(ctx.connection, token, realm_id=realm.id, now=ctx.now)
     return None if user_id is None else ("user", user_id)
 
 
 def _known_place(ctx: Context) -> Bearer | None:
     """Not the owner, whose allowance wrong passwords would use up."""
-    realm = access_realm(ctx.session, host_of(ctx))
+    realm = access_realm(ctx.connection, host_of(ctx))
     attempt = attempt_of(ctx, realm.id, as_stored(_form(ctx)["username"]))
-    key = attempts.find_known_place(ctx.session, ctx.adapters.keys.seal, attempt)
+    key = attempts.find_known_place(ctx.connection, ctx.adapters.keys.seal, attempt)
     return None if key is None else ("known place", key)
 
 
 def _owner_of_jwt(ctx: Context) -> Bearer | None:
     values = _form(ctx)
-    realm = access_realm(ctx.session, host_of(ctx))
-    rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
+    realm = access_realm(ctx.connection, host_of(ctx))
+    rules = jwt_sign_in.access_rules(ctx.connection, ctx.adapters.vault, realm.id)
     email = as_stored(jwt_sign_in.read_email(values["token"], rules, now=ctx.now))
-    account = sign_in.find_account(ctx.session, realm, email)
+    account = sign_in.find_account(ctx.connection, realm, email)
     return None if account is None else ("user", account.id)
 
 

@@ -8,7 +8,9 @@ from models.payment.keys import Actor
 def authenticate(token: str, *, request: Context) -> Actor | None:
     """Return the project of a bearer key; None for any key that is not active."""
     request.key_id = keys.id_of(token)
-    actor = keys.find_actor(request.session, token)
+    # In a unit that writes, the models lock the key's row.
+    db = request.connection if request.is_read_only else request.session
+    actor = keys.find_actor(db, token)
     if actor is not None:
         request.actor_id = actor.project_id
         request.adapters.key_uses.note(actor.key_id, request.now)

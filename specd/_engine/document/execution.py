@@ -7,6 +7,10 @@ wait for a lock or a network runs in one hop in the service's threads.
 
 A request that changes something is authenticated twice: before anything it sent is parsed, and
 again in the unit that makes the change, because the caller may have changed while it waited.
+
+A unit takes its connection when the security function or the handler first uses it. So a security
+function that reads the caller from the database begins the unit, and the handler, which may look at
+the caller first, finds the one of its own transaction.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from specd._engine.context import Context
+from specd._engine.context import ASYNC, Context, Unit
 from specd._engine.document.operation import Call, Operation
 from specd._engine.phases import is_reading, preparation_of, taking_its_own
 from specd._engine.response import Response
@@ -58,12 +62,21 @@ class WithoutDatabase(Operation):
 class WithDatabase(Operation):
     """An operation whose handler reads or writes the service's database."""
 
-    __slots__ = ("_database", "_first", "_handler", "_inline_reads", "_is_long_read")
+    __slots__ = (
+        "_database",
+        "_first",
+        "_handler",
+        "_inline_preparation",
+        "_inline_reads",
+        "_is_long_read",
+    )
 
     def __init__(self, database: Database, **parts: Any) -> None:
         super().__init__(**parts)
         self._database = database
         self._inline_reads = database.reads_inline
+        never_reads = self.authenticate is None and self.service.rate_limit is None
+        self._inline_preparation = self._inline_reads or never_reads
         self._is_long_read = is_reading(self.function) or (
             self.readonly and self.responses.hold_lists
         )
@@ -73,8 +86,7 @@ class WithDatabase(Operation):
 
     async def authorize_before_body(self, ctx: Context, call: Call, threads: Threads) -> None:
         def look() -> None:
-            with self._database.reading() as connection:
-                ctx.session = connection
+            with self._database.reading_unit() as ctx._unit:
                 self.authorize(ctx, call)
 
         await threads.run_reading(look)
@@ -101,29 +113,29 @@ class WithDatabase(Operation):
         self, ctx: Context, call: Call, threads: Threads, *, is_large: bool
     ) -> Response:
         database = self._database
-        if self._inline_reads and not is_large and self._first is None:
+        if self._inline_preparation and not is_large and self._first is None:
             handle = self._prepare_with(ctx, call)
         else:
             handle = await threads.run_reading(self._prepare_with, ctx, call)
-        ctx.session = None
+        ctx._unit = ASYNC
 
         def read(work: Callable[[Any], Any]) -> Any:
-            with database.reading() as connection:
-                return work(connection)
+            with database.reading_unit() as unit:
+                return work(unit.connection)
 
         def read_snapshot(work: Callable[[Any], Any]) -> Any:
-            with database.snapshot() as connection:
-                self._authenticate_again(ctx, connection)
-                return work(connection)
+            with database.reading_unit(is_snapshot=True) as unit:
+                self._authenticate_again(ctx, unit)
+                return work(unit.connection)
 
         def write(work: Callable[[Any], Any], authenticates: bool = True) -> Any:
-            def unit(session: Any) -> Any:
+            def run(unit: Unit) -> Any:
                 with asking(ctx):
                     if authenticates:
-                        self._authenticate_again(ctx, session)
-                    return work(session)
+                        self._authenticate_again(ctx, unit)
+                    return work(unit.session)
 
-            return database.run(unit)
+            return database.run_unit(run)
 
         ctx.read = partial(threads.run_reading, read)
         ctx.read_snapshot = partial(threads.run_reading, read_snapshot)
@@ -133,16 +145,14 @@ class WithDatabase(Operation):
 
     def _prepare_with(self, ctx: Context, call: Call) -> Callable[[], Any]:
         """Return the handler with all of its arguments."""
-        with self._database.reading() as connection:
-            ctx.session = connection
+        with self._database.reading_unit() as ctx._unit:
             arguments = self.prepare(ctx, call)
             if self._first is None:
                 return partial(self._handler, ctx, **arguments)
             return partial(self._handler, ctx, self._first(ctx, **arguments), **arguments)
 
     def _read(self, ctx: Context, call: Call) -> Response:
-        with self._database.reading() as connection:
-            ctx.session = connection
+        with self._database.reading_unit() as ctx._unit:
             arguments = self.prepare(ctx, call)
             return self.finish(self.function(ctx, **arguments), call)
 
@@ -152,18 +162,18 @@ class WithDatabase(Operation):
     def _write(self, ctx: Context, call: Call, handle: Callable[[], Any]) -> Response:
         # The answer is encoded and checked inside the unit: an answer that cannot go out must not
         # leave its effects behind.
-        def work(session: Any) -> Response:
-            ctx.session = session
+        def work(unit: Unit) -> Response:
+            ctx._unit = unit
             self._authenticate(ctx)
             with asking(ctx):
                 return self.finish(handle(), call)
 
-        return self._database.run(work)
+        return self._database.run_unit(work)
 
-    def _authenticate_again(self, ctx: Context, session: Any) -> None:
+    def _authenticate_again(self, ctx: Context, unit: Unit) -> None:
         """Authenticate and authorize in this unit of an async handler."""
-        in_unit = copy.copy(ctx)  # the session of `ctx` stays None
-        in_unit.session = session
+        in_unit = copy.copy(ctx)  # `ctx` itself stays without a unit
+        in_unit._unit = unit
         self._authenticate(in_unit)
         ctx.actor = in_unit.actor
 

@@ -63,11 +63,11 @@ class Overtaken:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
 
-    def run(self, work: Callable[[Session], Any]) -> Any:
+    def run_unit(self, work: Callable[[Any], Any]) -> Any:
         if self.change is not None:
             change, self.change = self.change, None
             self._database.run(change)
-        return self._database.run(work)
+        return self._database.run_unit(work)
 
     @contextmanager
     def overtaking(self, change: Work, back: Work) -> Iterator[None]:

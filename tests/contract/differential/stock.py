@@ -26,6 +26,7 @@ from connexion.security import (
 from starlette.exceptions import HTTPException
 
 from specd import Context, Response
+from specd._engine.context import WITHOUT_DATABASE
 from specd._engine.openapi.naming import argument_name, handler_of
 from specd._engine.openapi.structure import lookup
 from specd._engine.phases import preparation_of, taking_its_own
@@ -59,20 +60,25 @@ class Unit:
     def __init__(self, service: Service) -> None:
         self.database = service.database
 
-    def read(self, work: Callable[[Any], Any]) -> Any:
+    def read_in(self, work: Callable[[Any], Any], *, is_snapshot: bool = False) -> Any:
         if self.database is None:
-            return work(None)
-        with self.database.reading() as connection:
-            return work(connection)
+            return work(WITHOUT_DATABASE)
+        with self.database.reading_unit(is_snapshot=is_snapshot) as part:
+            return work(part)
+
+    def write_in(self, work: Callable[[Any], Any]) -> Any:
+        if self.database is None:
+            return work(WITHOUT_DATABASE)
+        return self.database.run_unit(work)
+
+    def read(self, work: Callable[[Any], Any]) -> Any:
+        return self.read_in(lambda part: work(part.connection))
 
     def read_snapshot(self, work: Callable[[Any], Any]) -> Any:
-        if self.database is None:
-            return work(None)
-        with self.database.snapshot() as connection:
-            return work(connection)
+        return self.read_in(lambda part: work(part.connection), is_snapshot=True)
 
     def write(self, work: Callable[[Any], Any]) -> Any:
-        return work(None) if self.database is None else self.database.run(work)
+        return self.write_in(lambda part: work(part.session))
 
 
 class StockResolver(Resolver):
@@ -133,17 +139,17 @@ class StockResolver(Resolver):
                 ctx.wait = wait
                 return answer(as_response(await function(ctx, **arguments)))
 
-            def look(session: Any) -> Any:
-                ctx.session = session
+            def look(part: Any) -> Any:
+                ctx._unit = part
                 return taking_its_own(first)(ctx, **arguments)
 
-            made = [] if first is None else [await asyncio.to_thread(unit.read, look)]
+            made = [] if first is None else [await asyncio.to_thread(unit.read_in, look)]
 
-            def work(session: Any) -> Response:
-                ctx.session = session
+            def work(part: Any) -> Response:
+                ctx._unit = part
                 return as_response(taking_its_own(function)(ctx, *made, **arguments))
 
-            run = unit.read if facts.method == "GET" else unit.write
+            run = unit.read_in if facts.method == "GET" else unit.write_in
             return answer(await asyncio.to_thread(run, work))
 
         return call
@@ -172,14 +178,14 @@ def security_map(service: Service) -> dict[str, Any]:
         wants_request = "request" in inspect.signature(function).parameters
 
         def check(*credentials: str, request: Any) -> dict[str, Any] | None:
-            def work(connection: Any) -> Any:
+            def work(part: Any) -> Any:
                 if not wants_request:
                     return function(*credentials)
                 ctx = make_context(service, request, None)
-                ctx.session = connection
+                ctx._unit = part
                 return function(*credentials, request=ctx)
 
-            actor = unit.read(work)
+            actor = unit.read_in(work)
             return None if actor is None else {"sub": actor}
 
         return check

@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from specd._db.usage import DatabaseState
@@ -43,41 +44,42 @@ class Books:
             self.most_open = max(self.most_open, self.open)
 
     @contextmanager
-    def reading(self) -> Iterator[Any]:
-        self.read_threads.add(threading.current_thread().name)
+    def _connected(self, threads: set[str], connection: Any) -> Iterator[Any]:
+        threads.add(threading.current_thread().name)
         self._opened(1)
         try:
-            yield "connection"
+            yield connection
         finally:
             self._opened(-1)
 
     @contextmanager
-    def snapshot(self) -> Iterator[Any]:
-        with self.reading():
-            yield "snapshot"
+    def reading_unit(self, *, is_snapshot: bool = False) -> Iterator["BooksUnit"]:
+        connection = "snapshot" if is_snapshot else "connection"
+        with ExitStack() as stack:
+            connected = partial(self._connected, self.read_threads, connection)
+            yield BooksUnit(stack, connected, f"session on {connection}", is_read_only=True)
 
-    def run(self, work: Callable[[Any], T]) -> T:
-        self.run_threads.add(threading.current_thread().name)
+    def run_unit(self, work: Callable[["BooksUnit"], T]) -> T:
         for attempt in (1, 2):
             written: list[Any] = []
-            self._opened(1)
-            try:
-                result = work(written)
-                if self.lose:
-                    self.lose -= 1
-                    raise LostRace
-            except LostRace:
-                self.undone += 1
-                if attempt == 2:
+            with ExitStack() as stack:
+                connected = partial(self._connected, self.run_threads, "writing connection")
+                unit = BooksUnit(stack, connected, written, is_read_only=False)
+                try:
+                    result = work(unit)
+                    if self.lose:
+                        self.lose -= 1
+                        raise LostRace
+                except LostRace:
+                    self.undone += 1
+                    if attempt == 2:
+                        raise
+                except BaseException:
+                    self.undone += unit.is_open
                     raise
-            except BaseException:
-                self.undone += 1
-                raise
-            else:
-                self.kept += written
-                return result
-            finally:
-                self._opened(-1)
+                else:
+                    self.kept += written
+                    return result
         raise AssertionError
 
     def ping(self) -> None:
@@ -96,3 +98,33 @@ class Books:
 
     def dispose(self) -> None:
         self.is_disposed = True
+
+
+class BooksUnit:
+    """Opens what it counts when it is first used."""
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        connect: Callable[[], AbstractContextManager[Any]],
+        session: Any,
+        *,
+        is_read_only: bool,
+    ) -> None:
+        self.is_read_only = is_read_only
+        self.is_open = False
+        self._stack = stack
+        self._connect = connect
+        self._session = session
+
+    @property
+    def connection(self) -> Any:
+        if not self.is_open:
+            self._connection = self._stack.enter_context(self._connect())
+            self.is_open = True
+        return self._connection
+
+    @property
+    def session(self) -> Any:
+        assert self.connection
+        return self._session

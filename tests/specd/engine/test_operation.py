@@ -9,7 +9,7 @@ import pytest
 
 from specd import Context, before_transaction, read_only
 from specd._engine.document.execution import SMALL
-from specd._engine.threads import LONG_READS
+from specd._engine.threads import LONG_READS, Threads
 from tests.specd.engine.client import Client
 from tests.specd.engine.database import Books, LostRace
 from tests.specd.engine.services import ADA, ANYTHING, operation, require_role, serve
@@ -34,8 +34,9 @@ UNKNOWN: set[str] = set()
 
 
 def knows(token: str, *, request: Context) -> str | None:
-    assert request.session in ("connection", "snapshot", []), "it reads before all else"
-    ASKED.append(request.session)
+    used: Any = request.connection if request.is_read_only else request.session
+    assert used in ("connection", "snapshot", []), "it reads before all else"
+    ASKED.append(used)
     return "ada" if token == "good-token" and "ada" not in UNKNOWN else None
 
 
@@ -43,6 +44,7 @@ TURNS: list[str] = []
 
 
 def takes_turns(token: str, *, request: Context) -> str:
+    assert request.connection
     return TURNS.pop(0)
 
 
@@ -62,6 +64,11 @@ def write(ctx: Context, *, body: dict[str, Any]) -> Any:
     return {"wrote": body["value"]}
 
 
+def touch(ctx: Context) -> Any:
+    assert ctx.connection
+    return {"threads": []}
+
+
 @pytest.fixture(params=[True, False], ids=["inline", "threads"])
 def books(request: pytest.FixtureRequest) -> Books:
     return Books(inline=request.param)
@@ -72,7 +79,7 @@ class TestTwoPhases:
         seen: list[Any] = []
 
         def prepare(ctx: Context, *, body: dict[str, Any]) -> str:
-            seen.append((threading.current_thread().name, ctx.session, books.kept, body))
+            seen.append((threading.current_thread().name, ctx.connection, books.kept, body))
             return f"prepared {body['value']}"
 
         @before_transaction(prepare)
@@ -107,7 +114,7 @@ class TestTwoPhases:
             return {"session": ctx.session, "at": threading.current_thread().name}
 
         answer = service(books, do, requestBody=BODY).post("/do", value={"value": 1})
-        assert answer.json["session"] == "connection"
+        assert answer.json["session"] == "session on connection"
         assert answer.json["at"] != MAIN
         assert books.run_threads == set()
 
@@ -185,7 +192,6 @@ class TestWriting:
 
         async def do_waiting(ctx: Context) -> Any:
             await ctx.write(lambda session: session.append("written"))
-            assert ctx.session is None
             return {"actor": ctx.actor}
 
         client = service(books, do_waiting if is_async else do, security=[{"bearer": []}])
@@ -193,13 +199,13 @@ class TestWriting:
         books.lose = 1
         assert client.post("/do", headers=[ADA]).json == {"actor": "ada"}
         assert ASKED == ["connection", ["written"], ["written"]]
-        run = books.run
+        run = books.run_unit
 
         def run_late(work: Any) -> Any:
             UNKNOWN.add("ada")
             return run(work)
 
-        monkeypatch.setattr(books, "run", run_late)
+        monkeypatch.setattr(books, "run_unit", run_late)
         try:
             answer = client.post("/do", headers=[ADA])
         finally:
@@ -263,13 +269,14 @@ class TestReading:
             return {"session": ctx.session, "thread": threading.current_thread().name}
 
         answer = service(books, do, method="get").get("/do")
-        assert answer.json["session"] == "connection"
+        assert answer.json["session"] == "session on connection"
         assert (answer.json["thread"] == MAIN) is books.reads_inline
         assert (books.run_threads, books.open) == (set(), 0)
 
     @pytest.mark.parametrize("most", [None, 1000])
     def test_a_list_is_read_off_the_event_loop(self, books: Books, most: int | None) -> None:
         def do(ctx: Context) -> Any:
+            assert ctx.connection
             return {"threads": [threading.current_thread().name]}
 
         names: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
@@ -286,7 +293,7 @@ class TestReading:
         names = {"type": "array", "maxItems": 100, "items": {"type": "string"}}
         schema = {"type": "object", "properties": {"threads": names}}
         good = {"description": "", "content": {"application/json": {"schema": schema}}}
-        client = service(books, lambda ctx: {"threads": []}, method="get", responses={"200": good})
+        client = service(books, touch, method="get", responses={"200": good})
         assert client.get("/do").status == 200
         assert books.read_threads == {MAIN}
 
@@ -305,14 +312,42 @@ class TestReading:
         assert MAIN not in books.read_threads
 
     def test_a_failing_read_closes_its_connection(self, books: Books) -> None:
-        assert service(books, lambda ctx: 1 / 0, method="get").get("/do").status == 500
-        assert books.open == 0
+        def do(ctx: Context) -> Any:
+            return 1 / bool(ctx.connection is None)
+
+        assert service(books, do, method="get").get("/do").status == 500
+        assert (books.open, books.most_open) == (0, 1)
 
 
 class TestWaiting:
+    @pytest.mark.parametrize("is_secured", [True, False])
+    def test_an_async_handler_uses_a_thread_only_if_its_security_may_wait(
+        self, is_secured: bool
+    ) -> None:
+        books = Books(inline=False)
+
+        async def do(ctx: Context) -> Any:
+            return {}
+
+        facts = {"security": [{"bearer": []}]} if is_secured else {}
+        client = service(books, do, method="get", **facts)
+        given: list[Any] = []
+        really = Threads.run_reading
+
+        def run(threads: Threads, *parts: Any) -> Any:
+            given.append(parts)
+            return really(threads, *parts)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Threads, "run_reading", run)
+            assert client.get("/do", headers=[ADA]).status == 200
+        assert bool(given) is is_secured
+        assert MAIN not in books.read_threads
+
     def test_units_of_an_async_handler_are_its_own(self, books: Books) -> None:
         async def do(ctx: Context) -> Any:
-            assert ctx.session is None
+            with pytest.raises(RuntimeError, match=r"ctx\.session: an async def handler uses"):
+                ctx.session  # noqa: B018
             before = books.open
             seen = await ctx.read(lambda connection: connection)
             await ctx.write(lambda session: session.append(seen))
@@ -398,7 +433,7 @@ class TestWaiting:
 
     def test_without_a_database_it_just_runs(self, shop: Client) -> None:
         answer = shop.post("/notes/wait?seconds=0")
-        assert (answer.status, answer.json) == (200, {"waited": 0, "session": False})
+        assert (answer.status, answer.json) == (200, {"waited": 0})
 
 
 class TestLiveness:

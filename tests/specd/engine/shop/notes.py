@@ -23,4 +23,4 @@ def create_note(
 
 async def wait_for_note(ctx: Context, *, seconds: float) -> Reply:
     await asyncio.sleep(seconds)
-    return {"waited": seconds, "session": ctx.session is not None}
+    return {"waited": seconds}
