@@ -431,6 +431,19 @@ class TestWaiting:
         names = books.read_threads | books.run_threads
         assert len(names - {MAIN}) <= most
 
+    @pytest.mark.parametrize("name", ["session", "connection"])
+    def test_a_service_without_a_database_has_no_session(self, name: str) -> None:
+        messages: list[str] = []
+
+        def do(ctx: Context) -> Any:
+            with pytest.raises(RuntimeError) as raised:
+                getattr(ctx, name)
+            messages.append(str(raised.value))
+            return {}
+
+        assert serve({"/do": {"get": operation("do")}}, {"do": do}).get("/do").status == 200
+        assert messages == [f"ctx.{name}: the service has no database"]
+
     def test_without_a_database_it_just_runs(self, shop: Client) -> None:
         answer = shop.post("/notes/wait?seconds=0")
         assert (answer.status, answer.json) == (200, {"waited": 0})
