@@ -1,0 +1,32 @@
+"""The operations, by the ORM, as the peers have them."""
+
+from typing import Any
+
+from sqlalchemy import select
+
+from benchmarks.stored.tables import VERSION, Task, rendered
+from specd import Context
+
+
+def get_version(ctx: Context) -> dict[str, Any]:
+    """Return a constant."""
+    return {"version": VERSION}
+
+
+def list_tasks(ctx: Context, *, limit: int) -> dict[str, Any]:
+    """List tasks."""
+    tasks = ctx.session.scalars(select(Task).order_by(Task.id).limit(limit))
+    return {"tasks": [rendered(task) for task in tasks]}
+
+
+def get_task(ctx: Context, *, task_id: int) -> dict[str, Any]:
+    """Read a task."""
+    return rendered(ctx.session.get_one(Task, task_id))
+
+
+def create_task(ctx: Context, *, body: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Create a task."""
+    task = Task(text=body["text"], completed=False)
+    ctx.session.add(task)
+    ctx.session.flush()
+    return rendered(task), 201
