@@ -2,12 +2,11 @@
 
 Other requests wait for the locks of a write unit, so slow work is done before it: a handler marked
 `before_transaction(prepare)` gets the result of `prepare` as its second parameter. Each of the two
-gets the arguments of the request that it names. `prepare` runs on a reading connection, off the
+gets the arguments of the request that it names. `prepare` runs in a unit that only reads, off the
 event loop. What it reads may be outdated when the handler runs, so the handler checks in its own
 unit whatever it decides on. `prepare` may raise what the handler would.
 
-A handler marked `read_only` gets a reading connection whatever its method, off the event
-loop.
+A handler marked `read_only` runs in a unit that only reads whatever its method, off the event loop.
 """
 
 from __future__ import annotations

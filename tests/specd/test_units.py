@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Engine, create_engine, event, select
+from sqlalchemy import Engine, create_engine, event, make_url, select
 from sqlalchemy.pool import Pool
 from structlog.testing import capture_logs
 
@@ -125,6 +125,12 @@ HANDLERS = """
     def fail_unused(ctx):
         raise LookupError("a bug")
 
+    tries = []
+
+    def race(ctx):
+        tries.append(len(tries))
+        ctx.session.add(Order(id=1 if len(tries) == 1 else 99, text="late"))
+
     def undocumented(ctx):
         add(ctx)
         return {}, 418
@@ -211,11 +217,13 @@ def orders(sample: Sample) -> Sample:
     return sample
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql", "pooled"])
 def url(request: pytest.FixtureRequest, orders: Sample) -> str:
-    if request.param == "postgresql":
+    if request.param != "sqlite":
         server = request.getfixturevalue("postgres")
-        return str(server.url_of(server.create()))
+        more = {"pooling": "transaction"} if request.param == "pooled" else {}
+        found = make_url(server.url_of(server.create())).update_query_dict(more)
+        return found.render_as_string(hide_password=False)
     return f"sqlite:///{orders.root / 'orders.db'}"
 
 
@@ -223,7 +231,7 @@ def url(request: pytest.FixtureRequest, orders: Sample) -> str:
 def engine(orders: Sample, url: str) -> Iterator[Engine]:
     orders.project()
     models: Any = import_module(f"{orders.name}.models")
-    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    engine = create_engine(make_url(url).difference_update_query(["pooling"]))
     models.Base.metadata.create_all(engine)
     with engine.begin() as connection:
         connection.execute(models.Order.__table__.insert(), [{"text": "old"}] * ORDERS)
@@ -334,6 +342,14 @@ class TestWriting:
     ) -> None:
         assert client.post("/shop/add_by_connection").status_code == 200
         assert texts_of(orders, engine) == [*OLD, "new"]
+
+    def test_a_lost_race_is_tried_once_more(
+        self, client: httpx.Client, orders: Sample, engine: Engine
+    ) -> None:
+        with Opened().counted() as opened:
+            assert client.post("/shop/race").status_code == 200
+        assert opened.connections == 2
+        assert texts_of(orders, engine) == [*OLD, "late"]
 
     @pytest.mark.parametrize("how", ["fail", "fail_by_connection", "fail_unused", "undocumented"])
     def test_an_error_rolls_back(
