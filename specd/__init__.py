@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Limit,
         RateLimiter,
     )
-    from specd._engine.response import Reply, Response, encode
+    from specd._engine.response import Response, encode
     from specd._engine.service import Gauge, PeriodicTask
     from specd._error_table import ErrorTable
     from specd._limits.wiring import open_rate_limiter
@@ -49,7 +49,6 @@ _MODULES = {
     "Pool": "specd._engine.pools",
     "RateLimiter": "specd._engine.rate_limit",
     "Refusal": "specd._db.errors",
-    "Reply": "specd._engine.response",
     "Response": "specd._engine.response",
     "SecurityEvent": "specd._security_events",
     "Settings": "specd._settings",
@@ -85,7 +84,6 @@ __all__ = [
     "Project",
     "RateLimiter",
     "Refusal",
-    "Reply",
     "Response",
     "SecurityEvent",
     "Service",

@@ -26,9 +26,11 @@ from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.receipts import Position, ReceiptFilter
 from models.payment.rendering import render_invoice, render_notes, render_with_notes
-from specd import Reply, Response, before_transaction, encode, idempotent
+from specd import Response, before_transaction, encode, idempotent
 
 P = TypeVar("P")
+Export = tuple[AsyncIterator[bytes], int, dict[str, str]]
+"""A file that is streamed: its pieces, the status and the headers."""
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
 """One's own copy is good as long as its ETag is."""
 MAX_EXPORTED = 10_000
@@ -87,7 +89,7 @@ def list_invoices(
     }
 
 
-async def export_invoices(ctx: Context, **filters: Any) -> Reply:
+async def export_invoices(ctx: Context, **filters: Any) -> Export:
     """Export invoices for book-keeping."""
     wanted = _wanted(ctx, **filters)
 
@@ -107,7 +109,7 @@ async def export_payments(
     received_from: int | None = None,
     received_to: int | None = None,
     order: str,
-) -> Reply:
+) -> Export:
     """Export payments for book-keeping."""
     wanted = ReceiptFilter(ctx.actor.project_id, received_from, received_to, order == "asc")
 

@@ -30,7 +30,11 @@ def standing_headers(*, is_https: bool) -> Headers:
 
 @dataclass(slots=True)  # not frozen: that would make it several times as slow to make
 class Response:
-    """A whole answer, ready to be sent. `body` is sent byte for byte."""
+    """A whole answer, ready to be sent. `body` is sent byte for byte.
+
+    A handler can also return `body`, `(body, status)` or `(body, status, headers)`. A body of None,
+    with a status, is an empty one; an iterator or an async iterator is a stream.
+    """
 
     is_stream: ClassVar[bool] = False
 
@@ -73,8 +77,7 @@ Reply = (
     | tuple[Any, int, Mapping[str, str]]
     | Response
 )
-"""What a handler may return: `body`, `(body, status)`, `(body, status, headers)`, `Response`.
-A body of None, with a status, is an empty one; an iterator or an async iterator is a stream."""
+"""What a handler may return (see `Response`)."""
 
 
 def encode(value: Any, *, is_finite: bool = False) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any
 from handlers.payment.wire.context import Context
 from models.payment.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.payment.tables import IdempotencyKey
-from specd import Idempotency, Reply
+from specd import Idempotency
 from specd.db import IdempotencyKeys, table_of
 
 
@@ -13,7 +13,7 @@ def _owner_of(ctx: Context) -> str:
     return ctx.actor.project_id
 
 
-def _columns_of(reply: Reply) -> dict[str, Any]:
+def _columns_of(reply: object) -> dict[str, Any]:
     """Return the column with the invoice that a handler has returned, if it is one."""
     match reply:
         case ({"id": invoice_id, "deposit_address": _}, _):

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from specd import Context, Reply
+from specd import Context
+from specd._engine.response import Reply
 
 
 def list_items(

@@ -3,7 +3,8 @@
 import asyncio
 from typing import Any
 
-from specd import Context, Reply
+from specd import Context
+from specd._engine.response import Reply
 
 
 def create_note(
