@@ -1,14 +1,24 @@
 """Metrics that every service has besides those of requests."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from models.archiving import Archiving
 from models.event_span import EventSpan
 from models.heartbeats import Heartbeat
-from specd import Gauge
+
+
+class Gauge(NamedTuple):
+    """A number on `/metrics`. Those of one name have the same names of labels."""
+
+    name: str
+    about: str
+    value: float
+    labels: Mapping[str, str] = MappingProxyType({})
 
 
 def log_gauges(service: str, span: EventSpan) -> list[Gauge]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         RateLimiter,
     )
     from specd._engine.response import Response, encode
-    from specd._engine.service import Gauge, PeriodicTask
     from specd._error_table import ErrorTable
     from specd._limits.wiring import open_rate_limiter
     from specd._security_events import SecurityEvent, current_caller, emit
@@ -41,11 +40,9 @@ _MODULES = {
     "ErrorTable": "specd._error_table",
     "File": "specd._engine.files",
     "FileIntake": "specd._engine.files",
-    "Gauge": "specd._engine.service",
     "Idempotency": "specd._engine.idempotency",
     "Limit": "specd._engine.rate_limit",
     "Outgoing": "specd._tracing",
-    "PeriodicTask": "specd._engine.service",
     "Pool": "specd._engine.pools",
     "RateLimiter": "specd._engine.rate_limit",
     "Refusal": "specd._db.errors",
@@ -75,11 +72,9 @@ __all__ = [
     "ErrorTable",
     "File",
     "FileIntake",
-    "Gauge",
     "Idempotency",
     "Limit",
     "Outgoing",
-    "PeriodicTask",
     "Pool",
     "Project",
     "RateLimiter",

@@ -14,7 +14,6 @@ from settings import Settings
 from specd import (
     ComposedService,
     FileIntake,
-    PeriodicTask,
     service_from_settings,
 )
 from specd.db import Clock, Database
@@ -61,7 +60,7 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         ),
         gauges=partial(find_gauges, settings.data_dir),
         needs_folders=(settings.chat_upload_dir,),
-        chores=(PeriodicTask("polls", POLLS_WRITTEN_EVERY_S, adapters.polls.write_down),),
+        chores={"polls": (POLLS_WRITTEN_EVERY_S, adapters.polls.write_down)},
     )
     adapters.polls.tail.database = database
     adapters.polls.clock = clock

@@ -14,7 +14,6 @@ from settings import Settings
 from specd import (
     ComposedService,
     Limit,
-    PeriodicTask,
     network_of_client,
     open_rate_limiter,
     service_from_settings,
@@ -57,7 +56,7 @@ def build_service(
         adapters=adapters,
         clock=clock,
         chosen=("payment-test",) if has_optional or settings.has_test_helpers else (),
-        chores=(PeriodicTask("write down key uses", FLUSH_S, adapters.key_uses.flush),),
+        chores={"write down key uses": (FLUSH_S, adapters.key_uses.flush)},
         rate_limit=rate_limit,
         strict_queries=True,
         require_role=require_role,

@@ -104,25 +104,8 @@ class RateLimit(Protocol):
     def take(self, ctx: Context) -> tuple[tuple[str, str], ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodicTask:
-    """A small task that runs every `every_s` seconds in a thread."""
-
-    name: str
-    every_s: float
-    run: Callable[[Any, datetime], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """A number on `/metrics` besides those of requests: its name, its description, its value.
-    Gauges of one name have the same names of labels.
-    """
-
-    name: str
-    about: str
-    value: float
-    labels: Mapping[str, str] = field(default_factory=dict)
+Gauge = tuple[str, str, float, Mapping[str, str]]
+"""A number on `/metrics`: its name, its description, its value, its labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,20 +120,22 @@ class Service:
     function in the package `handlers`, with `snake_case` in snake case whatever its operationId.
 
     `respond(error, request_id)` is the service's one error table. `refuse_in(operation_id, error)`
-    may return another answer where the operation is known. `security_events` are the errors,
-    with those derived from them, that are logged as security events. `malformed_path` is raised
-    for a path parameter that does not fit its schema; without it the request is invalid.
-    `strict_queries` refuses undocumented parameters of a query and repeated ones that take one
-    value; without it, handlers get the undocumented ones in `ctx.unknown_parameters`, and the last
-    value counts. `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads
-    a body of an undocumented media type as empty instead of refusing it. `refuse(ctx)` is raised
-    instead of `Unauthenticated` for credentials that are missing or that their scheme cannot read.
+    may return another answer where the operation is known. `security_events` are the errors, with
+    those derived from them, that are logged as security events. `malformed_path` is raised for a
+    path parameter that does not fit its schema; without it the request is invalid. `strict_queries`
+    refuses undocumented parameters of a query and repeated ones that take one value; without it,
+    handlers get the undocumented ones in `ctx.unknown_parameters`, and the last value counts.
+    `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads a body of an
+    undocumented media type as empty instead of refusing it. `refuse(ctx)` is raised instead of
+    `Unauthenticated` for credentials that are missing or that their scheme cannot read.
     `method_override` lets a form field `method` of a POST name another method. `files` makes the
     files of forms `File`s on the disk; without it they are bytes. `origins` are those whose pages
-    may change things. `gauges(database, now)` are numbers of the service's own, read in a thread at
-    each scrape. `list_failures` are the entries of the page of errors; without it the service has
-    no such page. `public_url` is the address that published documents name; without it, the one
-    that was asked.
+    may change things. `gauges(database, now)` are numbers of the service's own on `/metrics`, read
+    in a thread at each scrape: tuples of a name, a description, a value and labels. All of one name
+    have the same labels. `chores` are small tasks that run in a thread: a name -> the seconds
+    between two runs, and a function of the database and the time. `list_failures` are the entries
+    of the page of errors; without it the service has no such page. `public_url` is the address that
+    published documents name; without it, the one that was asked.
     """
 
     name: str
@@ -168,7 +153,9 @@ class Service:
     clock: Clock = field(default_factory=_SystemClock)
     require_role: Callable[[Context, str], None] | None = None
     rate_limit: RateLimit | None = None
-    chores: tuple[PeriodicTask, ...] = ()
+    chores: Mapping[str, tuple[float, Callable[[Any, datetime], None]]] = field(
+        default_factory=dict
+    )
     ready: Callable[[], None] | None = None
     body_limit: int = 64 * 1024
     body_timeout_s: float = 15.0

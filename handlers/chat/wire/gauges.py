@@ -3,13 +3,12 @@
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
+from handlers.gauges import Gauge, archive_gauges, disk_gauges, log_gauges, worker_gauges
 from models.archiving import find_archiving
 from models.chat import backlogs
 from models.chat.tables import Event, WorkerHeartbeat
 from models.event_span import find_span
 from models.heartbeats import find_heartbeats
-from specd import Gauge
 from specd.db import Database, WorkQueue, table_of
 
 MAX_COUNTED = WorkQueue.MAX_COUNTED

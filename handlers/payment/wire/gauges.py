@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from handlers.gauges import archive_gauges, disk_gauges, log_gauges, worker_gauges
+from handlers.gauges import Gauge, archive_gauges, disk_gauges, log_gauges, worker_gauges
 from models.archiving import find_archiving
 from models.event_span import find_span
 from models.heartbeats import find_heartbeats
@@ -12,7 +12,6 @@ from models.payment import progress
 from models.payment.leases import watcher_of
 from models.payment.tables import Event, WorkerHeartbeat
 from models.payment.webhooks import backlog
-from specd import Gauge
 from specd.db import Database, table_of
 
 

@@ -22,7 +22,7 @@ from specd._engine.errors import DocumentError
 from specd._engine.http.proxies import TrustedProxies
 from specd._engine.openapi.mistakes import Mistake, Mistakes, place_of
 from specd._engine.openapi.rules import Checked, unserved_servers
-from specd._engine.service import PeriodicTask, Service
+from specd._engine.service import Service
 from specd._engine.serving.engine import Engine
 from specd._engine.serving.health import Probes
 from specd._engine.serving.stalls import StallMeter
@@ -143,9 +143,9 @@ def stop_waiting(app: Any) -> None:
 @asynccontextmanager
 async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> AsyncIterator[None]:
     chores = [
-        asyncio.create_task(_repeat(service, chore))
+        asyncio.create_task(_repeat(service, name))
         for service in services
-        for chore in service.chores
+        for name in service.chores
     ]
     stalls = StallMeter()
     stalls.start()
@@ -167,26 +167,28 @@ async def _lifespan(app: ConnexionMiddleware, services: tuple[Service, ...]) -> 
             await asyncio.to_thread(engine.close)
         await asyncio.to_thread(tracing.close)
         for service in services:
-            for chore in service.chores:
-                await _run(service, chore)
+            for name in service.chores:
+                await _run(service, name)
             if service.database is not None:
                 service.database.dispose()
 
 
-async def _repeat(service: Service, chore: PeriodicTask) -> None:
+async def _repeat(service: Service, name: str) -> None:
+    every_s, _ = service.chores[name]
     is_done = True
     while True:
-        await asyncio.sleep(chore.every_s)
-        is_done = await _run(service, chore, logs_failure=is_done)
+        await asyncio.sleep(every_s)
+        is_done = await _run(service, name, logs_failure=is_done)
 
 
-async def _run(service: Service, chore: PeriodicTask, *, logs_failure: bool = True) -> bool:
-    """Return whether the chore succeeded; a failure is logged unless the last run failed too."""
+async def _run(service: Service, name: str, *, logs_failure: bool = True) -> bool:
+    """Return whether a chore succeeded; a failure is logged unless the last run failed too."""
+    _, run = service.chores[name]
     try:
-        await asyncio.to_thread(chore.run, service.database, service.clock.now())
+        await asyncio.to_thread(run, service.database, service.clock.now())
     except Exception:
         if logs_failure:
-            log.exception("chore failed", service=service.name, chore=chore.name)
+            log.exception("chore failed", service=service.name, chore=name)
         return False
     return True
 

@@ -24,7 +24,7 @@ PATHS = frozenset(("/healthz", "/readyz", "/metrics"))
 _TIMEOUT_S = 5.0
 _EXPOSITIONS = Pool("metrics", 1)
 T = TypeVar("T")
-BUILD = Gauge(
+BUILD: Gauge = (
     "specd_build_info",
     "The release that this server runs; the value is 1.",
     1,

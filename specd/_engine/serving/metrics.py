@@ -97,12 +97,11 @@ class _Gauges(Collector):
 
     def collect(self) -> Iterator[Metric]:
         families: dict[str, GaugeMetricFamily] = {}
-        for gauge in self._gauges:
-            family = families.get(gauge.name)
+        for name, about, value, labels in self._gauges:
+            family = families.get(name)
             if family is None:
-                family = GaugeMetricFamily(gauge.name, gauge.about, labels=[*gauge.labels])
-                families[gauge.name] = family
-            family.add_metric([*gauge.labels.values()], gauge.value)
+                family = families[name] = GaugeMetricFamily(name, about, labels=[*labels])
+            family.add_metric([*labels.values()], value)
         yield from families.values()
 
 

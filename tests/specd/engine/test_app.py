@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from specd import Gauge, PeriodicTask, __version__
+from specd import __version__
 from specd._engine.serving.app import build_app
 from specd._engine.serving.health import is_inside
 from tests.specd.engine.client import Client
@@ -55,11 +55,7 @@ class TestLifespan:
             [
                 shop_service(
                     database=books,
-                    chores=(
-                        PeriodicTask(
-                            "count", 0.001, lambda database, now: runs.append((database, now))
-                        ),
-                    ),
+                    chores={"count": (0.001, lambda database, now: runs.append((database, now)))},
                 )
             ]
         )
@@ -87,7 +83,7 @@ class TestLifespan:
             runs += 1
             raise LookupError("chore")
 
-        app = build_app([shop_service(chores=(PeriodicTask("fail", 0.001, fail),))])
+        app = build_app([shop_service(chores={"fail": (0.001, fail)})])
 
         async def play() -> None:
             while runs < 3:
@@ -292,9 +288,9 @@ class TestMetrics:
     def test_a_service_tells_numbers_of_its_own(self) -> None:
         asked: list[object] = []
 
-        def gauges(database: object, now: datetime) -> list[Gauge]:
+        def gauges(database: object, now: datetime) -> list[tuple[str, str, float, dict[str, str]]]:
             asked.append((database, now))
-            return [Gauge("specd_apples", "Apples in stock.", 7.5)]
+            return [("specd_apples", "Apples in stock.", 7.5, {})]
 
         service = shop_service(gauges=gauges)
         client = Client(build_app([service]))
@@ -303,7 +299,7 @@ class TestMetrics:
         assert [database for database, _ in asked] == [service.database] * 2
 
     def test_numbers_that_cannot_be_had_leave_the_others(self) -> None:
-        def gauges(database: object, now: datetime) -> list[Gauge]:
+        def gauges(database: object, now: datetime) -> list[tuple[str, str, float, dict[str, str]]]:
             raise RuntimeError("the database is away")
 
         client = Client(build_app([shop_service(gauges=gauges, name="metered")]))
