@@ -15,7 +15,7 @@ from cli.payment_webhooks import create_endpoint, list_endpoints, reseal
 from cli.restored import after_restore_of_payment
 from models.payment import keys, projects
 from settings import Settings
-from specd.commands import answer, answer_table, json_option, open_database
+from specd.commands import answer, json_option, open_database
 from specd.db import Clock
 
 
@@ -102,7 +102,7 @@ def list_projects(as_json: bool) -> None:
         }
         for row in found
     ]
-    answer_table(
+    answer(
         {"projects": listed},
         as_json=as_json,
         columns=("project", "name", "created", "methods", "next address", "tolerance"),
@@ -152,7 +152,7 @@ def list_keys(project_id: str, as_json: bool) -> None:
         }
         for key in found
     ]
-    answer_table(
+    answer(
         {"keys": listed},
         as_json=as_json,
         columns=("key", "scope", "created", "last used", "revoked"),

@@ -16,7 +16,7 @@ from models.payment.projects import access_project
 from models.payment.tables import PaymentMethod
 from models.payment.tokens import TokenFacts, find_problem
 from settings import Settings
-from specd.commands import answer, answer_table, json_option, open_database
+from specd.commands import answer, json_option, open_database
 from specd.db import Clock
 
 UNCHECKED = "or skip the look at the token with --unchecked"
@@ -178,7 +178,7 @@ def list_methods(project_id: str, as_json: bool) -> None:
         database.run(lambda session: access_project(session, project_id))
         with database.reading() as reader:
             found = methods.list_methods(reader, project_id=project_id)
-    answer_table(
+    answer(
         {
             "methods": [
                 _rendered(method) | {"disabled_at": _written(method.disabled_at)}

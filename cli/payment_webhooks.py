@@ -15,7 +15,7 @@ from models.payment.webhooks import endpoints, signing_secrets
 from models.payment.webhooks.events import render_endpoint
 from models.webhooks.addresses import AddressRefused
 from settings import Settings
-from specd.commands import answer, answer_table, json_option, open_database
+from specd.commands import answer, json_option, open_database
 from specd.db import Clock
 
 
@@ -74,7 +74,7 @@ def list_endpoints(project_id: str, as_json: bool) -> None:
         database.run(lambda session: access_project(session, project_id))
         with database.reading() as reader:
             found = endpoints.list_endpoints(reader, project_id=project_id)
-    answer_table(
+    answer(
         {"endpoints": [render_endpoint(endpoint) for endpoint in found]},
         as_json=as_json,
         columns=("endpoint", "url", "status", "types"),

@@ -2,12 +2,11 @@
 
 from specd._cli.databases import open_database
 from specd._cli.diagnosis import Finding
-from specd._cli.output import answer, answer_table, json_option
+from specd._cli.output import answer, json_option
 
 __all__ = [
     "Finding",
     "answer",
-    "answer_table",
     "json_option",
     "open_database",
 ]

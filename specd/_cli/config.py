@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import click
 
-from specd._cli.output import answer_table, json_option
+from specd._cli.output import answer, json_option
 from specd._settings import find_removed, load_settings
 
 
@@ -21,7 +21,7 @@ def check(as_json: bool) -> None:
     for name, advice in find_removed(os.environ).items():
         click.echo(f"Warning: {name} has no effect any more: {advice}", err=True)
     described = load_settings().describe(os.environ)
-    answer_table(
+    answer(
         {"settings": [asdict(line) for line in described]},
         as_json=as_json,
         columns=("variable", "value", "origin", "meaning"),

@@ -17,7 +17,7 @@ from specd._cli.diagnosis_machine import (
     diagnose_server,
 )
 from specd._cli.diagnosis_workers import diagnose_workers
-from specd._cli.output import answer_table, json_option, one_sentence
+from specd._cli.output import answer, json_option, one_sentence
 from specd._cli.privacy import diagnose_files, diagnose_transport
 from specd._project import current, find_object
 from specd._settings import Settings, load_settings
@@ -33,7 +33,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     """Check databases, workers, files, port, limits, chains, methods, clock. Exit 1 for a fault."""
     findings = list(diagnose(load_settings()))
     ok = all(finding.state != "broken" for finding in findings)
-    answer_table(
+    answer(
         {
             "ok": ok,
             "findings": [

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -25,26 +25,22 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help=help)(command)
 
 
-def answer(payload: Mapping[str, Any], *, as_json: bool, text: str) -> None:
-    """Print the result of a command: the text, or with `as_json` the payload as one line of JSON.
-
-    It is the last line of standard output, so print everything else to standard error.
-    """
-    click.echo(json.dumps(payload) if as_json else text)
-
-
-def answer_table(
+def answer(
     payload: Mapping[str, Any],
     *,
     as_json: bool,
-    columns: tuple[str, ...],
-    rows: list[tuple[str, ...]],
+    text: str = "",
+    columns: tuple[str, ...] = (),
+    rows: Sequence[tuple[str, ...]] = (),
 ) -> None:
-    """Print the result of a command that lists things: a table for people, or with `as_json` the
-    payload as one line of JSON. Texts are printed unchanged, without markup.
+    """Print the result of a command: the text, or a table of rows if there are `columns`, or with
+    `as_json` the payload as one line of JSON.
+
+    It is the last line of standard output, so print everything else to standard error. The texts of
+    a table are printed unchanged, without markup.
     """
-    if as_json:
-        click.echo(json.dumps(payload))
+    if as_json or not columns:
+        click.echo(json.dumps(payload) if as_json else text)
         return
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:

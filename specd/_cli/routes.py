@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from specd._cli.documents import FILE, mistakes_shown, read_documents
-from specd._cli.output import answer_table
+from specd._cli.output import answer
 from specd._composition import find_documents
 from specd._engine.document.compiler import is_single_module
 from specd._engine.openapi.naming import handlers_of, identifier_of, operation_id_of
@@ -61,7 +61,7 @@ def routes(files: tuple[Path, ...], format_: str) -> None:
         click.echo(json.dumps([asdict(route) for route in found], indent=2))
     else:
         rows = [route.row for route in found]
-        answer_table({}, as_json=False, columns=COLUMNS, rows=rows)
+        answer({}, as_json=False, columns=COLUMNS, rows=rows)
 
 
 def find_routes(

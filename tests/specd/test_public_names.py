@@ -9,7 +9,7 @@ import pytest
 import specd
 
 NAMES = {
-    "specd.commands": ["Finding", "answer", "answer_table", "json_option", "open_database"],
+    "specd.commands": ["Finding", "answer", "json_option", "open_database"],
     "specd.db": [
         *(
             "NAMING",
