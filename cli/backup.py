@@ -19,7 +19,6 @@ from settings import Settings
 from specd import __version__
 from specd.commands import answer, json_option, open_database
 from specd.db import Clock
-from specd.settings import mask
 from wsgi import project
 
 ELSEWHERE = """\
@@ -145,5 +144,7 @@ def settings_text(env: Mapping[str, str]) -> str:
 
 def _identity_of(settings: Settings) -> str:
     """Return a text that differs between installations, without secrets."""
-    places = [str(settings.data_dir.absolute()), *map(mask, settings.database_urls.values())]
+    shown = {line.variable: line.value for line in settings.describe({})}
+    urls = [shown[settings.variable(f"{name}_database_url")] for name in settings.database_urls]
+    places = [str(settings.data_dir.absolute()), *urls]
     return hashlib.sha256("\0".join(places).encode()).hexdigest()

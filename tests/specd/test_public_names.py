@@ -26,7 +26,7 @@ NAMES = {
         *("WorkQueue", "first_in_first_out", "older_than", "table_of", "upsert"),
     ],
     "specd.pages": ["Catalogue", "Texts", "add_entrance"],
-    "specd.settings": ["is_loopback", "mask", "parse_public_url", "setting_for_each"],
+    "specd.settings": ["is_loopback", "parse_public_url", "setting_for_each"],
     "specd.testing": ["Client", "actor", "as_user", "client", "service", "service_settings"],
     "specd.workers": ["Worker", "WorkerContext", "every"],
 }
