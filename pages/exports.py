@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
 
 from flask import Flask, abort, make_response, request, send_file
@@ -21,7 +20,7 @@ from models.chat.exports.requests import Archive, access_archive
 from models.chat.identity.links import Link, try_spend
 from pages.places import Places
 from pages.served import Served
-from specd import SecurityEvent, emit
+from specd import emit
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
 """From an export's id, the Host, a link's token, and an email with its API key, to the archive.
@@ -76,7 +75,7 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
             key = (credentials.username or "", credentials.password or "")
         archive = find_archive(export_id, request.host, token, key)
         if archive is None:
-            _emit(SecurityEvent.CREDENTIAL_REFUSED, export_id)
+            _emit("credential_refused", export_id)
             if token is None:
                 return make_response("No such archive, or not for you.\n", 404)
             abort(404, LINK_DEAD)
@@ -111,5 +110,5 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
     app.get("/exports/<int:export_id>/<token>")(send_archive)
 
 
-def _emit(name: StrEnum, export_id: int) -> None:
+def _emit(name: str, export_id: int) -> None:
     emit(name, address=request.remote_addr, operation="send_archive", export_id=export_id)

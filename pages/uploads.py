@@ -23,7 +23,7 @@ from models.chat.uploads.attachments import AttachmentRow
 from models.chat.uploads.names import THUMBNAIL, UNKNOWN_TYPE, key_of
 from pages.places import Places
 from pages.served import Served
-from specd import SecurityEvent, emit
+from specd import emit
 
 
 class Files(Protocol):
@@ -86,7 +86,7 @@ def install_for(app: Flask, service: Served) -> None:
 
     def answer(found: Download | None, *, is_thumbnail: bool = False) -> ResponseReturnValue:
         if found is None:
-            emit(SecurityEvent.CREDENTIAL_REFUSED, address=request.remote_addr, operation="upload")
+            emit("credential_refused", address=request.remote_addr, operation="upload")
             return make_response(NOT_FOUND, 404)
         upload, owners = found.upload, (found.upload.realm_id, found.actor_id)
         if request.if_none_match.contains(upload.handle):

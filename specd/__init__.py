@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from specd._engine.response import Response, encode
     from specd._error_table import ErrorTable
     from specd._limits.wiring import open_rate_limiter
-    from specd._security_events import SecurityEvent, current_caller, emit
+    from specd._security_events import current_caller, emit
     from specd._settings import Settings, setting
     from specd._tracing import Outgoing, current_traceparent
 
@@ -47,7 +47,6 @@ _MODULES = {
     "RateLimiter": "specd._engine.rate_limit",
     "Refusal": "specd._db.errors",
     "Response": "specd._engine.response",
-    "SecurityEvent": "specd._security_events",
     "Settings": "specd._settings",
     "before_transaction": "specd._engine.phases",
     "current_caller": "specd._security_events",
@@ -80,7 +79,6 @@ __all__ = [
     "RateLimiter",
     "Refusal",
     "Response",
-    "SecurityEvent",
     "Service",
     "Settings",
     "before_transaction",

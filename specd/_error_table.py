@@ -36,9 +36,9 @@ from specd._security_events import SecurityEvent
 BODY_LIMIT = EngineService.body_limit
 _BY_STATUS: Mapping[int, type[Exception]] = {kind.status: kind for kind in reversed(ENGINE_ERRORS)}
 _EVENTS: Mapping[type[Exception], SecurityEvent] = {
-    Unauthenticated: SecurityEvent.CREDENTIAL_REFUSED,
-    RateLimited: SecurityEvent.LIMIT_HIT,
-    ForeignOrigin: SecurityEvent.FOREIGN_ORIGIN,
+    Unauthenticated: "credential_refused",
+    RateLimited: "limit_hit",
+    ForeignOrigin: "foreign_origin",
 }
 
 Shape = Mapping[str, Any]
@@ -71,7 +71,7 @@ class Row:
     that are keys of their own in the body. `at` is a JSON pointer into the request and what is
     wrong there, and `shown` names the facts that this detail has as keys. `retry_after_s` is given
     if a later request can succeed. `is_definitive`: the same request would always be refused, so an
-    idempotency key keeps the answer. `event` is logged.
+    idempotency key keeps the answer. `event` is logged (see `specd.emit`).
     """
 
     status: int | None = None

@@ -10,19 +10,13 @@ docs/operations.md describes what to watch for.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import structlog
 
-
-class SecurityEvent(StrEnum):
-    """Refusals, which every service can have. They are logged as warnings."""
-
-    CREDENTIAL_REFUSED = "credential_refused"
-    SIGN_IN_REFUSED = "sign_in_refused"
-    LIMIT_HIT = "limit_hit"
-    FOREIGN_ORIGIN = "foreign_origin"
+SecurityEvent = Literal["credential_refused", "sign_in_refused", "limit_hit", "foreign_origin"]
+"""Refusals, which every service can have. They are logged as warnings."""
+REFUSALS: frozenset[str] = frozenset(get_args(SecurityEvent))
 
 
 class Caller(Protocol):
@@ -58,8 +52,11 @@ def current_caller() -> Caller | None:
     return _caller.get()
 
 
-def emit(name: StrEnum, *, caller: Caller | None = None, **facts: Any) -> None:
-    """Write the line of one event. `facts` are ids, names of operations and numbers."""
+def emit(name: str, *, caller: Caller | None = None, **facts: Any) -> None:
+    """Write the line of one security event: a refusal of every service (`credential_refused`,
+    `sign_in_refused`, `limit_hit`, `foreign_origin`) as a warning, an event of the service's own as
+    information. `facts` are ids, names of operations and numbers.
+    """
     caller = caller or current_caller()
     if caller is not None:
         facts = {
@@ -70,5 +67,5 @@ def emit(name: StrEnum, *, caller: Caller | None = None, **facts: Any) -> None:
             **facts,
         }
     log = structlog.get_logger("security")
-    write = log.warning if isinstance(name, SecurityEvent) else log.info
-    write("security", name=name.value, **facts)
+    write = log.warning if name in REFUSALS else log.info
+    write("security", name=str(name), **facts)

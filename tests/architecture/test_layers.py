@@ -81,7 +81,7 @@ ALLOWED: dict[str, set[str]] = {
         "specd.workers",
     },
     "pages": {
-        *("models", "settings", "specd.SecurityEvent", "specd.db", "specd.emit", "specd.pages"),
+        *("models", "settings", "specd.db", "specd.emit", "specd.pages"),
     },
     "demo": {"adapters", "models", "specd.db", "specd.errors"},
     "cli": {

@@ -24,7 +24,7 @@ from models.chat.sending import errors as sending
 from models.chat.settings import errors as settings
 from models.chat.uploads import errors as uploads
 from models.chat.user_groups import errors as user_groups
-from specd import ErrorTable, Response, SecurityEvent
+from specd import ErrorTable, Response
 from specd.errors import Answer, InvalidRequest, Row
 
 REALM = 'Basic realm="zulip"'
@@ -32,18 +32,18 @@ OF_INVITATION = ("errors", "sent_invitations", "license_limit_reached", "daily_l
 OF_CHAT: dict[type[Exception] | str, Row | None] = {
     ChatError: Row(400),
     identity.Unauthorized: Row(
-        401, headers=(("WWW-Authenticate", REALM),), event=SecurityEvent.CREDENTIAL_REFUSED
+        401, headers=(("WWW-Authenticate", REALM),), event="credential_refused"
     ),
     identity.NonexistentSubdomain: Row(404),
     identity.RealmMoving: Row(503, retry_after_s=1),
-    identity.AuthenticationFailed: Row(401, event=SecurityEvent.SIGN_IN_REFUSED),
-    identity.SignInDeactivated: Row(401, event=SecurityEvent.SIGN_IN_REFUSED),
-    identity.SignInRealmDeactivated: Row(401, event=SecurityEvent.SIGN_IN_REFUSED),
+    identity.AuthenticationFailed: Row(401, event="sign_in_refused"),
+    identity.SignInDeactivated: Row(401, event="sign_in_refused"),
+    identity.SignInRealmDeactivated: Row(401, event="sign_in_refused"),
     accounts.LastUser: Row(400, extra=("is_last_owner", "entity")),
     user_groups.GroupInUse: Row(400, extra=("objections",)),
     invitations.InvitationFailed: Row(400, extra=OF_INVITATION),
-    invitations.TooManyInvitations: Row(400, extra=OF_INVITATION, event=SecurityEvent.LIMIT_HIT),
-    invitations.InvitationNotFound: Row(404, event=SecurityEvent.CREDENTIAL_REFUSED),
+    invitations.TooManyInvitations: Row(400, extra=OF_INVITATION, event="limit_hit"),
+    invitations.InvitationNotFound: Row(404, event="credential_refused"),
     channels.ChannelExists: Row(400, extra=("channel_name",)),
     common.MissingParameter: Row(400, extra=("var_name",)),
     common.BadParameter: Row(400, extra=("var_name", "bad_value")),
@@ -71,7 +71,7 @@ OF_CHAT: dict[type[Exception] | str, Row | None] = {
     saved_snippets.SavedSnippetDoesNotExist: Row(404),
     scheduling.ScheduledMessageDoesNotExist: Row(404),
     scheduling.ReminderDoesNotExist: Row(404),
-    settings.ConfirmationNotFound: Row(404, event=SecurityEvent.CREDENTIAL_REFUSED),
+    settings.ConfirmationNotFound: Row(404, event="credential_refused"),
     uploads.UploadDoesNotExist: Row(404),
     uploads.UploadStoreUnavailable: Row(503, retry_after_s=10),
     common.IdempotencyInProgress: Row(409, retry_after_s=1),
@@ -79,14 +79,14 @@ OF_CHAT: dict[type[Exception] | str, Row | None] = {
     # The only refusal that an idempotency key keeps: one that depends on channels, users or
     # permissions leaves the key unused, because the same request may be allowed later.
     scheduling.DeliveryTimeNotInFuture: Row(400, is_definitive=True),
-    identity.BasicAuthenticationRequired: Row(400, event=SecurityEvent.CREDENTIAL_REFUSED),
-    identity.BadJwt: Row(400, event=SecurityEvent.SIGN_IN_REFUSED),
-    identity.JwtWithoutEmail: Row(400, event=SecurityEvent.SIGN_IN_REFUSED),
-    identity.NotInProduction: Row(400, event=SecurityEvent.SIGN_IN_REFUSED),
-    settings.WrongPassword: Row(400, event=SecurityEvent.CREDENTIAL_REFUSED),
-    calls.InvalidVendorSession: Row(400, event=SecurityEvent.CREDENTIAL_REFUSED),
-    settings.TooManyAttempts: Row(400, event=SecurityEvent.LIMIT_HIT),
-    exports.ExportLimitReached: Row(400, event=SecurityEvent.LIMIT_HIT),
+    identity.BasicAuthenticationRequired: Row(400, event="credential_refused"),
+    identity.BadJwt: Row(400, event="sign_in_refused"),
+    identity.JwtWithoutEmail: Row(400, event="sign_in_refused"),
+    identity.NotInProduction: Row(400, event="sign_in_refused"),
+    settings.WrongPassword: Row(400, event="credential_refused"),
+    calls.InvalidVendorSession: Row(400, event="credential_refused"),
+    settings.TooManyAttempts: Row(400, event="limit_hit"),
+    exports.ExportLimitReached: Row(400, event="limit_hit"),
     RefusedCommand: None,
 }
 """By class; a class that is not here has the row of the nearest class it derives from."""
