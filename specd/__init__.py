@@ -20,20 +20,14 @@ if TYPE_CHECKING:
     from specd._engine.idempotency import Idempotency, idempotent
     from specd._engine.phases import before_transaction, read_only
     from specd._engine.pools import Pool
-    from specd._engine.rate_limit import (
-        Allowance,
-        Limit,
-        RateLimiter,
-    )
     from specd._engine.response import Response, encode
     from specd._error_table import ErrorTable
-    from specd._limits.wiring import open_rate_limiter
+    from specd._limits.limiter import RateLimiter
     from specd._security_events import current_caller, emit
     from specd._settings import Settings, setting
     from specd._tracing import Outgoing, current_traceparent
 
 _MODULES = {
-    "Allowance": "specd._engine.rate_limit",
     "ComposedService": "specd._composition",
     "Context": "specd._engine.context",
     "Cors": "specd._engine.http.cors",
@@ -41,10 +35,9 @@ _MODULES = {
     "File": "specd._engine.files",
     "FileIntake": "specd._engine.files",
     "Idempotency": "specd._engine.idempotency",
-    "Limit": "specd._engine.rate_limit",
     "Outgoing": "specd._tracing",
     "Pool": "specd._engine.pools",
-    "RateLimiter": "specd._engine.rate_limit",
+    "RateLimiter": "specd._limits.limiter",
     "Refusal": "specd._db.errors",
     "Response": "specd._engine.response",
     "Settings": "specd._settings",
@@ -55,7 +48,6 @@ _MODULES = {
     "encode": "specd._engine.response",
     "idempotent": "specd._engine.idempotency",
     "network_of_client": "specd._engine.http.proxies",
-    "open_rate_limiter": "specd._limits.wiring",
     "parse_pairs": "specd._engine.http.queries",
     "read_only": "specd._engine.phases",
     "service_from_settings": "specd._composition",
@@ -64,7 +56,6 @@ _MODULES = {
 """Name -> the module that defines it, which is imported when the name is first used."""
 
 __all__ = [
-    "Allowance",
     "ComposedService",
     "Context",
     "Cors",
@@ -72,7 +63,6 @@ __all__ = [
     "File",
     "FileIntake",
     "Idempotency",
-    "Limit",
     "Outgoing",
     "Pool",
     "Project",
@@ -88,7 +78,6 @@ __all__ = [
     "encode",
     "idempotent",
     "network_of_client",
-    "open_rate_limiter",
     "parse_pairs",
     "read_only",
     "service_from_settings",

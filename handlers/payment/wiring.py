@@ -13,9 +13,8 @@ from models.payment.webhooks.vault import load_secrets
 from settings import Settings
 from specd import (
     ComposedService,
-    Limit,
+    RateLimiter,
     network_of_client,
-    open_rate_limiter,
     service_from_settings,
 )
 from specd.db import Clock, Database
@@ -39,12 +38,12 @@ def build_service(
 ) -> ComposedService:
     """The payment service, ready for `specd._engine.serving.app.build_app`."""
     database = Database.for_service("payment", settings)
-    rate_limit = open_rate_limiter(
-        settings,
+    rate_limit = RateLimiter.for_service(
         "payment",
-        partial(_load_secret, settings),
-        limits=dict.fromkeys(("key", "address"), Limit(settings.rate_limit_per_minute, MINUTE)),
+        settings,
+        limits=dict.fromkeys(("key", "address"), (settings.rate_limit_per_minute, MINUTE)),
         counted=_counted,
+        find_secret=partial(_load_secret, settings),
     )
     adapters.polls.tail.database = database
     return service_from_settings(

@@ -15,18 +15,13 @@ import mmap
 import os
 import struct
 import threading
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from specd._engine.context import Context
-from specd._engine.errors import RateLimited
-
-Headers = tuple[tuple[str, str], ...]
-"""Headers of a response, each with its value."""
+from specd._engine.response import Headers
 
 _KEY_BYTES = 32
 _HEAD = 64
@@ -42,8 +37,7 @@ BATCHES = 30
 """A batch is this part of a limit: how far one machine can be off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """A number of requests in a number of seconds."""
 
     requests: int
@@ -210,51 +204,7 @@ def _refused(limit: Limit, following: float, now: float) -> Allowance:
     return Allowance(limit, 0, following - limit.step_s - now, wait_s)
 
 
-class RateLimiter:
-    """Counts each request under the pairs of limit and client that `counted(ctx)` returns. The
-    headers that `announced(allowance, now)` makes announce the first limit; those of a refusal the
-    one that is used up.
-    """
-
-    def __init__(
-        self,
-        table: SharedTable,
-        *,
-        limits: Mapping[str, Limit],
-        counted: Callable[[Context], Sequence[tuple[str, object]]],
-        announced: Callable[[Allowance, float], Headers],
-        store: LimitStore | None = None,
-    ) -> None:
-        self._table = table
-        self._store = store
-        self.limits = limits
-        self._counted = counted
-        self._announced = announced
-
-    def take(self, ctx: Context) -> Headers:
-        """Count one request. Return the headers with the remaining ones. Raise `RateLimited`."""
-        return self.count(self._counted(ctx), ctx.now.timestamp())
-
-    def count(self, counted: Sequence[tuple[str, object]], now: float) -> Headers:
-        """Count one request under pairs of limit and client at a time, in Unix seconds. Return the
-        headers with the remaining requests. Raise `RateLimited`.
-        """
-        announced: Headers = ()
-        for name, client in counted:
-            limit = self.limits[name]
-            allowance = self._table.take(f"{name} {client}", limit, now, self._store)
-            headers = self._announced(allowance, now)
-            if allowance.wait_s:
-                raise RateLimited(
-                    limit=limit.requests,
-                    retry_after_s=max(1, ceil(allowance.wait_s)),
-                    rate_headers=headers,
-                )
-            announced = announced or headers
-        return announced
-
-
-def policy_headers(allowance: Allowance, now: float) -> Headers:
+def policy_headers(allowance: Allowance) -> Headers:
     """Return `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers."""
     limit = allowance.limit
     reset = ceil(allowance.wait_s or allowance.reset_s)

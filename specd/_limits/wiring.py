@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from specd._engine.rate_limit import (
-    Allowance,
-    Headers,
-    Limit,
-    RateLimiter,
-    SharedTable,
-    policy_headers,
-)
 from specd._settings import MissingExtra, Settings, variable
 
 if TYPE_CHECKING:
@@ -43,29 +35,3 @@ def open_limit_store(
     if timeout_s is None:
         return RedisLimitStore(settings.limits_url, service=service, secret=secret)
     return RedisLimitStore(settings.limits_url, service=service, secret=secret, timeout_s=timeout_s)
-
-
-def open_rate_limiter(
-    settings: Settings,
-    service: str,
-    find_secret: Callable[[], bytes],
-    *,
-    limits: Mapping[str, Limit],
-    counted: Callable[[Any], Sequence[tuple[str, object]]],
-    announced: Callable[[Allowance, float], Headers] = policy_headers,
-) -> RateLimiter | None:
-    """Return what counts the requests of a service, or None if the settings turn limits off.
-
-    `counted(ctx)` returns pairs of a limit and a client; `announced(allowance, now)` the headers of
-    an answer. All processes of this machine count together, and all machines if the settings name
-    a store: there, clients are known by a hash under the secret that `find_secret` returns.
-    """
-    if not settings.rate_limits:
-        return None
-    return RateLimiter(
-        SharedTable(settings.data_dir / f"{service}.request-limits"),
-        limits=limits,
-        counted=counted,
-        announced=announced,
-        store=open_limit_store(settings, service, find_secret),
-    )

@@ -12,10 +12,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from settings import Settings
-from specd import Limit, RateLimiter
+from specd import RateLimiter
 from specd._cli.diagnosis import diagnose_limits
 from specd._engine import rate_limit
-from specd._engine.rate_limit import BATCHES, SharedTable, policy_headers
+from specd._engine.rate_limit import BATCHES, Limit, SharedTable
 from specd._limits.wiring import open_limit_store
 from specd.db import Database
 from specd.errors import RateLimited, SettingsError
@@ -57,7 +57,6 @@ class Machine:
             self._table,
             limits={"client": limit},
             counted=lambda ctx: [("client", ctx.client)],
-            announced=policy_headers,
             store=self,
         )
 

@@ -23,7 +23,7 @@ from models.chat.identity.attempts import Allowance as Attempts
 from models.chat.identity.attempts import AttemptsUsedUp
 from models.chat.settings.errors import TooManyAttempts
 from settings import Settings
-from specd import Allowance, Limit, RateLimiter, network_of_client, open_rate_limiter
+from specd import RateLimiter, network_of_client
 from specd.errors import RateLimited
 
 T = TypeVar("T")
@@ -47,21 +47,21 @@ def make_rate_limit(settings: Settings) -> RateLimiter | None:
     """
     per_user = settings.chat_rate_limit_per_user
     limits = {
-        "user": Limit(per_user, MINUTE),
-        "polls": Limit(POLLS_PER_REQUEST * per_user, MINUTE),
-        "bots": Limit(BOTS_OF_ONE * per_user, MINUTE),
-        "polls of bots": Limit(BOTS_OF_ONE * POLLS_PER_REQUEST * per_user, MINUTE),
-        "invitation": Limit(per_user, MINUTE),
-        "known place": Limit(per_user, MINUTE),
-        "notices": Limit(per_user, MINUTE),
-        "address": Limit(settings.chat_rate_limit_per_address, MINUTE),
+        "user": (per_user, MINUTE),
+        "polls": (POLLS_PER_REQUEST * per_user, MINUTE),
+        "bots": (BOTS_OF_ONE * per_user, MINUTE),
+        "polls of bots": (BOTS_OF_ONE * POLLS_PER_REQUEST * per_user, MINUTE),
+        "invitation": (per_user, MINUTE),
+        "known place": (per_user, MINUTE),
+        "notices": (per_user, MINUTE),
+        "address": (settings.chat_rate_limit_per_address, MINUTE),
     }
-    return open_rate_limiter(
-        settings,
+    return RateLimiter.for_service(
         "chat",
-        partial(_load_secret, settings),
+        settings,
         limits=limits,
         counted=_counted,
+        find_secret=partial(_load_secret, settings),
         announced=_announced,
     )
 
@@ -112,11 +112,11 @@ def _count(ctx: Context, counted: list[tuple[str, object]]) -> None:
         raise RateLimited(limit=refusal.limit, retry_after_s=refusal.retry_after_s) from None
 
 
-def _announced(allowance: Allowance, now: float) -> tuple[tuple[str, str], ...]:
+def _announced(requests: int, remaining: int, resets_at: float) -> tuple[tuple[str, str], ...]:
     return (
-        ("X-RateLimit-Limit", str(allowance.limit.requests)),
-        ("X-RateLimit-Remaining", str(allowance.remaining)),
-        ("X-RateLimit-Reset", str(ceil(now + allowance.reset_s - 1e-6))),
+        ("X-RateLimit-Limit", str(requests)),
+        ("X-RateLimit-Remaining", str(remaining)),
+        ("X-RateLimit-Reset", str(ceil(resets_at - 1e-6))),
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from specd import RateLimiter
 from specd._engine import rate_limit
-from specd._engine.rate_limit import Limit, RateLimiter, SharedTable, policy_headers
+from specd._engine.rate_limit import SharedTable
 from specd.errors import RateLimited
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -27,9 +28,8 @@ def table(tmp_path: Path) -> Iterator[SharedTable]:
 def limiter(table: SharedTable, *, limit: int = 5) -> RateLimiter:
     return RateLimiter(
         table,
-        limits={"client": Limit(limit, 60.0)},
+        limits={"client": (limit, 60.0)},
         counted=lambda ctx: [("client", ctx.client)],
-        announced=policy_headers,
     )
 
 
