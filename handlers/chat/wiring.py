@@ -17,7 +17,6 @@ from specd import (
     service_from_settings,
 )
 from specd.db import Clock, Database
-from specd.errors import NotFound
 
 BODY_LIMIT = 1024 * 1024
 POLLS_WRITTEN_EVERY_S = 1.0
@@ -47,11 +46,9 @@ def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -
         clock=clock,
         rate_limit=limiter,
         body_limit=BODY_LIMIT,
-        merge_slashes=True,
-        form_in_query=True,
-        ignore_foreign_bodies=True,
-        malformed_path=NotFound,
-        method_override=True,
+        leniency=frozenset(
+            ("foreign_bodies", "form_in_query", "malformed_paths", "method_override", "slashes")
+        ),
         files=FileIntake(
             settings.chat_upload_dir / ARRIVING,
             settings.chat_max_file_upload_size_mib << 20,

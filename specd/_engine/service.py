@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from specd._engine.context import Context, Unit
 from specd._engine.error_docs import Failure
@@ -108,6 +108,12 @@ Gauge = tuple[str, str, float, Mapping[str, str]]
 """A number on `/metrics`: its name, its description, its value, its labels."""
 
 
+Leniency = Literal[
+    "foreign_bodies", "form_in_query", "malformed_paths", "method_override", "slashes"
+]
+"""Requests that a service accepts although they differ from its document."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Service:
     """The documents of a service and all that serves them.
@@ -121,21 +127,26 @@ class Service:
 
     `respond(error, request_id)` is the service's one error table. `refuse_in(operation_id, error)`
     may return another answer where the operation is known. `security_events` are the errors, with
-    those derived from them, that are logged as security events. `malformed_path` is raised for a
-    path parameter that does not fit its schema; without it the request is invalid. `strict_queries`
-    refuses undocumented parameters of a query and repeated ones that take one value; without it,
-    handlers get the undocumented ones in `ctx.unknown_parameters`, and the last value counts.
-    `form_in_query` lets form fields come in the query. `ignore_foreign_bodies` reads a body of an
-    undocumented media type as empty instead of refusing it. `refuse(ctx)` is raised instead of
-    `Unauthenticated` for credentials that are missing or that their scheme cannot read.
-    `method_override` lets a form field `method` of a POST name another method. `files` makes the
-    files of forms `File`s on the disk; without it they are bytes. `origins` are those whose pages
-    may change things. `gauges(database, now)` are numbers of the service's own on `/metrics`, read
-    in a thread at each scrape: tuples of a name, a description, a value and labels. All of one name
-    have the same labels. `chores` are small tasks that run in a thread: a name -> the seconds
-    between two runs, and a function of the database and the time. `list_failures` are the entries
-    of the page of errors; without it the service has no such page. `public_url` is the address that
-    published documents name; without it, the one that was asked.
+    those derived from them, that are logged as security events. `strict_queries` refuses
+    undocumented parameters of a query and repeated ones that take one value; without it, handlers
+    get the undocumented ones in `ctx.unknown_parameters`, and the last value counts. `refuse(ctx)`
+    is raised instead of `Unauthenticated` for credentials that are missing or that their scheme
+    cannot read. `files` makes the files of forms `File`s on the disk; without it they are bytes.
+    `origins` are those whose pages may change things. `gauges(database, now)` are numbers of the
+    service's own on `/metrics`, read in a thread at each scrape: tuples of a name, a description, a
+    value and labels. All of one name have the same labels. `chores` are small tasks that run in a
+    thread: a name -> the seconds between two runs, and a function of the database and the time.
+    `list_failures` are the entries of the page of errors; without it the service has no such page.
+    `public_url` is the address that published documents name; without it, the one that was asked.
+
+    `leniency` names what the service accepts beyond its document:
+
+    - `slashes`: several slashes of a path in a row are one.
+    - `malformed_paths`: a path parameter that does not fit its schema means that there is no such
+      path, instead of an invalid request.
+    - `form_in_query`: the query may have form fields.
+    - `foreign_bodies`: a body of an undocumented media type is read as empty.
+    - `method_override`: the form field `method` of a POST names another method.
     """
 
     name: str
@@ -162,19 +173,22 @@ class Service:
     answer_timeout_s: float = 20.0
     stream_timeout_s: float = 60.0
     validate_responses: bool = False
-    merge_slashes: bool = False
     strict_queries: bool = False
-    form_in_query: bool = False
-    ignore_foreign_bodies: bool = False
-    malformed_path: type[Exception] | None = None
+    leniency: frozenset[Leniency] = frozenset()
     refuse: Callable[[Context], Exception] | None = None
-    method_override: bool = False
     files: FileIntake | None = None
     origins: Origins = field(default_factory=Origins)
     public_url: str | None = None
     security_events: Mapping[type[Exception], SecurityEvent] = field(default_factory=dict)
     list_failures: Callable[[], Sequence[Failure]] | None = None
     gauges: Callable[[Any, datetime], Sequence[Gauge]] | None = None
+
+    def __post_init__(self) -> None:
+        if unknown := self.leniency - {*get_args(Leniency)}:
+            raise ValueError(
+                f"{self.name}: there is no leniency {', '.join(sorted(unknown))}; there are"
+                f" {', '.join(get_args(Leniency))}"
+            )
 
     @cached_property
     def document(self) -> Mapping[str, Any]:

@@ -139,7 +139,9 @@ class CompiledAPI(OperationsOfDocument[Operation]):
     def __init__(self, specification: Specification, *, service: Service) -> None:
         self.service = service
         self.document: Mapping[str, Any] = service.document
-        self.router: Router[Operation] = Router(strict_integers=service.malformed_path is not None)
+        self.router: Router[Operation] = Router(
+            strict_integers="malformed_paths" in service.leniency
+        )
         self.operations: dict[str, Operation] = {}
         self.requests = Schemas(self.document, drop="readOnly")
         self.answers = Schemas(self.document, drop="writeOnly")
@@ -232,15 +234,15 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         form reads one too, to report the parameters that it ignores.
         """
         if declared is None:
-            if not self.service.form_in_query or method.upper() in BODILESS:
+            if "form_in_query" not in self.service.leniency or method.upper() in BODILESS:
                 return None
             declared = NO_FIELDS
         return Body(
             declared,
             self.requests,
             place,
-            form_in_query=self.service.form_in_query,
-            ignore_foreign=self.service.ignore_foreign_bodies,
+            form_in_query="form_in_query" in self.service.leniency,
+            ignore_foreign="foreign_bodies" in self.service.leniency,
             names=names,
         )
 

@@ -20,7 +20,7 @@ from specd._engine.document.querystrings import Querystring
 from specd._engine.document.responses import Responses
 from specd._engine.document.security import Check
 from specd._engine.document.styles import RawTexts, cookie_pairs
-from specd._engine.errors import InvalidRequest, Unauthenticated, Violation
+from specd._engine.errors import InvalidRequest, NotFound, Unauthenticated, Violation
 from specd._engine.files import File
 from specd._engine.http.queries import find_violations, parse_pairs, parse_raw_pairs
 from specd._engine.phases import is_reading
@@ -242,6 +242,7 @@ class Operation(ABC):
         """Authenticate and authorize, then return the handler's arguments. Raise one error with
         everything that is wrong in what was sent.
         """
+        service = self.service
         if not call.is_authorized:
             self.authorize(ctx, call)
         arguments: dict[str, Any] = {}
@@ -252,17 +253,18 @@ class Operation(ABC):
             try:
                 ctx.path_parameters = self.path_parameters.arguments(call.texts, call)
             except InvalidRequest:
-                if self.service.malformed_path is not None:
-                    raise self.service.malformed_path() from None
+                if "malformed_paths" in service.leniency:
+                    raise NotFound from None
                 raise
             arguments.update(ctx.path_parameters)
         if call.query and self.querystring is None:
             query = parse_pairs(call.query, "query")
             if not query.keys() <= self.query_parameters.names:
                 unknown = self.query_parameters.unknown_of(query)
-            if self.service.form_in_query and self.body is not None and self.body.form is not None:
-                unknown -= self.body.form.names
-            if self.service.strict_queries:
+            form = None if self.body is None else self.body.form
+            if form is not None and "form_in_query" in service.leniency:
+                unknown -= form.names
+            if service.strict_queries:
                 known, single = self.query_parameters.names, self.query_parameters.single
                 violations += find_violations(query, unknown, known=known, single=single)
                 unknown = set()

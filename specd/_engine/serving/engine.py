@@ -150,7 +150,7 @@ class Engine(SpecMiddleware):
         its path. `mapped` has the last of each of the headers `sent`.
         """
         for api in self.apis:
-            if api.service.merge_slashes:
+            if "slashes" in api.service.leniency:
                 path = merge_slashes(path)
             if path.startswith(api.prefix):
                 client = self.proxies.client_of(peer, sent)
@@ -225,7 +225,7 @@ class Engine(SpecMiddleware):
                 exchange.unread = False
                 reply = await whole(taker.serve(ctx, exchange, api.threads))
                 return await self._begun(reply, exchange, receive)
-        if api.service.method_override and method == "POST":
+        if "method_override" in api.service.leniency and method == "POST":
             await exchange.read(receive)
             meant = await find_overriding_method(exchange.body, headers, api.threads)
             if meant == "GET" and media_type_of(headers) == URLENCODED:

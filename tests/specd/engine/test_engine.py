@@ -388,13 +388,17 @@ class TestAnswers:
         }
 
     def test_slashes_are_merged_where_a_service_wants_it(self) -> None:
-        assert shop(merge_slashes=True).get("//items///special").status == 200
+        assert shop(leniency=frozenset({"slashes"})).get("//items///special").status == 200
         assert shop().get("//items/special").status == 404
 
     def test_a_malformed_path_may_be_an_unknown_one(self) -> None:
-        client = shop(malformed_path=LookupError)
-        assert client.get("/items/0", headers=[ADA]).json["code"] == "Bug"
+        client = shop(leniency=frozenset({"malformed_paths"}))
+        assert client.get("/items/0", headers=[ADA]).status == 404
         assert client.get("/items?limit=x").status == 422
+
+    def test_an_unknown_leniency_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="no leniency slash; there are foreign_bodies, "):
+            shop(leniency=frozenset({"slash"}))
 
     def test_a_scope_without_raw_path(self, shop: Client) -> None:
         scope = {
