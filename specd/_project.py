@@ -54,9 +54,9 @@ class Service:
     each tag. Other parts are used if they exist: a table of errors (`NAME.errors:errors`), tables
     (`NAME.models`) and migrations (`NAME/migrations`), which give the service a database, the
     wiring (`NAME.wiring`), workers (`NAME.workers`), pages (`NAME.pages`), and commands
-    (`NAME.commands`), and the `Policy` of old rows (`NAME.retention:retention`). A field names
-    another place: a file or folder below the root of the project,
-    a module, or an object as `module:attribute`.
+    (`NAME.commands`), and the rules by which old rows are deleted (`NAME.retention:retention`). A
+    field names another place: a file or folder below the root of the project, a module, or an
+    object as `module:attribute`.
 
     The first of `documents` has the name of the service, the others are named like their files.
     The `optional` ones are served only if the wiring asks for them. The wiring has a function

@@ -208,7 +208,7 @@ def find_periods() -> Mapping[str, int]:
     rules: dict[str, list[Any]] = {}
     for service in current().services:
         if service.retention:
-            for rule in find_object(service.retention).rules:
+            for rule in find_object(service.retention):
                 if rule.period is not None:
                     rules.setdefault(rule.period, []).append(rule)
     found = {}

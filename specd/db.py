@@ -6,7 +6,7 @@ from specd._db.database import Database
 from specd._db.idempotency import IdempotencyKeyColumns, IdempotencyKeys
 from specd._db.prepared import Change, Query
 from specd._db.reader import Db
-from specd._db.retention import Policy, Rule, first_in_first_out, older_than
+from specd._db.retention import Rule, older_than
 from specd._db.sealing import SealedTexts
 from specd._db.secret_checks import SharedSecret
 from specd._db.types import RowNumber, UtcMs
@@ -20,7 +20,6 @@ __all__ = [
     "Db",
     "IdempotencyKeyColumns",
     "IdempotencyKeys",
-    "Policy",
     "Query",
     "RowNumber",
     "Rule",
@@ -28,7 +27,6 @@ __all__ = [
     "SharedSecret",
     "UtcMs",
     "WorkQueue",
-    "first_in_first_out",
     "older_than",
     "table_of",
     "upsert",

@@ -47,7 +47,7 @@ from models.chat.imports.texts import Texts
 from models.chat.organization.emoji import STILL
 from models.chat.organization.realms import check_realm_name
 from models.chat.rendering.previews import THUMBNAIL_SIZE
-from models.chat.retention import POLICY
+from models.chat.retention import RULES
 from models.chat.tables import Conversation, Message, Realm
 from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, THUMBNAIL, key_of
 from models.json import Json
@@ -60,7 +60,7 @@ CLOCKS_DIFFER = timedelta(days=1)
 """How far ahead the clock may be that gave an archive its times."""
 
 _REALM, _MESSAGE, _CONVERSATION = table_of(Realm), table_of(Message), table_of(Conversation)
-AGED = frozenset(rule.table for rule in POLICY.rules) - {_MESSAGE.name}
+AGED = frozenset(rule.table for rule in RULES) - {_MESSAGE.name}
 """Tables of which the service removes old rows, also while an import goes on."""
 
 NO_HASHES: Mapping[int, str] = MappingProxyType({})

@@ -8,7 +8,7 @@ from models.payment.tables import CheckoutSession, Event, IdempotencyKey, Invoic
 from models.payment.test_helpers.tables import ScenarioRun, SimulatedFault
 from models.payment.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from models.ranges import without_index
-from specd.db import Policy, Rule, first_in_first_out, older_than
+from specd.db import Rule, older_than
 
 _IS_OPEN = exists().where(
     Invoice.id == IdempotencyKey.invoice_id, without_index(Invoice.status).in_([UNPAID, PROCESSING])
@@ -17,57 +17,57 @@ _IS_OPEN = exists().where(
 _HAS_DELIVERIES = exists().where(WebhookDelivery.endpoint_id == WebhookEndpoint.id)
 _HAS_ATTEMPTS = exists().where(WebhookAttempt.endpoint_id == WebhookEndpoint.id)
 
-POLICY = Policy(
-    rules=(
-        # The key of an invoice that is still open is needed however old it is.
-        older_than(
-            IdempotencyKey.created_at,
-            "idempotency",
-            days=7,
-            help="Minimum retention of idempotency keys.",
-            only=~_IS_OPEN,
-        ),
-        older_than(
-            CheckoutSession.expires_at,
-            "expired",
-            days=1,
-            help="Retention of expired checkout sessions and email confirmations.",
-        ),
-        older_than(SimulatedFault.created_at, "expired", days=1),
-        older_than(
-            ScenarioRun.created_at,
-            "payment_event",
-            days=30,
-            help="Retention of payment events, which merchants read and webhooks deliver.",
-        ),
-        first_in_first_out(
-            Event.at,
-            "payment_event",
-            days=30,
-            note=event_list.note_gone,
-            noted=(Event.project_id, Event.id),
-        ),
-        first_in_first_out(WebhookDelivery.created_at, "payment_event", days=30),
-        first_in_first_out(WebhookAttempt.at, "payment_event", days=30),
-        older_than(
-            WebhookEndpoint.deleted_at,
-            "payment_event",
-            days=30,
-            only=~_HAS_DELIVERIES & ~_HAS_ATTEMPTS,
-        ),
-        # By number of blocks: what a reorganisation can no longer reach.
-        Rule("chain_block", None, lambda session, _, n: checkpoints.try_forget_some(session, n)),
+RULES: tuple[Rule, ...] = (
+    # The key of an invoice that is still open is needed however old it is.
+    older_than(
+        IdempotencyKey.created_at,
+        "idempotency",
+        days=7,
+        help="Minimum retention of idempotency keys.",
+        only=~_IS_OPEN,
     ),
-    permanent={
-        "project": "a merchant's account",
-        "api_key": "who could act for a merchant and until when, revoked keys included",
-        "payment_method": "what invoices were paid with",
-        "invoice": "the merchant's books",
-        "payment": "the merchant's books",
-        "invoice_event": "the merchant's books",
-        "chain_head": "one row for each chain, written over",
-        "webhook_secret": "goes with a rotation, or with its endpoint",
-        "lease": "one row for each job, written over",
-        "worker_heartbeat": "one row for each worker, written over",
-    },
+    older_than(
+        CheckoutSession.expires_at,
+        "expired",
+        days=1,
+        help="Retention of expired checkout sessions and email confirmations.",
+    ),
+    older_than(SimulatedFault.created_at, "expired", days=1),
+    older_than(
+        ScenarioRun.created_at,
+        "payment_event",
+        days=30,
+        help="Retention of payment events, which merchants read and webhooks deliver.",
+    ),
+    older_than(
+        Event.at,
+        "payment_event",
+        days=30,
+        note=event_list.note_gone,
+        noted=(Event.project_id, Event.id),
+        by_key=True,
+    ),
+    older_than(WebhookDelivery.created_at, "payment_event", days=30, by_key=True),
+    older_than(WebhookAttempt.at, "payment_event", days=30, by_key=True),
+    older_than(
+        WebhookEndpoint.deleted_at,
+        "payment_event",
+        days=30,
+        only=~_HAS_DELIVERIES & ~_HAS_ATTEMPTS,
+    ),
+    # By number of blocks: what a reorganisation can no longer reach.
+    Rule("chain_block", None, lambda session, _, n: checkpoints.try_forget_some(session, n)),
 )
+PERMANENT = {
+    "project": "a merchant's account",
+    "api_key": "who could act for a merchant and until when, revoked keys included",
+    "payment_method": "what invoices were paid with",
+    "invoice": "the merchant's books",
+    "payment": "the merchant's books",
+    "invoice_event": "the merchant's books",
+    "chain_head": "one row for each chain, written over",
+    "webhook_secret": "goes with a rotation, or with its endpoint",
+    "lease": "one row for each job, written over",
+    "worker_heartbeat": "one row for each worker, written over",
+}
+"""The other tables that contain a time, each with the reason why its rows stay."""

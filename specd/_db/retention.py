@@ -1,7 +1,6 @@
 """How long rows are kept: a rule per table, and the deletion of one small batch of old rows.
 
-Each service lists its rules, and beside them the tables that keep their rows for ever, with the
-reason. A worker follows the rules (specd/_workers/retention.py); a test reads the tables.
+Each service lists its rules, which a worker follows (specd/_workers/retention.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +28,9 @@ class HasPeriods(Protocol):
 class Rule:
     """The rule by which old rows of one table are deleted.
 
+    A service lists its rules as `retention` in the module `NAME.retention`, and the worker
+    NAME_retention follows them.
+
     `period` is a name for how long rows are kept, by default so many `days`. An operator sets
     another number of seconds in the variable that is named after it: `events` in
     `SPECD_EVENTS_RETENTION_S`. Rules with the same period have the same `days`. `help` explains the
@@ -51,21 +53,6 @@ class Rule:
         return timedelta(seconds=settings.retention_s.get(self.period, self.days * DAY_S))
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How long a service keeps its rows.
-
-    The service names it as its `retention`, and a worker with the name SERVICE_retention follows
-    it.
-
-    `rules` delete old rows. `permanent` maps each other table that contains a time to the reason
-    why its rows stay.
-    """
-
-    rules: tuple[Rule, ...]
-    permanent: Mapping[str, str]
-
-
 def older_than(
     age: InstrumentedAttribute[Any],
     period: str,
@@ -73,47 +60,42 @@ def older_than(
     days: float,
     help: str = "",
     only: ColumnElement[bool] | None = None,
+    by_key: bool = False,
+    note: Callable[[Session, Sequence[N]], None] | None = None,
+    noted: Sequence[InstrumentedAttribute[Any]] = (),
 ) -> Rule:
     """Return the rule that deletes rows whose time in the column `age` is too long ago.
 
     Rows are kept for so many `days`, unless an operator sets another time for the `period` (see
     `Rule`). The column requires an index. With the condition `only`, other rows stay.
-    """
-    table = cast(Table, age.class_.__table__)
-    column = table.c[age.key]
 
-    def delete_expired(session: Session, before: datetime, limit: int) -> bool:
-        old = select(*table.primary_key).where(column < before)
-        if only is not None:
-            old = old.where(only)
-        old = old.order_by(column).limit(limit).with_for_update(of=table, skip_locked=True)
-        return bool(_delete(session, table, old))
+    With `by_key`, the primary key finds the old rows, so a table that often gets new rows needs no
+    index on time: its oldest rows have the lowest ids. A row whose clock was ahead is deleted late,
+    never early.
 
-    return Rule(table.name, period, delete_expired, days, help)
-
-
-def first_in_first_out(
-    age: InstrumentedAttribute[Any],
-    period: str,
-    *,
-    days: float,
-    help: str = "",
-    note: Callable[[Session, Sequence[N]], None] | None = None,
-    noted: Sequence[InstrumentedAttribute[Any]] = (),
-) -> Rule:
-    """Return the rule for a table whose oldest rows have the lowest ids.
-
-    The primary key finds them, so a table that often gets new rows needs no index on time. A row
-    whose clock was ahead is deleted late, never early. `note(session, rows)` is called in the same
-    unit of work with the columns `noted` of the deleted rows.
+    `note(session, rows)` is called in the same unit of work with the columns `noted` of the deleted
+    rows.
     """
     table = cast(Table, age.class_.__table__)
     key = tuple(table.primary_key)
+    column = table.c[age.key]
+
+    def find_by_time(before: datetime, limit: int) -> Select[Any]:
+        old = select(*key).where(column < before)
+        if only is not None:
+            old = old.where(only)
+        return old.order_by(column).limit(limit).with_for_update(of=table, skip_locked=True)
+
+    def find_by_key(before: datetime, limit: int) -> Select[Any]:
+        first = select(*key, column).order_by(*key).limit(limit)
+        if only is not None:
+            first = first.where(only)
+        found = first.subquery()
+        return select(*(found.c[each.name] for each in key)).where(found.c[column.name] < before)
 
     def delete_expired(session: Session, before: datetime, limit: int) -> bool:
-        first = select(*key, table.c[age.key]).order_by(*key).limit(limit).subquery()
-        old = select(*(first.c[column.name] for column in key))
-        gone = _delete(session, table, old.where(first.c[age.key] < before), noted)
+        old = (find_by_key if by_key else find_by_time)(before, limit)
+        gone = _delete(session, table, old, noted)
         if gone and note is not None:
             note(session, cast(Sequence[N], gone))
         return bool(gone)
@@ -125,7 +107,7 @@ def _delete(
     session: Session,
     table: Table,
     old: Select[Any],
-    noted: Sequence[InstrumentedAttribute[Any]] = (),
+    noted: Sequence[InstrumentedAttribute[Any]],
 ) -> Sequence[object]:
     """Delete rows; return the columns `noted` of each."""
     columns: list[ColumnElement[Any]] = [table.c[each.key] for each in noted]

@@ -24,8 +24,8 @@ def find_all(service: Service) -> dict[str, WorkerFactory]:
         name = f"{service.name}_retention"
         if name in found:
             raise ValueError(f"{service.workers} and the library both have a worker {name}")
-        policy = find_object(service.retention)
-        found[name] = partial(make_retention, name=name, policy=policy)
+        rules = find_object(service.retention)
+        found[name] = partial(make_retention, name=name, rules=rules)
     return found
 
 

@@ -5,7 +5,7 @@ SQLite.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ import structlog
 
 from specd._db.clock import Clock
 from specd._db.database import Database
-from specd._db.retention import Policy, Rule
+from specd._db.retention import Rule
 from specd._settings import Settings
 from specd._workers.context import WorkerContext
 from specd._workers.loop import Worker
@@ -35,7 +35,7 @@ class Retention:
         self,
         database: Database,
         clock: Clock,
-        policy: Policy,
+        rules: Sequence[Rule],
         settings: Settings,
         *,
         rest: Callable[[float], object],
@@ -43,7 +43,7 @@ class Retention:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._rules = [(rule, rule.retention(settings)) for rule in policy.rules]
+        self._rules = [(rule, rule.retention(settings)) for rule in rules]
         self._rest = rest
         self._batch = batch
         self._log = structlog.get_logger("retention")
@@ -66,9 +66,9 @@ class Retention:
         return was_any
 
 
-def make_retention(context: WorkerContext[Any], name: str, policy: Policy) -> Worker:
-    """Return the worker of this name that deletes old rows as the policy says."""
+def make_retention(context: WorkerContext[Any], name: str, rules: Sequence[Rule]) -> Worker:
+    """Return the worker of this name that deletes old rows as the rules say."""
     worker = Retention(
-        context.database, context.clock, policy, context.settings, rest=context.pool.stopping.wait
+        context.database, context.clock, rules, context.settings, rest=context.pool.stopping.wait
     )
     return Worker(name, worker.try_delete_some, poll_s=EVERY_S, niceness=NICENESS)

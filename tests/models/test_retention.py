@@ -1,55 +1,56 @@
 """What is kept for ever is so by a decision, and whatever is not has a rule that takes it away."""
 
 from datetime import timedelta
+from types import ModuleType
 
 import pytest
 from sqlalchemy import MetaData
 
 import models.chat.tables
 import models.payment.tables  # noqa: F401
+from models.chat import retention as chat
 from models.chat.base import ChatBase
-from models.chat.retention import POLICY as CHAT
+from models.payment import retention as payment
 from models.payment.base import PaymentBase
-from models.payment.retention import POLICY as PAYMENT
 from settings import Settings
-from specd.db import Policy, UtcMs
+from specd.db import UtcMs
 from specd.errors import SettingsError
 
 SERVICES = pytest.mark.parametrize(
     ("metadata", "policy"),
-    [(PaymentBase.metadata, PAYMENT), (ChatBase.metadata, CHAT)],
+    [(PaymentBase.metadata, payment), (ChatBase.metadata, chat)],
     ids=["payment", "chat"],
 )
 
 
 @SERVICES
 def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
-    metadata: MetaData, policy: Policy
+    metadata: MetaData, policy: ModuleType
 ) -> None:
     dated = {
         table.name
         for table in metadata.tables.values()
         if any(isinstance(column.type, UtcMs) for column in table.columns)
     }
-    ruled = [rule.table for rule in policy.rules]
-    timed = [rule.table for rule in policy.rules if rule.period is not None]
+    ruled = [rule.table for rule in policy.RULES]
+    timed = [rule.table for rule in policy.RULES if rule.period is not None]
     assert len(set(timed)) == len(timed), "one rule by time per table"
-    assert set(ruled) & policy.permanent.keys() == set()
-    assert set(ruled) | policy.permanent.keys() == dated
-    assert all(policy.permanent.values())
+    assert set(ruled) & policy.PERMANENT.keys() == set()
+    assert set(ruled) | policy.PERMANENT.keys() == dated
+    assert all(policy.PERMANENT.values())
 
 
 @SERVICES
-def test_each_rule_has_a_period(metadata: MetaData, policy: Policy) -> None:
-    assert all(rule.days > 0 for rule in policy.rules if rule.period is not None)
-    others = [rule.table for rule in policy.rules if rule.period is None]
+def test_each_rule_has_a_period(metadata: MetaData, policy: ModuleType) -> None:
+    assert all(rule.days > 0 for rule in policy.RULES if rule.period is not None)
+    others = [rule.table for rule in policy.RULES if rule.period is None]
     assert others in (["message", "event"], ["chain_block"]), "rules by another measure"
 
 
 def test_each_period_has_a_variable_with_its_default() -> None:
     described = {line.variable: line for line in Settings().describe({})}
-    for policy in (CHAT, PAYMENT):
-        for rule in policy.rules:
+    for policy in (chat, payment):
+        for rule in policy.RULES:
             if rule.period is not None:
                 line = described[f"SPECD_{rule.period.upper()}_RETENTION_S"]
                 assert line.value == line.default == str(rule.days * 86_400)
@@ -58,7 +59,7 @@ def test_each_period_has_a_variable_with_its_default() -> None:
 
 def test_variable_changes_the_period() -> None:
     settings = Settings.from_env({"SPECD_PAYMENT_EVENT_RETENTION_S": "60"})
-    kept_for = {rule.table: rule.retention(settings) for rule in PAYMENT.rules}
+    kept_for = {rule.table: rule.retention(settings) for rule in payment.RULES}
     assert kept_for["webhook_attempt"] == kept_for["event"] == timedelta(minutes=1)
     assert kept_for["checkout_session"] == timedelta(days=1)
     with pytest.raises(SettingsError, match="whole number from 1 to 315360000"):

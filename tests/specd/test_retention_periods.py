@@ -8,7 +8,6 @@ import pytest
 
 from specd import Project, Service, Settings
 from specd._db.retention import Rule
-from specd.db import Policy
 from specd.errors import SettingsError
 
 
@@ -21,7 +20,7 @@ def policy(monkeypatch: pytest.MonkeyPatch) -> list[Rule]:
     """The rules of the only service of the present project; a test fills the list."""
     rules: list[Rule] = []
     module = ModuleType("shop_retention")
-    module.retention = Policy(rules=rules, permanent={})  # type: ignore[attr-defined, arg-type]
+    module.retention = rules  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "shop_retention", module)
     project = Project(Service("shop", retention="shop_retention:retention"))
     monkeypatch.setattr("specd._settings.current", lambda: project)

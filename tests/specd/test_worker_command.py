@@ -47,9 +47,9 @@ def add_cart(session: Session) -> None:
 """,
     "shop/retention.py": """
 from shop.models import Cart
-from specd.db import Policy, older_than
+from specd.db import older_than
 
-retention = Policy(rules=(older_than(Cart.at, "carts", days=1),), permanent={})
+retention = [older_than(Cart.at, "carts", days=1)]
 """,
     "shop/migrations/0001_cart.py": """
 import sqlalchemy as sa

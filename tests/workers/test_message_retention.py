@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from models.chat.retention import POLICY
+from models.chat.retention import RULES
 from models.chat.tables import Channel, Event, Message, MessageArchive, Realm, Topic
 from settings import Settings
 from specd._workers.retention import Retention
-from specd.db import Database, Policy
+from specd.db import Database
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -20,7 +20,7 @@ DAY_S = 86_400
 
 @pytest.fixture
 def worker(chat_database: Database, clock: FrozenClock) -> Retention:
-    only = Policy(tuple(rule for rule in POLICY.rules if rule.table == "message"), {})
+    only = [rule for rule in RULES if rule.table == "message"]
     return Retention(chat_database, clock, only, Settings(), rest=lambda seconds: None, batch=2)
 
 

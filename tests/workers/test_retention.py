@@ -1,6 +1,6 @@
 """Old rows go, in small batches and by an index; young ones stay, to the last millisecond."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,17 +23,17 @@ from sqlalchemy.orm import Session
 
 from models.chat.base import ChatBase
 from models.chat.queues.retention import LASTS, forget_ephemeral_events
-from models.chat.retention import POLICY as CHAT
+from models.chat.retention import RULES as CHAT
 from models.chat.tables import Event as EventRow
 from models.chat.tables import Message, MessageArchive, MessageEdit
 from models.payment.base import PaymentBase
 from models.payment.checkpoints import REMEMBERED_BLOCKS
-from models.payment.retention import POLICY as PAYMENT
+from models.payment.retention import RULES as PAYMENT
 from models.payment.tables import ChainBlock, IdempotencyKey, Invoice
 from models.payment.webhooks.tables import WebhookEndpoint
 from settings import Settings
 from specd._workers.retention import Retention
-from specd.db import Database, Policy, UtcMs
+from specd.db import Database, Rule, UtcMs
 from tests.support.chat.app import ChatClient
 from tests.support.chat.channels import make_channel
 from tests.support.chat.people import Cast
@@ -44,9 +44,9 @@ from workers.periodic import PeriodicStep
 
 SETTINGS = Settings()
 MS = timedelta(milliseconds=1)
-CHAT_RULES = [rule.table for rule in CHAT.rules if rule.period is not None]
+CHAT_RULES = [rule.table for rule in CHAT if rule.period is not None]
 ENDPOINT_ID = "00000000-0000-4000-8000-00000000000e"
-PAYMENT_RULES = [rule.table for rule in PAYMENT.rules if rule.period is not None]
+PAYMENT_RULES = [rule.table for rule in PAYMENT if rule.period is not None]
 AGES = {
     "attempt_count": "arrival_at",
     "browser_session": "ends_at",
@@ -65,18 +65,18 @@ AGES = {
 KNOWN_BLOCKS = select(func.count()).where(ChainBlock.chain_id == CHAIN_ID)
 
 
-def policy_of(policy: Policy, table: str) -> Policy:
-    return Policy(tuple(rule for rule in policy.rules if rule.table == table), {})
+def rules_of(rules: Sequence[Rule], table: str) -> list[Rule]:
+    return [rule for rule in rules if rule.table == table]
 
 
 class Store:
     """One service's database, its clock, and rows of any of its tables."""
 
     def __init__(
-        self, database: Database, clock: FrozenClock, metadata: MetaData, policy: Policy,
+        self, database: Database, clock: FrozenClock, metadata: MetaData, rules: Sequence[Rule],
         given: Mapping[str, Mapping[str, Any]],
     ) -> None:  # fmt: skip
-        self.database, self.clock, self.policy = database, clock, policy
+        self.database, self.clock, self.rules = database, clock, rules
         self._metadata, self._given = metadata, given
         self._count = 0
         self.rested: list[float] = []
@@ -88,7 +88,7 @@ class Store:
         return AGES.get(name, "created_at" if "created_at" in self.table(name).c else "at")
 
     def kept_for(self, name: str) -> timedelta:
-        (rule,) = (rule for rule in policy_of(self.policy, name).rules if rule.period is not None)
+        (rule,) = (rule for rule in rules_of(self.rules, name) if rule.period is not None)
         return rule.retention(SETTINGS)
 
     def add(self, name: str, at: datetime, **more: Any) -> None:
@@ -123,9 +123,9 @@ class Store:
             return list(reader.scalars(select(age).order_by(age)))
 
     def worker(self, name: str | None = None, batch: int = 3) -> Retention:
-        policy = self.policy if name is None else policy_of(self.policy, name)
+        rules = self.rules if name is None else rules_of(self.rules, name)
         return Retention(
-            self.database, self.clock, policy, SETTINGS, rest=self.rested.append, batch=batch
+            self.database, self.clock, rules, SETTINGS, rest=self.rested.append, batch=batch
         )
 
 
@@ -193,7 +193,7 @@ def reaches_them_by_an_index(store: Store, name: str) -> None:
     (plan,) = told
     assert f"Seq Scan on {name}" not in plan
     # A few rows from the front of a table that is only appended to are no walk through it.
-    first_ones = (name, store.policy) in (
+    first_ones = (name, store.rules) in (
         ("audit_log", CHAT),
         ("event", PAYMENT),
         ("webhook_attempt", PAYMENT),
@@ -358,7 +358,7 @@ def test_two_workers_share_the_work(chat_store: Store) -> None:
         chat_store.add("idempotency_key", long_ago)
     if chat_store.database.dialect == "sqlite":
         pytest.skip("SQLite has one writer")
-    (rule,) = policy_of(CHAT, "idempotency_key").rules
+    (rule,) = rules_of(CHAT, "idempotency_key")
     now = chat_store.clock.now()
 
     def work(session: Session) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from models.payment import keys
-from models.payment.retention import POLICY
+from models.payment.retention import RULES
 from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
 from tests.support.payment.factories import Merchant, make_invoice, pay
@@ -58,7 +58,7 @@ class TestListEvents:
     ) -> None:
         """Whatever was deleted: a reader behind a deleted event of their own is told, no other."""
         ids = [event["id"] for event in page(api)["data"]]
-        (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
+        (rule,) = (rule for rule in RULES if rule.table == "event")
         late = now + timedelta(seconds=1)
         database.run(lambda s: make_invoice(s, ben, now=now))
         for gone in range(1, len(ids) + 1):
@@ -85,7 +85,7 @@ class TestListEvents:
             answer = api.get(f"{PATH}?{urlencode({'after': above, **query})}")
             assert (answer.status_code, answer.json()["code"]) == (404, "event_not_found")
         assert page(api, after=newest)["data"] == []
-        (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
+        (rule,) = (rule for rule in RULES if rule.table == "event")
         late = now + timedelta(seconds=1)
         assert database.run(lambda session: rule.delete_expired(session, late, 1000))
         assert page(api, after=newest)["data"] == [], "it was the newest one"

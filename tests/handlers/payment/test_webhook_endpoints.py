@@ -11,7 +11,7 @@ from standardwebhooks.webhooks import Webhook
 
 from adapters.webhooks.sender import Received
 from models.payment.event_list import read_id
-from models.payment.retention import POLICY
+from models.payment.retention import RULES
 from models.payment.tables import Event, IdempotencyKey
 from models.payment.webhooks.tables import (
     WebhookAttempt,
@@ -237,7 +237,7 @@ class TestUpdate:
 
         database.run(lambda session: make_invoice(session, ada, now=now))
         assert "events_missed" not in enable()
-        (rule,) = (rule for rule in POLICY.rules if rule.table == "event")
+        (rule,) = (rule for rule in RULES if rule.table == "event")
         late = now + timedelta(seconds=1)
         assert database.run(lambda session: rule.delete_expired(session, late, 1000))
         assert enable()["events_missed"] is True

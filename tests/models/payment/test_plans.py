@@ -25,7 +25,7 @@ from models.payment.event_list import EventFilter
 from models.payment.invoice_list import InvoiceFilter, list_invoices
 from models.payment.lifecycle import EXPIRED, LATE, OVER, PAID, UNPAID
 from models.payment.receipts import ReceiptFilter
-from models.payment.retention import POLICY
+from models.payment.retention import RULES
 from models.payment.webhooks import backlog, deliveries, endpoints, fan_out, outcomes, queue
 from models.payment.webhooks.outcomes import Attempt, Reply
 from specd.db import Database, Rule, UtcMs
@@ -444,11 +444,11 @@ STEPS: Mapping[str, tuple[Work, set[str]]] = {
         {DUE, "event(id)"},
     ),
     "forget keys": (
-        forget(POLICY.rules[0]),
+        forget(RULES[0]),
         {"idempotency_key(created_at)", "idempotency_key(project_id, key)", "invoice(id)"},
     ),
     "forget sessions": (
-        forget(POLICY.rules[1]),
+        forget(RULES[1]),
         {"checkout_session(expires_at)", "checkout_session(id)"},
     ),
 }
