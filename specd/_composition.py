@@ -1,10 +1,12 @@
 """Puts a service together: what its places and the settings say, and what its wiring adds."""
 
+import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import isfunction
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +27,7 @@ from specd._engine import service as engine
 from specd._engine.document.checking import published
 from specd._engine.error_docs import Failure
 from specd._engine.http.browsers import Origins
-from specd._engine.idempotency import Idempotency
+from specd._engine.idempotency import Idempotency, is_idempotent
 from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document, unite
 from specd._error_table import ErrorTable, import_all
@@ -138,9 +140,20 @@ def list_failures(service: Service) -> tuple[Failure, ...]:
     """Return what callers of a service can get, for its page of errors."""
     packages = dict.fromkeys(filter(None, (service.models, service.handlers)))
     others: list[type[Refusal]] = [DatabaseUnavailable] if service.has_database else []
-    if _find_idempotency(service) is not None:
+    if _has_idempotent_handler(service):
         others += (IdempotencyKeyReused, IdempotencyInProgress)
     return find_errors(service).list_failures(tuple(packages), others)
+
+
+def _has_idempotent_handler(service: Service) -> bool:
+    """Return whether callers can send a key to a service. Its handlers are imported."""
+    import_all((service.handlers,))
+    return any(
+        isfunction(found) and is_idempotent(found)
+        for name, module in list(sys.modules.items())
+        if f"{name}.".startswith(f"{service.handlers}.")
+        for found in vars(module).values()
+    )
 
 
 def _find_idempotency(service: Service) -> Idempotency | None:

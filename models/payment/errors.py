@@ -320,32 +320,6 @@ class OrderAttemptExists(Refusal):
     advice = "Use the invoice that `details` names, or create one with the next `attempt_no`."
 
 
-class IdempotencyKeyReused(Refusal):
-    """The key belongs to a different request."""
-
-    code = "idempotency_key_reused"
-    sentence = (
-        "This Idempotency-Key was used for a different request; use a fresh key for each request."
-    )
-    advice = (
-        "Send a new `Idempotency-Key` with each new request. Send the old key only to repeat "
-        "its request."
-    )
-
-
-class IdempotencyInProgress(Refusal):
-    """The first request with this key is still running."""
-
-    code = "idempotency_in_progress"
-    sentence = (
-        "A request with this Idempotency-Key is still in progress; send it again in a moment."
-    )
-    advice = (
-        "Wait the number of seconds in `Retry-After`, then send the same request with the same "
-        "key again."
-    )
-
-
 class ChainNotConfigured(Refusal):
     """No RPC endpoint is configured for the method's chain. Facts: `chain_id`."""
 

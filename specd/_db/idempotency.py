@@ -79,7 +79,7 @@ class IdempotencyKeys:
     """The keys of one service.
 
     `table` has the columns `owner`, key, operation, fingerprint, status, body and created_at; its
-    primary key is (owner, key). `reused` and `in_progress` are errors of the service's own.
+    primary key is (owner, key).
     """
 
     def __init__(
@@ -87,12 +87,9 @@ class IdempotencyKeys:
         table: Table,
         *,
         owner: str = "owner",
-        reused: type[Refusal] = IdempotencyKeyReused,
-        in_progress: type[Refusal] = IdempotencyInProgress,
     ) -> None:
         is_this = (table.c[owner] == bindparam("its_owner")) & (table.c.key == bindparam("its_key"))
         self._owner = owner
-        self._reused, self._in_progress = reused, in_progress
         self._claim = Change(upsert(table).on_conflict_do_nothing())
         self._find: Query[str, int, bytes] = Query(
             select(table.c.fingerprint, table.c.status, table.c.body).where(is_this)
@@ -111,9 +108,9 @@ class IdempotencyKeys:
     ) -> StoredAnswer | None:
         """Claim the key for this transaction, or return the answer it already has.
 
-        After None, the same transaction must call `keep` or roll back. Raise `reused` for another
-        fingerprint and `in_progress` when the first request takes longer than the lock timeout
-        (PostgreSQL; SQLite has one writer).
+        After None, the same transaction must call `keep` or roll back. Raise
+        `IdempotencyKeyReused` for another fingerprint and `IdempotencyInProgress` when the first
+        request takes longer than the lock timeout (PostgreSQL; SQLite has one writer).
         """
         row = {
             self._owner: owner,
@@ -128,13 +125,13 @@ class IdempotencyKeys:
             claimed = self._claim.run(session, row)
         except OperationalError as error:
             if is_lock_timeout(error):
-                raise self._in_progress() from error
+                raise IdempotencyInProgress from error
             raise
         if claimed == 1:
             return None
         first, status, body = self._find.one(session, {"its_owner": owner, "its_key": key})
         if first != fingerprint:
-            raise self._reused()
+            raise IdempotencyKeyReused
         return StoredAnswer(status, body)
 
     def keep(

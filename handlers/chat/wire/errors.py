@@ -74,8 +74,6 @@ OF_CHAT: dict[type[Exception] | str, Row | None] = {
     settings.ConfirmationNotFound: Row(404, event="credential_refused"),
     uploads.UploadDoesNotExist: Row(404),
     uploads.UploadStoreUnavailable: Row(503, retry_after_s=10),
-    common.IdempotencyInProgress: Row(409, retry_after_s=1),
-    common.IdempotencyKeyReused: Row(422),
     # The only refusal that an idempotency key keeps: one that depends on channels, users or
     # permissions leaves the key unused, because the same request may be allowed later.
     scheduling.DeliveryTimeNotInFuture: Row(400, is_definitive=True),
@@ -117,6 +115,8 @@ OF_SERVERS: dict[type[Exception] | str, Row | None] = {
     "insufficient_scope": None,
     "not_implemented": None,
     "invalid_request": None,
+    "idempotency_in_progress": Row(code="IDEMPOTENCY_IN_PROGRESS"),
+    "idempotency_key_reused": Row(code="IDEMPOTENCY_KEY_REUSED"),
     "database_unavailable": Row(
         code="DATABASE_UNAVAILABLE", sentence="The service is busy; try again in a moment"
     ),

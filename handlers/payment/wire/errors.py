@@ -30,8 +30,6 @@ ROWS: dict[str | type[Exception], Row | None] = {
         at=("/body/attempt_no", "Invoice {invoice_id} is this attempt's."),
         shown=("invoice_id",),
     ),
-    "idempotency_in_progress": Row(409, retry_after_s=1),
-    "idempotency_key_reused": Row(422),
     "invalid_amount": Row(
         422,
         is_definitive=True,

@@ -3,7 +3,6 @@
 from typing import Any
 
 from handlers.payment.wire.context import Context
-from models.payment.errors import IdempotencyInProgress, IdempotencyKeyReused
 from models.payment.tables import IdempotencyKey
 from specd import Idempotency
 from specd.db import IdempotencyKeys, table_of
@@ -25,8 +24,6 @@ IDEMPOTENCY = Idempotency(
     keys=IdempotencyKeys(
         table_of(IdempotencyKey),
         owner="project_id",
-        reused=IdempotencyKeyReused,
-        in_progress=IdempotencyInProgress,
     ),
     owner=_owner_of,
     columns=_columns_of,

@@ -65,26 +65,3 @@ class InvalidHost(RefusedCommand):
     """Facts: `host`."""
 
     sentence = "{host} is not a host name; write it without scheme, port and path."
-
-
-class IdempotencyKeyReused(ChatError):
-    """The key belongs to a different request."""
-
-    code = "IDEMPOTENCY_KEY_REUSED"
-    sentence = (
-        "This Idempotency-Key was used for a different request; use a fresh key for each request."
-    )
-    advice = (
-        "Send a new `Idempotency-Key` with each new request. Send the old key only to repeat "
-        "its request."
-    )
-
-
-class IdempotencyInProgress(ChatError):
-    """The first request with this key is still running."""
-
-    code = "IDEMPOTENCY_IN_PROGRESS"
-    sentence = (
-        "A request with this Idempotency-Key is still in progress; send it again in a moment."
-    )
-    advice = "Wait the number of seconds in `Retry-After`, then send the same request again."
