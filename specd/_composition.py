@@ -91,6 +91,7 @@ def service_from_settings(
     if idempotency is not None:
         own["idempotency"] = replace(
             idempotency,
+            keys=IdempotencyKeys(idempotency.table, owner=idempotency.owner_column),
             is_definitive=errors.is_definitive,
             respond=own["respond"],
             link_of=errors.link_of,
@@ -162,7 +163,7 @@ def _find_idempotency(service: Service) -> Idempotency | None:
         import_all((service.models,))
     for table in IdempotencyKeyColumns.__subclasses__():
         if f"{table.__module__}.".startswith(f"{service.models}."):
-            return Idempotency(keys=IdempotencyKeys(inspect(table).local_table))
+            return Idempotency(table=inspect(table).local_table)
     return None
 
 

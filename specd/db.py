@@ -3,7 +3,7 @@
 from specd._db.base import NAMING, table_of, upsert
 from specd._db.clock import Clock
 from specd._db.database import Database
-from specd._db.idempotency import IdempotencyKeyColumns, IdempotencyKeys
+from specd._db.idempotency import IdempotencyKeyColumns
 from specd._db.prepared import Change, Query
 from specd._db.reader import Db
 from specd._db.retention import Rule, older_than
@@ -19,7 +19,6 @@ __all__ = [
     "Database",
     "Db",
     "IdempotencyKeyColumns",
-    "IdempotencyKeys",
     "Query",
     "RowNumber",
     "Rule",

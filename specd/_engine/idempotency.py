@@ -32,7 +32,7 @@ class StoredAnswer(Protocol):
 
 
 class Keys(Protocol):
-    """Where a service stores its keys, such as `specd.db.IdempotencyKeys`."""
+    """The keys of one service."""
 
     def claim(
         self,
@@ -73,21 +73,26 @@ def _owner_of(ctx: Context) -> str:
 class Idempotency:
     """How a service answers requests that bring a key.
 
-    `keys` are where it stores the keys. `owner(ctx)` is whose key it is. `columns(reply)` are
-    columns of the service's own, stored beside the answer for what a handler has returned.
-    `headers` are those of every answer. `as_text` is the text of a path parameter; it must be the
-    same for values that mean the same.
+    `table` stores the keys. It has the columns key, operation, fingerprint, status, body and
+    created_at, and one with the name `owner_column`; its primary key is the owner and the key (see
+    `specd.db.IdempotencyKeyColumns`). `owner(ctx)` is whose key it is. `columns(reply)` are columns
+    of the service's own, stored beside the answer for what a handler has returned. `headers` are
+    those of every answer. `as_text` is the text of a path parameter; it must be the same for values
+    that mean the same.
 
-    The table of errors has the others: `is_definitive(error)` is whether the same request would
-    always be refused, so that the refusal is stored, `respond(error, request_id)` is the answer to
-    it, and `link_of(code)` is the header with the link to the description of an error.
+    The library adds the others: `keys` reads and writes the table, `is_definitive(error)` is
+    whether the same request would always be refused, so that the refusal is stored, `respond(error,
+    request_id)` is the answer to it, and `link_of(code)` is the header with the link to the
+    description of an error.
     """
 
-    keys: Keys
+    table: Any
+    owner_column: str = "owner"
     owner: Callable[[Context], str | int] = _owner_of
     columns: Callable[[Any], Mapping[str, Any]] | None = None
     headers: Headers = ()
     as_text: Callable[[Any], str] = str
+    keys: Keys | None = None
     is_definitive: Callable[[Exception], bool] = lambda error: False
     respond: Callable[[Exception, str], Response] | None = None
     link_of: Callable[[str], tuple[str, str]] | None = None
@@ -102,8 +107,9 @@ class Idempotency:
         `work` must raise a definitive refusal before it writes anything. Every other exception is
         raised, and the rollback frees the key.
         """
-        owner = self.owner(ctx)
-        stored = self.keys.claim(
+        keys, owner = self.keys, self.owner(ctx)
+        assert keys is not None, "the service is not composed"
+        stored = keys.claim(
             session,
             owner=owner,
             key=key,
@@ -124,7 +130,7 @@ class Idempotency:
             response = as_response(reply)
             if self.columns is not None:
                 columns = self.columns(reply)
-        self.keys.keep(
+        keys.keep(
             session,
             owner=owner,
             key=key,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
+from specd._engine.context import Context
 from specd._engine.errors import RateLimited
 from specd._engine.rate_limit import Limit, LimitStore, SharedTable, policy_headers
 from specd._engine.response import Headers
@@ -66,7 +67,7 @@ class RateLimiter:
             store=open_limit_store(settings, service, find_secret),
         )
 
-    def take(self, ctx: Any) -> Headers:
+    def take(self, ctx: Context) -> Headers:
         """Count one request. Return the headers with the remaining ones. Raise `RateLimited`."""
         return self.count(self._counted(ctx), ctx.now.timestamp())
 

@@ -18,7 +18,6 @@ NAMES = {
             "Database",
             "Db",
             "IdempotencyKeyColumns",
-            "IdempotencyKeys",
             "Query",
         ),
         *("RowNumber", "Rule", "SealedTexts", "SharedSecret", "UtcMs"),

@@ -5,7 +5,7 @@ from typing import Any
 from handlers.payment.wire.context import Context
 from models.payment.tables import IdempotencyKey
 from specd import Idempotency
-from specd.db import IdempotencyKeys, table_of
+from specd.db import table_of
 
 
 def _owner_of(ctx: Context) -> str:
@@ -21,10 +21,8 @@ def _columns_of(reply: object) -> dict[str, Any]:
 
 
 IDEMPOTENCY = Idempotency(
-    keys=IdempotencyKeys(
-        table_of(IdempotencyKey),
-        owner="project_id",
-    ),
+    table=table_of(IdempotencyKey),
+    owner_column="project_id",
     owner=_owner_of,
     columns=_columns_of,
     as_text=lambda value: str(value).lower(),  # of an id, as the database compares them
