@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     __version__: str
 
     from specd._composition import ComposedService, service_from_settings
+    from specd._cors import Cors
     from specd._db.errors import Refusal
     from specd._engine.context import Context
     from specd._engine.files import File, FileIntake
-    from specd._engine.http.cors import Cors
     from specd._engine.http.proxies import network_of_client
     from specd._engine.http.queries import parse_pairs
     from specd._engine.idempotency import Idempotency, idempotent
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "ComposedService": "specd._composition",
     "Context": "specd._engine.context",
-    "Cors": "specd._engine.http.cors",
+    "Cors": "specd._cors",
     "ErrorTable": "specd._error_table",
     "File": "specd._engine.files",
     "FileIntake": "specd._engine.files",

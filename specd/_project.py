@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from specd._engine.http.cors import Cors
+    from specd._cors import Cors
     from specd._engine.openapi.union import Document
 
 EVERYTHING = "app"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 from urllib.parse import parse_qsl, urlsplit
 
-from specd._engine.http.cors import ORIGIN
+from specd._cors import ORIGIN
 
 MAX_WHOLE = 10**18 - 1
 MAX_NUMBER = 1e9 - 1

@@ -13,18 +13,16 @@ from wsgi import project
 ALLOWED: dict[str, set[str]] = {
     "specd._library_internals": set(),
     "specd._logs": set(),
-    "specd._project": {
-        "specd._engine.http.cors.Cors",
-        "specd._engine.openapi.union.Document",
-    },
+    "specd._cors": set(),
+    "specd._project": {"specd._cors", "specd._engine.openapi.union.Document"},
     "specd._release": set(),
     "specd._security_events": set(),
-    "specd._values": {"specd._engine.http.cors.ORIGIN"},
+    "specd._values": {"specd._cors"},
     "specd._settings": {"specd._project", "specd._release", "specd._values"},
     "specd._tracing": {"specd._release", "specd._security_events"},
     "specd._db": {"specd._library_internals", "specd._project", "specd._settings"},
     "specd._engine": {
-        *("specd._library_internals", "specd._logs", "specd._release"),
+        *("specd._cors", "specd._library_internals", "specd._logs", "specd._release"),
         *("specd._security_events", "specd._tracing"),
     },
     "specd._limits": {"specd._engine", "specd._settings"},
@@ -50,8 +48,8 @@ ALLOWED: dict[str, set[str]] = {
         *("specd._composition", "specd._db", "specd._engine", "specd._project", "specd._settings"),
     },
     "specd": {
-        *("specd._composition", "specd._db", "specd._engine", "specd._error_table"),
-        *("specd._limits", "specd._project"),
+        *("specd._composition", "specd._cors", "specd._db", "specd._engine"),
+        *("specd._error_table", "specd._limits", "specd._project"),
         *("specd._release", "specd._security_events", "specd._settings", "specd._tracing"),
     },
     "specd.commands": {"specd._cli"},

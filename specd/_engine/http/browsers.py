@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from specd._cors import Cors
 from specd._engine.errors import ForeignOrigin
-from specd._engine.http.cors import Cors, Sharing, origin_of
+from specd._engine.http.cors import Sharing, origin_of
 from specd._engine.response import Response
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))

@@ -9,6 +9,7 @@ from typing import Any
 from connexion.exceptions import ProblemException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from specd._cors import ANY, Cors
 from specd._engine.context import Context
 from specd._engine.errors import (
     InvalidRequest,
@@ -17,7 +18,7 @@ from specd._engine.errors import (
     UnsupportedMediaType,
 )
 from specd._engine.http.browsers import Origins
-from specd._engine.http.cors import ANY, Cors, Sharing
+from specd._engine.http.cors import Sharing
 from specd._engine.mocking.answers import Answers
 from specd._engine.mocking.values import Values
 from specd._engine.openapi.servers import base_path_of, base_paths_of

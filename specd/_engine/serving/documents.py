@@ -21,8 +21,9 @@ from typing import Any
 
 import yaml
 
+from specd._cors import ANY, Cors
 from specd._engine.errors import MethodNotAllowed
-from specd._engine.http.cors import ANY, Cors, Sharing, is_preflight
+from specd._engine.http.cors import Sharing, is_preflight
 from specd._engine.openapi.loading import dump
 from specd._engine.openapi.union import Document, Node
 from specd._engine.response import Headers, Response, encode
