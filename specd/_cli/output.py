@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
@@ -12,6 +13,8 @@ from rich.table import Table
 
 from specd._db.errors import DatabaseUnavailable
 from specd._engine.printable import printable as printable
+from specd._logs import BLOT
+from specd._project import find_project
 from specd._settings import mask
 
 PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
@@ -52,11 +55,22 @@ def answer(
 
 
 def without_secrets(text: str) -> str:
-    """Return `text` with API keys, extended private keys and passwords in URLs replaced."""
+    """Return `text` with the secrets that the project names, texts like keys, extended private keys
+    and passwords in URLs replaced.
+    """
+    for pattern in _find_patterns():
+        text = pattern.sub(BLOT, text)
     text = re.sub(r"\b([a-zA-Z]prv)[1-9A-HJ-NP-Za-km-z]{20,}", r"\1***", text)
     text = re.sub(r"\b[A-Za-z0-9]{32}\b", "***", text)
-    text = re.sub(r"\b(prk_test_)[A-Za-z0-9_-]+", r"\1***", text)
     return mask(text)
+
+
+def _find_patterns() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of secrets of the project, none without a project or if it is broken."""
+    with suppress(Exception):
+        project = find_project()
+        return project.secret_patterns() if project else ()
+    return ()
 
 
 def one_sentence(text: str) -> str:
