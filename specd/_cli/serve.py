@@ -54,7 +54,10 @@ def _build(services: Sequence[str]) -> None:
 )
 @wait_option(START_WAIT_S)
 def serve(only: tuple[str, ...], reloads: bool, wait_s: float) -> None:
-    """Serve HTTP with gunicorn until SIGTERM or Ctrl-C."""
+    """Serve HTTP with gunicorn until SIGTERM or Ctrl-C.
+
+    `SPECD_BIND` is the address, 127.0.0.1:8080 by default.
+    """
     check_library_internals()
     settings = load_settings()
     if reloads and not is_loopback(settings.bind.rpartition(":")[0]):

@@ -1,13 +1,15 @@
-"""What commands print has no secrets."""
+"""What commands print: no secrets, and in the help what a first user looks for."""
 
 import re
 import sys
 from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
 
-from specd import Project
+from specd import Project, Settings
 from specd._cli import output
+from specd._cli.serve import serve
 
 KEY = "shop_" + "k3y-" * 5
 
@@ -29,3 +31,10 @@ def test_passwords_are_masked_whatever_the_project(
     monkeypatch.setattr(output, "find_project", lambda: project)
     text = output.without_secrets(f"{KEY} postgresql://shop:s3cret@db/shop")
     assert text == f"{KEY} postgresql://shop:***@db/shop"
+
+
+def test_help_of_serve_names_the_address() -> None:
+    (bind,) = (line for line in Settings().describe({}) if line.variable == "SPECD_BIND")
+    help = CliRunner().invoke(serve, ["--help"]).output
+    assert "SPECD_BIND" in help
+    assert bind.default in help
