@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, Self, TypeVar
 
 import orjson
+import sqlalchemy
 from sqlalchemy import (
     Alias,
     BigInteger,
@@ -242,6 +243,13 @@ def insert_all(session: Session, table: Table, rows: Sequence[Mapping[str, Json]
     names = tuple(rows[0])
     values = {name: [row[name] for row in rows] for name in names}
     session.connection().execute(_insert_of_lists(table, names), values)
+
+
+if not hasattr(Alias, "_construct"):
+    raise ImportError(
+        f"SQLAlchemy {sqlalchemy.__version__} has no Alias._construct, which indexed_by uses;"
+        " install the versions of constraints.txt"
+    )
 
 
 class _IndexedBy(Alias[Any]):

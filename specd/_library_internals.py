@@ -15,7 +15,6 @@ LIBRARY_INTERNALS = (
     "connexion.middleware.abstract:AbstractRoutingAPI._framework_path_and_name",
     "connexion.security:AbstractSecurityHandler._resolve_func",
     "connexion.spec:OpenAPISpecification._validate_spec",
-    "sqlalchemy:Alias._construct",
     "sqlalchemy:Connection._handle_dbapi_exception",
     "sqlalchemy:Connection._has_events",
     "sqlalchemy:Engine._has_events",

@@ -1,5 +1,8 @@
 """Statements that have a text of their own on each database."""
 
+import subprocess
+import sys
+
 from sqlalchemy import insert, select
 
 from models.dialects import in_parameter
@@ -19,3 +22,15 @@ def test_a_statement_of_each_dialect(database: Database) -> None:
         for indexes, expected in (([0, 2, 3], [("a",), ("c",)]), ([3], [])):
             asked = {"indexes": indexes}
             assert some.all(connection, asked) == expected
+
+
+def test_a_release_of_sqlalchemy_without_the_internal_part_is_refused() -> None:
+    """It is a part below the public interface, and without it the first request would fail."""
+    program = (
+        "from sqlalchemy.sql.selectable import AliasedReturnsRows\n"
+        "del AliasedReturnsRows._construct\n"
+        "import models.dialects\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "ImportError: SQLAlchemy" in done.stderr
+    assert "has no Alias._construct, which indexed_by uses" in done.stderr
