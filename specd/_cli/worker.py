@@ -10,7 +10,7 @@ from specd._cli.folders import require_folders
 from specd._cli.memory import use_one_arena
 from specd._cli.waiting import START_WAIT_S, once_available, wait_option
 from specd._settings import load_settings
-from specd._workers.registry import NAMES, SERVICES, run
+from specd._workers.registry import NAMES, SERVICES, NoDatabase, run
 
 
 @click.command()
@@ -38,5 +38,7 @@ def worker(names: tuple[str, ...], only: str | None, wait_s: float) -> None:
         raise click.ClickException(str(error)) from None
     try:
         run(chosen, settings)
+    except NoDatabase as error:
+        raise click.ClickException(str(error)) from None
     finally:
         tracing.close()

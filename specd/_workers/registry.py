@@ -54,14 +54,25 @@ class UnknownWorker(ValueError):
     """No worker has this name."""
 
 
+class NoDatabase(Exception):
+    """Workers belong to a service without a database."""
+
+
 def run(names: Sequence[str], settings: Settings) -> None:
     """Run the named workers (none named: all) until SIGTERM or SIGINT. Main thread only.
 
-    Raise `UnknownWorker` before anything starts; `SystemExit(1)` when a worker died of a bug.
+    Raise `UnknownWorker` and `NoDatabase` before anything starts; `SystemExit(1)` when a worker
+    died of a bug.
     """
     for name in names:
         if name not in SERVICE_OF:
             raise UnknownWorker(f"There is no worker named {name}; there are {', '.join(NAMES)}.")
+    for name in names or NAMES:
+        if SERVICE_OF[name] not in settings.database_urls:
+            raise NoDatabase(
+                f"The worker {name} needs a database, and the service {SERVICE_OF[name]} has none:"
+                f" it has neither tables ({SERVICE_OF[name]}.models) nor migrations."
+            )
     logs.configure(settings.log_level, secrets=current().secret_patterns())
     pool, clock = WorkerPool(), Clock()
     with ExitStack() as stack:

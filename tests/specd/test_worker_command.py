@@ -161,3 +161,21 @@ def test_operator_changes_the_period(folder: Path) -> None:
         wait_for_carts(process, folder, old=True)
         time.sleep(1.0)
         assert 1 in find_carts(folder)
+
+
+def test_workers_of_a_service_without_a_database_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    for name in ("wsgi.py", "shop/__init__.py", "shop/openapi.yaml"):
+        (tmp_path / name).write_text(FILES[name])
+    (tmp_path / "shop/workers.py").write_text(
+        "from specd.workers import every\n\n\n"
+        "@every(seconds=60)\ndef send_mail(session):\n    pass\n"
+    )
+    done = subprocess.run(
+        command("worker"), cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "Error: The worker send_mail needs a database, and the service shop has none: it has"
+        " neither tables (shop.models) nor migrations.\n"
+    )
