@@ -20,6 +20,8 @@ from specd._db.database import Database
 from specd._project import current
 from specd._settings import Settings, load_settings
 
+NO_DATABASE = "There is no database to migrate."
+
 
 @click.command()
 @click.option("--only", type=ServiceName(), help="Migrate only the database of this service.")
@@ -39,10 +41,12 @@ def migrate(as_json: bool, wait_s: float, only: str | None, name: str | None) ->
         files = once_available(settings, wait_s, lambda: write_all(settings, only, name))
         said = "\n".join(f"wrote    {file}" for file in files)
         nothing = "Nothing to write: the databases have the tables of the models."
+        if not _urls(settings, only):
+            nothing = NO_DATABASE
         answer({"written": files}, as_json=as_json, text=said or nothing)
         return
     services = once_available(settings, wait_s, lambda: migrate_all(settings, only))
-    text = f"Migrated: {', '.join(services)}." if services else "There is no database to migrate."
+    text = f"Migrated: {', '.join(services)}." if services else NO_DATABASE
     answer({"migrated": services}, as_json=as_json, text=text)
 
 

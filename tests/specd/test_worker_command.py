@@ -179,3 +179,14 @@ def test_workers_of_a_service_without_a_database_are_refused(tmp_path: Path) -> 
         "Error: The worker send_mail needs a database, and the service shop has none: it has"
         " neither tables (shop.models) nor migrations.\n"
     )
+
+
+def test_migrations_of_a_project_without_databases_are_not_written(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    for name in ("wsgi.py", "shop/__init__.py", "shop/openapi.yaml"):
+        (tmp_path / name).write_text(FILES[name])
+    for words in (("migrate",), ("migrate", "--new", "carts"), ("migrate", "--only", "shop")):
+        done = subprocess.run(
+            command(*words), cwd=tmp_path, env=environment(), capture_output=True, text=True
+        )
+        assert (done.returncode, done.stdout) == (0, "There is no database to migrate.\n"), words
