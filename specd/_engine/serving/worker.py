@@ -66,6 +66,8 @@ class Worker(UvicornWorker):
         self.config.app = self.wsgi
         server = DrainingServer(self.config, self.drain_s, self.ppid)
         self._install_sigquit_handler()
-        await server.serve(sockets=self.sockets)
+        # uvloop closes a socket of the standard library once. The wrapper of gunicorn is closed
+        # again after its descriptor, which may be another file's by then.
+        await server.serve(sockets=[listener.sock for listener in self.sockets])
         if not server.started:
             sys.exit(Arbiter.WORKER_BOOT_ERROR)
