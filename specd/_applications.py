@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from specd import _logs as logs
 from specd import _tracing as tracing
 from specd._composition import compose
@@ -41,6 +43,14 @@ def build(project: Project, services: Sequence[Service]) -> Any:
     settings = load_settings()
     composed = {each.name: compose(each, settings) for each in services}
     logs.configure(settings.log_level, secrets=project.secret_patterns())
+    if settings.limits_url and all(each.rate_limit is None for each in composed.values()):
+        structlog.get_logger("specd.app").warning(
+            "setting without effect",
+            variable=settings.variable("limits_url"),
+            reason="no service has a RateLimiter"
+            if settings.rate_limits
+            else f"{settings.variable('rate_limits')} is false",
+        )
     pages = build_pages(
         documents={
             name: address

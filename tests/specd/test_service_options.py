@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from click.testing import CliRunner
+from structlog.testing import capture_logs
 
 from specd import _logs as logs
 from specd._cli.routes import routes
@@ -161,3 +162,50 @@ class TestSnakeCase:
         listed = CliRunner().invoke(routes).output
         assert f"{things.name}.handlers.{function}" in listed
         assert "ListThings" in listed
+
+
+WIRING = """
+    from specd import RateLimiter, service_from_settings
+
+    def compose(settings):
+        limiter = RateLimiter.for_service(
+            "{name}",
+            settings,
+            limits={"address": (2, 60.0)},
+            counted=lambda ctx: [("address", ctx.client)],
+            find_secret=lambda: b"s" * 32,
+        )
+        return service_from_settings(settings, "{name}", rate_limit=limiter)
+"""
+
+
+def test_service_counts_requests(things: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    things.write("{name}/wiring.py", WIRING)
+    with client(things, '"{name}"', monkeypatch) as http:
+        answers = [http.get("/things/v1/things") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert [answer.headers["RateLimit"].partition(";t")[0] for answer in answers] == [
+        '"default";r=1', '"default";r=0', '"default";r=0'
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("has_limiter", "is_on", "reason"),
+    [
+        (True, "true", None),
+        (True, "false", "SPECD_RATE_LIMITS is false"),
+        (False, "true", "no service has a RateLimiter"),
+    ],
+)
+def test_store_of_limits_that_nothing_uses_is_reported(
+    things: Sample, monkeypatch: pytest.MonkeyPatch, has_limiter: bool, is_on: str, reason: str
+) -> None:
+    if has_limiter:
+        things.write("{name}/wiring.py", WIRING)
+    monkeypatch.setenv("SPECD_LIMITS_URL", "redis://127.0.0.1:1/0")
+    monkeypatch.setenv("SPECD_RATE_LIMITS", is_on)
+    with capture_logs() as lines, client(things, '"{name}"', monkeypatch):
+        found = [line for line in lines if line["event"] == "setting without effect"]
+    assert [(line["variable"], line["reason"]) for line in found] == (
+        [] if reason is None else [("SPECD_LIMITS_URL", reason)]
+    )
