@@ -150,11 +150,10 @@ class Engine(SpecMiddleware):
         its path. `mapped` has the last of each of the headers `sent`.
         """
         for api in self.apis:
-            if "slashes" in api.service.leniency:
-                path = merge_slashes(path)
-            if path.startswith(api.prefix):
+            at = merge_slashes(path) if "slashes" in api.service.leniency else path
+            if at.startswith(api.prefix):
                 client = self.proxies.client_of(peer, sent)
-                return Exchange(api, method, path, query, sent, mapped, client, next(self._ids))
+                return Exchange(api, method, at, query, sent, mapped, client, next(self._ids))
         return None
 
     async def answer(self, exchange: Exchange, receive: Receive) -> Response | None:

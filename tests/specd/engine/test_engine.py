@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
+from specd._engine.serving.app import build_app
 from specd._engine.serving.engine import Engine
 from specd._logs import Redact, configure
 from tests.specd.engine.client import Answer, Client, call
-from tests.specd.engine.services import ADA, KEY, operation, respond, serve, shop
+from tests.specd.engine.services import (
+    ADA,
+    KEY,
+    operation,
+    respond,
+    serve,
+    shop,
+    shop_service,
+)
 
 ITEM = {"name": "a", "price": "1"}
 Logs = Callable[[], list[dict[str, Any]]]
@@ -390,6 +399,14 @@ class TestAnswers:
     def test_slashes_are_merged_where_a_service_wants_it(self) -> None:
         assert shop(leniency=frozenset({"slashes"})).get("//items///special").status == 200
         assert shop().get("//items/special").status == 404
+
+    def test_slashes_are_merged_for_one_of_two_services(self) -> None:
+        lenient = shop_service(base_path="/lenient", leniency=frozenset({"slashes"}))
+        strict = shop_service(name="strict", base_path="/strict")
+        client = Client(build_app([lenient, strict]))
+        assert client.get("/lenient//items/special").status == 200
+        assert client.get("/strict/items/special").status == 200
+        assert client.get("/strict//items/special").status == 404
 
     def test_a_malformed_path_may_be_an_unknown_one(self) -> None:
         client = shop(leniency=frozenset({"malformed_paths"}))
