@@ -69,10 +69,26 @@ def service_from_settings(
 ) -> engine.Service:
     """Return a service of the project with those of its optional documents that are `chosen`.
 
-    `own` are fields of the service that have another value than by default. By default the service
-    is at the path of the document's first server, its errors are answered by its table of errors,
-    and it has a database if it has tables or migrations. It is ready while its schema fits and a
-    file can be written into each of `needs_folders`.
+    By default the service is at the path of the document's first server, its errors are answered by
+    its table of errors, and it has a database if it has tables or migrations. It is ready while its
+    schema fits and a file can be written into each of `needs_folders`. `own` are fields of the
+    service that have another value than by default:
+
+    - `base_path`, and `public_url`, the address that published documents name.
+    - `adapters`: the value of `ctx.adapters`.
+    - `rate_limit`: a `RateLimiter`.
+    - `idempotency`: an `Idempotency`.
+    - `require_role(ctx, role)`: raises for a caller without the role that the document names.
+    - `body_limit`: the maximum size of a body in bytes.
+    - `files`: a `FileIntake`, so that files of forms are a `File` on the disk, not bytes.
+    - `gauges(database, now)`: returns numbers for `/metrics`, tuples of a name, a description, a
+      value and a mapping of labels.
+    - `chores`: the tasks that a thread repeats, a mapping of a name to the seconds between two runs
+      and a function of the database and the time.
+    - `strict_queries`: refuses parameters of the query that the document does not name.
+    - `leniency`: a set of names of what the service accepts beyond its document: `slashes` (several
+      in a row are one), `malformed_paths` (there is no such path), `form_in_query`,
+      `foreign_bodies` (read as empty), `method_override` (by the form field `method`).
     """
     entry = current()[name]
     documents = [
