@@ -17,6 +17,7 @@ from connexion.exceptions import ProblemException
 
 from specd._composition import compose
 from specd._db.errors import Refusal
+from specd._engine.errors import NonConformingResponse
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app, engine_of
 from specd._project import current
@@ -29,8 +30,9 @@ _NOBODY = object()
 class Client(httpx.Client):
     """Calls a service as an HTTP client does, with the paths of its document.
 
-    Each answer is checked by the document. A test whose handler raises `NotImplementedError` is
-    skipped. Any other exception of a handler that is not a refusal is raised in the test.
+    Each answer is checked by the document, errors included, and the test fails with what is wrong.
+    A test whose handler raises `NotImplementedError` is skipped. Any other exception of a handler
+    that is not a refusal is raised in the test.
     """
 
     def __init__(self, backend: Backend, actor: Any = _NOBODY) -> None:
@@ -77,11 +79,16 @@ class Backend:
         return authenticate
 
     def _notice(self, error: Exception) -> None:
-        if not isinstance(error, Refusal | ProblemException):
-            self._error = error
+        if isinstance(error, NonConformingResponse):
+            error = AssertionError(error.detail)
+        elif isinstance(error, Refusal | ProblemException):
+            return
+        self._error = self._error or error
 
     def send(self, request: httpx.Request, actor: Any) -> httpx.Response:
-        """Return the answer to a request of an actor, or raise what its handler has raised."""
+        """Return the answer to a request of an actor, or raise what its handler has raised. Raise
+        AssertionError for an answer that the document does not allow.
+        """
         self._actor, self._error = actor, None
         response = self._runner.run(self._exchange(request))
         match self._error:

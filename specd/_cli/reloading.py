@@ -25,7 +25,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ from specd._cli.watching import (
 )
 from specd._engine.openapi.loading import load_cached
 from specd._engine.serving.app import engine_of
-from specd._engine.serving.development import STOP_S, listen, run, with_mistake
+from specd._engine.serving.development import STOP_S, explaining, listen, run
 from specd._project import current, find_root
 
 UNDERSTOOD = frozenset(
@@ -301,9 +300,7 @@ def _load(services: Sequence[str], mistakes: list[str]) -> Any:
     app: Any = current().application_of(*services)
     engine = engine_of(app)
     for api in () if engine is None else engine.apis:
-        api.service = replace(
-            api.service, respond=with_mistake(api.service.respond, lambda: mistakes[-1])
-        )
+        api.explain = explaining(lambda: mistakes[-1])
     return app
 
 

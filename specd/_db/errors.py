@@ -11,6 +11,9 @@ class Refusal(Exception):
     fact. `status` is the status of the answer and `retry_after_s` is given if a later request can
     succeed, unless the table of errors says something else. The page of errors shows the docstring,
     which says when the error occurs, and `advice`, which says what the caller can do.
+
+    An operation has to document the status, unless `is_of_any_operation` says that any operation
+    can answer it, whatever it does.
     """
 
     status: ClassVar[int]
@@ -18,6 +21,7 @@ class Refusal(Exception):
     sentence: ClassVar[str]
     advice: ClassVar[str]
     retry_after_s: ClassVar[int | None] = None
+    is_of_any_operation: ClassVar[bool] = False
 
     def __init__(self, **facts: Any) -> None:
         super().__init__(facts)
@@ -34,6 +38,7 @@ class DatabaseUnavailable(Refusal):
 
     status = 503
     code = "database_unavailable"
+    is_of_any_operation = True
     retry_after_s = 1
     sentence = "The database did not answer in time; try again in a moment."
     advice = "Wait the number of seconds in `Retry-After`, then send the same request again."

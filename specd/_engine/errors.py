@@ -163,6 +163,7 @@ class RequestTimeout(ProblemException):
 
     status = 408
     code = "request_timeout"
+    is_of_any_operation = True
     advice = "Send the request again over a faster connection."
 
     def __init__(self, seconds: float) -> None:
@@ -175,6 +176,7 @@ class BodyTooLarge(ProblemException):
 
     status = 413
     code = "body_too_large"
+    is_of_any_operation = True
     advice = "Send a smaller body. The document states the maximum size."
 
     def __init__(self, limit: int) -> None:
@@ -220,6 +222,7 @@ class RateLimited(ProblemException):
 
     status = 429
     code = "rate_limited"
+    is_of_any_operation = True
     advice = "Wait the number of seconds in `Retry-After`."
 
     def __init__(
@@ -259,7 +262,7 @@ class InternalError(ProblemException):
 
 
 class NonConformingResponse(InternalError):
-    """A handler returned an answer that its document does not allow."""
+    """The document does not allow the answer of a handler, or of the table of errors."""
 
 
 class NotWritten(ProblemException):
@@ -271,6 +274,13 @@ class NotWritten(ProblemException):
 
     def __init__(self) -> None:
         super().__init__(status=self.status, title="Not Implemented")
+
+
+def must_be_documented(kind: type[Exception], status: int) -> bool:
+    """Return whether an operation that answers errors of a class with a status has to document the
+    status. It need not for a bug, and for what any operation can answer.
+    """
+    return status not in (500, 501) and not getattr(kind, "is_of_any_operation", False)
 
 
 ENGINE_ERRORS = (

@@ -6,13 +6,19 @@ from tests.support.stranger import Stranger
 
 HANDLERS = """
 from sqlalchemy import func, select
-from specd import Context
+from specd import Context, Refusal
 from greeter.models import Person
+
+
+class Teapot(Refusal):
+    status, code, sentence = 418, "teapot", "This is a teapot."
 
 
 def get_greeting(ctx: Context, *, person: str) -> dict[str, object]:
     if person == "Bug":
         raise ValueError("a bug of the handler")
+    if person == "Teapot":
+        raise Teapot
     if person == "Wrong":
         return {"txt": "not as documented"}
     if person == "Url":
@@ -37,7 +43,9 @@ POST = """    post:
       security: [{key: []}]
       parameters:
         - {name: person, in: path, required: true, schema: {type: string}}
-      responses: {"204": {description: Added.}}
+      responses:
+        "204": {description: Added.}
+        "401": {$ref: "#/paths/~1greetings~1{person}/get/responses/404"}
 components:
   securitySchemes:
     key: {type: apiKey, in: header, name: X-Key, x-apikeyInfoFunc: greeter.auth.check_key}
@@ -82,7 +90,14 @@ def test_bug_is_raised(client):
 
 
 def test_answer_is_checked(client):
-    assert client.get("/greetings/Wrong").status_code == 500
+    with pytest.raises(AssertionError, match="200/body lacks the required property text"):
+        client.get("/greetings/Wrong")
+
+
+def test_error_is_checked(client):
+    with pytest.raises(AssertionError, match="get_greeting .*: status 418 is undocumented"):
+        client.get("/greetings/Teapot")
+    assert client.get("/nothing").status_code == 404
 """
 
 
@@ -91,7 +106,7 @@ def test_fixtures_call_the_service(tmp_path: Path) -> None:
     shop.specd("new", "greeter")
     shop.specd("new", "other")
     service = shop.path / "greeter"
-    document = (service / "openapi.yaml").read_text()
+    document = (service / "openapi.yaml").read_text().replace("default:", '"404":')
     (service / "openapi.yaml").write_text(document + POST)
     (service / "auth.py").write_text(
         'def check_key(key: str) -> str | None:\n    return "Ada" if key == "good" else None\n'
@@ -108,5 +123,5 @@ def test_fixtures_call_the_service(tmp_path: Path) -> None:
     (shop.path / "tests/greeter/test_greetings.py").write_text(TESTS)
     (shop.path / "tests/test_nothing.py").write_text("def test_no_service(client):\n    pass\n")
     ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider", "-W", "error")
-    assert "7 passed, 1 error" in ran.stdout, ran.stdout
+    assert "8 passed, 1 error" in ran.stdout, ran.stdout
     assert "about none of the services greeter, other" in ran.stdout

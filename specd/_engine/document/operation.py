@@ -20,7 +20,13 @@ from specd._engine.document.querystrings import Querystring
 from specd._engine.document.responses import Responses
 from specd._engine.document.security import Check
 from specd._engine.document.styles import RawTexts, cookie_pairs
-from specd._engine.errors import InvalidRequest, NotFound, Unauthenticated, Violation
+from specd._engine.errors import (
+    InvalidRequest,
+    NotFound,
+    Unauthenticated,
+    Violation,
+    must_be_documented,
+)
 from specd._engine.files import File
 from specd._engine.http.queries import find_violations, parse_pairs, parse_raw_pairs
 from specd._engine.phases import is_reading
@@ -209,9 +215,19 @@ class Operation(ABC):
                 raise
             response = responses.as_response(reply, validates=validates)
         if validates:
-            headers = (*response.headers, *call.extra_headers)
-            responses.check(response, {name.lower(): value for name, value in headers})
+            self._check(response, call)
         return response
+
+    def check_refusal(self, response: Response, error: Exception, call: Call) -> None:
+        """Raise `NonConformingResponse` unless the document allows this answer to an error, or does
+        not list its status and need not.
+        """
+        if self.responses.has(response.status) or must_be_documented(type(error), response.status):
+            self._check(response, call)
+
+    def _check(self, response: Response, call: Call) -> None:
+        headers = (*response.headers, *call.extra_headers)
+        self.responses.check(response, {name.lower(): value for name, value in headers})
 
     def authorize(self, ctx: Context, call: Call) -> None:
         """Authenticate, count and authorize the request. Raise what refuses it."""

@@ -24,7 +24,7 @@ from specd._engine.document.media import (
 from specd._engine.document.parameters import Parameters
 from specd._engine.document.schemas import Schemas, Validate
 from specd._engine.document.styles import scalar
-from specd._engine.errors import InvalidRequest, NonConformingResponse
+from specd._engine.errors import InvalidRequest, NonConformingResponse, Violation
 from specd._engine.response import (
     Headers,
     Response,
@@ -60,7 +60,11 @@ class _Media:
         """Return what is wrong with a whole body; bytes that are neither JSON nor text fit."""
         family = family_of(essence(media_type))
         if family == "json":
-            return self.validate(json.loads(body), "/body")
+            try:
+                value = json.loads(body)
+            except ValueError:
+                return (Violation("/body", "is not JSON"),)
+            return self.validate(value, "/body")
         if family == "text" and (not self._kinds or self._kinds - {"array", "object", "null"}):
             return self.validate(scalar(body.decode("utf-8"), self._kinds), "/body")
         return ()
@@ -162,6 +166,10 @@ class Responses:
         """Whether no answer has another media type than plain JSON."""
         self.are_finite = not any(may_hold_fractions(schemas, schema) for schema in bodies)
         """Whether no answer may hold a float, so that NaN need not be looked for."""
+
+    def has(self, status: int) -> bool:
+        """Return whether a status is documented, by itself, its range or `default`."""
+        return key_of(status, self._answers) is not None
 
     def _find(self, status: int) -> tuple[str, _Answer] | None:
         key = key_of(status, self._answers)

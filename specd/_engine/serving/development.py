@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from uvicorn import Config, Server
 
+from specd._engine.errors import NonConformingResponse
 from specd._engine.response import Response
 from specd._engine.serving.app import stop_waiting
 from specd._engine.serving.protocol import Protocol
@@ -17,8 +18,6 @@ from specd._engine.serving.worker import Worker
 BACKLOG = 2048
 STOP_S = 12
 """How long a process that stops waits for its last answers, longer than for a head to arrive."""
-
-Respond = Callable[[Exception, str], Response]
 
 
 def listen(bind: str) -> socket.socket:
@@ -68,18 +67,24 @@ def run(
     server.run(sockets=[listener])
 
 
-def with_mistake(respond: Respond, current: Callable[[], str]) -> Respond:
-    """Return an error table whose answers name the mistake in `details`, while there is one."""
+def explaining(current: Callable[[], str]) -> Callable[[Exception, Response], None]:
+    """Return what names the reason for an error in the `details` of its answer: that the document
+    does not allow an answer, and the current mistake, while there is one.
+    """
 
-    def respond_with_mistake(error: Exception, request_id: str) -> Response:
-        response, mistake = respond(error, request_id), current()
-        if mistake:
-            body = orjson.loads(response.body or b"null")
-            if isinstance(body, dict):
-                known = body.get("details")
-                reload = {"path": "", "message": f"An older version answers: {mistake}"}
-                body["details"] = [*(known if isinstance(known, list) else ()), reload]
-                response.body = orjson.dumps(body)
-        return response
+    def explain(error: Exception, response: Response) -> None:
+        reasons = []
+        if isinstance(error, NonConformingResponse):
+            reasons.append(f"The document does not allow the answer: {error.detail}")
+        if mistake := current():
+            reasons.append(f"An older version answers: {mistake}")
+        if not reasons:
+            return
+        body = orjson.loads(response.body or b"null")
+        if isinstance(body, dict):
+            known = body.get("details")
+            added = [{"path": "", "message": reason} for reason in reasons]
+            body["details"] = [*(known if isinstance(known, list) else ()), *added]
+            response.body = orjson.dumps(body)
 
-    return respond_with_mistake
+    return explain

@@ -38,7 +38,7 @@ from specd._engine.document.bodies import Disconnected
 from specd._engine.document.checking import locate
 from specd._engine.document.compiler import CompiledAPI
 from specd._engine.document.media import URLENCODED
-from specd._engine.errors import DocumentError, UnsupportedMediaType
+from specd._engine.errors import DocumentError, NonConformingResponse, UnsupportedMediaType
 from specd._engine.http.answering import raw_headers, start
 from specd._engine.http.browsers import is_browser, without_browser_challenge
 from specd._engine.http.guard import Sent
@@ -266,15 +266,14 @@ class Engine(SpecMiddleware):
                 operation=exchange.operation_id,
                 reason=type(error).__name__,
             )
-        try:
-            response = _refuse_in(exchange, error) or api.service.respond(
-                error, exchange.request_id
-            )
-        except Exception:
-            log.exception("error table failed", id=exchange.request_id)
-            response = Response(500, b"{}")
-        if isinstance(error, UnsupportedMediaType):
-            response = replace(response, headers=(*response.headers, error.header))
+        response = _respond(error, exchange)
+        operation = exchange.operation
+        if operation is not None and api.service.validate_responses:
+            try:
+                operation.check_refusal(response, error, exchange)
+            except NonConformingResponse as wrong:
+                wrong.__cause__ = error
+                error, response = wrong, _respond(wrong, exchange)
         if response.status == 401 and is_browser(exchange.headers):
             response = without_browser_challenge(response)
         if response.status >= 500 and not _is_foreseen(response.status):
@@ -285,7 +284,23 @@ class Engine(SpecMiddleware):
                 operation=exchange.operation_id,
                 exc_info=error,
             )
+        if api.explain is not None:
+            api.explain(error, response)
         return response
+
+
+def _respond(error: Exception, exchange: Exchange) -> Response:
+    """Return what the service's table of errors answers to an error."""
+    try:
+        response = _refuse_in(exchange, error) or exchange.api.service.respond(
+            error, exchange.request_id
+        )
+    except Exception:
+        log.exception("error table failed", id=exchange.request_id)
+        response = Response(500, b"{}")
+    if isinstance(error, UnsupportedMediaType):
+        response = replace(response, headers=(*response.headers, error.header))
+    return response
 
 
 def _refuse_in(exchange: Exchange, error: Exception) -> Response | None:

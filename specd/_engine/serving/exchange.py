@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from urllib.parse import quote
 
 from starlette.types import Message, Receive, Send
@@ -52,6 +52,8 @@ class ServedAPI:
         }
         self.operations = tuple(compiled.operations.values())
         self.unrouted = Meter(service.name, "-")
+        self.explain: Callable[[Exception, Response], None] | None = None
+        """Adds the reason to the answer to an error, for developers."""
         self.threads = Threads(service.name, service.database)
 
     def close(self) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from specd import Response, encode
-from specd._engine.serving.development import with_mistake
+from specd import Context, Response, encode
+from specd._engine.serving.app import engine_of
+from specd._engine.serving.development import explaining
+from tests.specd.engine.services import operation, serve
 
 SAID = {"path": "", "message": "An older version answers: a.py:1: no"}
 
@@ -23,12 +25,31 @@ SAID = {"path": "", "message": "An older version answers: a.py:1: no"}
 )
 def test_an_error_names_the_mistake_while_there_is_one(body: Any, expected: Any) -> None:
     mistakes = [""]
-    respond = with_mistake(lambda error, _: Response(404, encode(body)), lambda: mistakes[-1])
-    assert json.loads(respond(KeyError(), "1").body) == body
+    explain, response = explaining(lambda: mistakes[-1]), Response(404, encode(body))
+    explain(KeyError(), response)
+    assert json.loads(response.body) == body
     mistakes.append("a.py:1: no")
-    assert json.loads(respond(KeyError(), "1").body) == expected
+    explain(KeyError(), response)
+    assert json.loads(response.body) == expected
 
 
 def test_an_empty_answer_stays_empty() -> None:
-    respond = with_mistake(lambda error, _: Response(404, b""), lambda: "a.py:1: no")
-    assert respond(KeyError(), "1").body == b""
+    response = Response(404, b"")
+    explaining(lambda: "a.py:1: no")(KeyError(), response)
+    assert response.body == b""
+
+
+def test_answer_outside_the_document_is_explained() -> None:
+    def read(ctx: Context) -> Any:
+        return {}, 418
+
+    described = operation("read", responses={"200": {"description": "Fine."}})
+    client = serve({"/a": {"get": described}}, {"read": read})
+    engine = engine_of(client.app)
+    assert engine is not None
+    assert client.get("/a").json["details"] == []
+    engine.apis[0].explain = explaining(lambda: "")
+    (detail,) = client.get("/a").json["details"]
+    assert detail["message"] == (
+        "The document does not allow the answer: made: read (GET /a): status 418 is undocumented"
+    )
