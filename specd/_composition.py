@@ -30,7 +30,7 @@ from specd._engine.http.browsers import Origins
 from specd._engine.idempotency import Idempotency, is_idempotent
 from specd._engine.openapi.servers import base_path_of
 from specd._engine.openapi.union import Document, unite
-from specd._error_table import ErrorTable, import_all
+from specd._error_table import ErrorTable, find_status, import_all
 from specd._project import Service, current, find_object
 from specd._settings import Settings
 
@@ -151,6 +151,16 @@ def find_errors(service: Service) -> ErrorTable:
     """Return the table of a service's errors, the default one if it has none of its own."""
     table: ErrorTable = find_object(service.errors) if service.errors else ErrorTable()
     return replace(table, service=service.name)
+
+
+def status_finder(service: engine.Service) -> Callable[[type[Exception]], int | None] | None:
+    """Return what finds the status of the answers to a class of errors, or None if the service does
+    not answer all of them by a table of errors.
+    """
+    table = getattr(service.respond, "__self__", None)
+    if service.refuse_in is not None or not isinstance(table, ErrorTable):
+        return None
+    return partial(find_status, table)
 
 
 def list_failures(service: Service) -> tuple[Failure, ...]:

@@ -250,6 +250,27 @@ class ErrorTable:
         return replace(self, shape=shape, media_type=media_type)
 
 
+def find_status(table: ErrorTable, kind: type[Exception]) -> int | None:
+    """Return the status of the answers to a class of errors, or None if no caller gets these
+    errors, or each of them may have another status.
+    """
+    error = kind.__new__(kind)  # not made with the facts that it may need
+    row = table.find_row(kind)
+    if row is None:
+        return None
+    try:
+        if table.translate is not None and table.translate(error) is not error:
+            return None
+        known: Any = kind
+        status = int(row.status or known.status)
+        if table.write is None:
+            return status
+        code = known.code if row.code == "" else row.code
+        return table.write(Answer(error, status, code, "", "", {}, (), row.headers)).status
+    except Exception:  # it needs the facts
+        return None
+
+
 def find_refusals(packages: Iterable[str]) -> list[type[Refusal]]:
     """Return the refusals that are defined below some packages, which are imported, by module and
     in the order of their definitions.

@@ -1,7 +1,7 @@
 """`specd check`: every mistake of documents and handlers, each with its file and line."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,12 +10,14 @@ import click
 
 from specd._cli.documents import read_documents
 from specd._cli.output import printable
-from specd._composition import compose
-from specd._engine.document.checking import check_file
+from specd._cli.raised import find_undocumented
+from specd._composition import compose, status_finder
+from specd._engine.document.checking import check_file, locate
 from specd._engine.errors import DocumentError
 from specd._engine.mocking.service import build_mock
 from specd._engine.openapi.mistakes import MOST, Mistake, Mistakes, in_order, report, shortened
-from specd._engine.serving.app import build_app
+from specd._engine.serving.app import build_app, engine_of
+from specd._engine.serving.exchange import ServedAPI
 from specd._project import current
 from specd._settings import settings_class
 
@@ -65,14 +67,34 @@ def _find_uncompiled(file: Path) -> Sequence[Mistake]:
 
 def _check_handlers() -> Sequence[Mistake]:
     """Return what stops the start of the services, which are put together without settings,
-    with all documents."""
+    with all documents. If nothing does, return the errors that operations do not document."""
     with TemporaryDirectory() as folder:
         settings = settings_class()(data_dir=Path(folder))
         try:
-            build_app([compose(each, settings, has_optional=True) for each in current().services])
+            services = [compose(it, settings, has_optional=True) for it in current().services]
+            engine = engine_of(build_app(services))
         except Mistakes as error:
             return error.found
-    return ()
+        apis = () if engine is None else engine.apis
+        return [mistake for api in apis for mistake in _find_undocumented(api)]
+
+
+def _find_undocumented(api: ServedAPI) -> Iterator[Mistake]:
+    """Yield the errors that a service raises and does not document."""
+    service, status_of = api.service, status_finder(api.service)
+    if status_of is None:
+        return
+    entry = current()[service.name]
+    packages = set(filter(None, (service.name, entry.handlers, entry.models)))
+    steps = {
+        str(operation["operationId"]): ("paths", path, method)
+        for path, item in service.document["paths"].items()
+        for method, operation in item.items()
+    }
+    for operation in api.operations:
+        at = steps[operation.operation_id]
+        faults = find_undocumented(operation, at, packages, status_of)
+        yield from locate(service.documents, faults)
 
 
 def _as_text(mistakes: Sequence[Mistake], checked: str) -> str:
