@@ -96,6 +96,7 @@ class Unauthenticated(ProblemException):
 
     status = 401
     code = "unauthorized"
+    is_of_any_operation = True
     advice = "Send valid credentials, as the section Authentication of the document describes."
 
     def __init__(self, challenges: Sequence[str] = ()) -> None:
@@ -110,6 +111,7 @@ class InsufficientScope(ProblemException):
 
     status = 403
     code = "insufficient_scope"
+    is_of_any_operation = True
     advice = "Get a token with the scopes that the document names at the operation."
 
     def __init__(self, scopes: Sequence[str] = ()) -> None:
@@ -278,7 +280,7 @@ class NotWritten(ProblemException):
 
 def must_be_documented(kind: type[Exception], status: int) -> bool:
     """Return whether an operation that answers errors of a class with a status has to document the
-    status. It need not for a bug, and for what any operation can answer.
+    status. It need not for a bug, for what any operation can answer, and for what `security` says.
     """
     return status not in (500, 501) and not getattr(kind, "is_of_any_operation", False)
 
