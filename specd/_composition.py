@@ -127,6 +127,7 @@ def service_from_settings(
         documents=documents,
         handlers=entry.handlers,
         snake_case=entry.snake_case,
+        optional_security=entry.optional_security,
         database=database,
         settings=settings,
         clock=clock or Clock(),

@@ -66,7 +66,8 @@ class Service:
     `diagnose(settings)` yields the findings of `specd doctor` about this service. `cors` names the
     pages of other origins that can use the service. `csp` changes directives of the content
     security policy of its own pages. With `snake_case`, an operationId such as `GetUser` is the
-    function `get_user`.
+    function `get_user`. `optional_security` names operations without `security` whose handlers see
+    who calls if credentials are sent, for a document that cannot be changed.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Service:
     cors: Cors | None = None
     csp: Mapping[str, str] = field(default_factory=dict)
     snake_case: bool = False
+    optional_security: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == EVERYTHING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -124,6 +124,7 @@ class Service:
     `stream_timeout_s` is the longest time between two pieces of an answer that a handler streams.
     `find_handler(path, method)` returns the handler of an operation; without it, the handler is a
     function in the package `handlers`, with `snake_case` in snake case whatever its operationId.
+    `optional_security` are operations without `security` that take credentials of all schemes.
 
     `respond(error, request_id)` is the service's one error table. `refuse_in(operation_id, error)`
     may return another answer where the operation is known. `security_events` are the errors, with
@@ -156,6 +157,7 @@ class Service:
     respond: Callable[[Exception, str], Response]
     refuse_in: Callable[[str, Exception], Response | None] | None = None
     snake_case: bool = False
+    optional_security: Collection[str] = ()
     find_handler: Callable[[str, str], Callable[..., Any]] | None = None
     database: Database | None = None
     idempotency: Idempotency | None = None

@@ -209,3 +209,29 @@ def test_store_of_limits_that_nothing_uses_is_reported(
     assert [(line["variable"], line["reason"]) for line in found] == (
         [] if reason is None else [("SPECD_LIMITS_URL", reason)]
     )
+
+
+SECURED = """
+    openapi: 3.1.0
+    info: {title: Sample, version: 1.0.0}
+    servers: [{url: /things/v1}]
+    paths:
+      /things:
+        get: {operationId: list_things, responses: {"200": {description: All things.}}}
+    components:
+      securitySchemes:
+        key: {type: apiKey, in: header, name: X-Key, x-apikeyInfoFunc: things.auth.check_key}
+    """
+OPTIONAL = 'Service("things", optional_security=("list_things",))'
+
+
+def test_optional_security_shows_who_calls(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample.write("things/openapi.yaml", SECURED)
+    sample.write("things/handlers.py", 'def list_things(ctx):\n    return {"name": ctx.actor}\n')
+    sample.write(
+        "things/auth.py", "def check_key(key):\n    return key if key == 'Ada' else None\n"
+    )
+    with client(sample, OPTIONAL, monkeypatch) as calls:
+        for headers, name in (({}, None), ({"X-Key": "Ada"}, "Ada")):
+            assert calls.get("/things/v1/things", headers=headers).json() == {"name": name}
+        assert calls.get("/things/v1/things", headers={"X-Key": "Eve"}).status_code == 401

@@ -34,7 +34,7 @@ from specd._engine.errors import DocumentError, DocumentErrors
 from specd._engine.idempotency import is_idempotent
 from specd._engine.openapi.naming import handlers_of, name_by_hand
 from specd._engine.openapi.structure import resolved
-from specd._engine.openapi.wording import did_you_mean
+from specd._engine.openapi.wording import did_you_mean, reach
 from specd._engine.phases import preparation_of
 from specd._engine.service import Service
 
@@ -64,7 +64,7 @@ def skeleton(service: Service) -> dict[str, Any]:
     for path, method, operation in operations:
         paths.setdefault(path, {})[method] = {
             "operationId": str(handlers[path, method]),
-            "security": operation.get("security", document.get("security", [])),
+            "security": _security_of(service, operation, schemes),
             "responses": {"default": {"description": ""}},
         }
     return {
@@ -77,6 +77,16 @@ def skeleton(service: Service) -> dict[str, Any]:
             }
         },
     }
+
+
+def _security_of(service: Service, operation: Mapping[str, Any], schemes: Mapping[str, Any]) -> Any:
+    """Return the security requirements of an operation. One with optional security takes the
+    credentials of each scheme.
+    """
+    own = operation.get("security", service.document.get("security", []))
+    if not own and str(operation["operationId"]) in service.optional_security:
+        return [{}, *({name: []} for name in schemes)]
+    return own
 
 
 class _Handlers(Resolver):
@@ -155,6 +165,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             specification, base_path=service.base_path, resolver=resolver, pythonic_params=True
         )
         self._find_dead_handlers()
+        self._check_optional_security()
         for schemas in (self.requests, self.answers):
             try:
                 schemas.finish()
@@ -308,6 +319,27 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             self._errors.append(DocumentError(str(error), error.at or at, spot=error.spot))
         else:
             message = f"{place}: {error.__class__.__name__}: {error}"
+            self._errors.append(DocumentError(message, at))
+
+    def _check_optional_security(self) -> None:
+        """Note the operations whose security cannot be optional."""
+        places = {
+            str(operation["operationId"]): ("paths", path, method)
+            for path, item in self.document["paths"].items()
+            for method, operation in item.items()
+        }
+        has_schemes = bool(self.document.get("components", {}).get("securitySchemes"))
+        for name in self.service.optional_security:
+            at = places.get(name, ())
+            if not at:
+                why = f"no operation has this name{did_you_mean(name, places)}"
+            elif reach(self.document, at).get("security", self.document.get("security")):
+                why = "it has `security` of its own"
+            elif not has_schemes:
+                why = "the document has no security schemes"
+            else:
+                continue
+            message = f'{self.service.name}: optional_security names "{name}", but {why}'
             self._errors.append(DocumentError(message, at))
 
     def _find_dead_handlers(self) -> None:

@@ -65,10 +65,11 @@ def compile_security(
 ) -> Check | None:
     """Return one function that authenticates a request by an operation's `security`; None for `[]`.
 
-    Alternatives are tried in the document's order, `{}` last. All schemes of one must hold, and
-    the actor is the first one's. The function raises `Unauthenticated` when no alternative holds,
-    and `InsufficientScope` when one would hold with more scopes. Raise `DocumentError` for a scheme
-    that is unknown or not served, or names no function.
+    Alternatives are tried in the document's order. All schemes of one must hold, and the actor is
+    the first one's. The function raises `Unauthenticated` when no alternative holds, and
+    `InsufficientScope` when one would hold with more scopes. `{}`, in any position, holds for a
+    request that has credentials of no scheme. Raise `DocumentError` for a scheme that is unknown or
+    not served, or names no function.
     """
     if not requirements:
         return None
@@ -82,15 +83,15 @@ def compile_security(
                 checks.append(_compile_check(schemes[name], tuple(scopes)))
             except (DocumentError, ImportError, AttributeError, ValueError) as error:
                 raise DocumentError(f"{place}: security scheme {name}: {error}") from error
-        alternatives.append(tuple(checks))
-    alternatives.sort(key=lambda checks: not checks)  # credentials count wherever `{}` stands
+        if checks:
+            alternatives.append(tuple(checks))
+    is_optional = len(alternatives) < len(requirements)
     challenges = tuple(dict.fromkeys(_challenge(schemes[n]) for r in requirements for n in r))
 
     def authenticate(ctx: Context) -> Any:
         refusal: Exception | None = None
+        has_sent = False
         for checks in alternatives:
-            if not checks:
-                return None
             try:
                 actors = [check(ctx) for check in checks]
             except InsufficientScope as error:
@@ -98,6 +99,9 @@ def compile_security(
                 continue
             if all(map(_is_somebody, actors)):
                 return actors[0]
+            has_sent = has_sent or any(actor is not NO_CREDENTIALS for actor in actors)
+        if is_optional and refusal is None and not has_sent:
+            return None
         raise refusal or Unauthenticated(challenges)
 
     return authenticate

@@ -85,6 +85,12 @@ CASES: list[tuple[list[dict[str, list[str]]], list[tuple[str, str]], str | None]
     ([{"key": [], "bearer": []}], [KEY], None),
     ([{"key": [], "bearer": []}], [KEY, ("Authorization", "Bearer bad")], None),
     ([{"bearer": []}, {}], [ADA], "ada"),
+    ([{}, {"bearer": []}], [ADA], "ada"),
+    ([{}, {"bearer": []}], [("Authorization", "Bearer bad")], None),
+    ([{"bearer": []}, {}], [("Authorization", "Bearer bad")], None),
+    ([{}, {"key": []}, {"bearer": []}], [("X-Key", "bad"), ADA], "ada"),
+    ([{}, {"key": []}, {"bearer": []}], [("X-Key", "bad")], None),
+    ([{}, {"key": [], "bearer": []}], [KEY], None),
 ]
 
 
@@ -240,12 +246,68 @@ def test_everybody_is_let_in(security: list[dict[str, list[str]]] | None) -> Non
     assert secured(security).get("/who").json == {"actor": None}
 
 
-def test_credentials_count_wherever_nothing_is_allowed() -> None:
+@pytest.mark.parametrize("headers", [[], [ROOT], [("Authorization", "x")], [KEY]])
+def test_credentials_of_other_schemes_are_none(headers: list[tuple[str, str]]) -> None:
     for security in ([{}, {"bearer": []}], [{"bearer": []}, {}]):
-        service = secured(security)
-        assert service.get("/who", headers=[ADA]).json == {"actor": "ada"}
-        wrong = ("Authorization", "Bearer of nobody")
-        assert service.get("/who", headers=[wrong]).json == {"actor": None}
+        assert secured(security).get("/who", headers=headers).json == {"actor": None}
+
+
+def test_optional_token_without_the_scope_is_refused() -> None:
+    client = secured([{}, {"says": ["w"]}], schemes=MORE)
+    assert client.get("/who").json == {"actor": None}
+    assert client.get("/who", headers=[("Authorization", "Bearer read")]).status == 403
+
+
+class TestOptionalSecurity:
+    """Of operations without `security`, in documents that stay as they are."""
+
+    @staticmethod
+    def serve(
+        optional: tuple[str, ...] = ("who",), schemes: Any = SCHEMES, **described: Any
+    ) -> Client:
+        def who(ctx: Context) -> dict[str, Any]:
+            return {"actor": ctx.actor}
+
+        paths = {
+            "/who": {"get": operation("who", **described)},
+            "/all": {"get": operation("everybody")},
+        }
+        functions = {"who": who, "everybody": lambda ctx: who(ctx)}
+        components = {"securitySchemes": schemes}
+        return serve(paths, functions, components=components, optional_security=optional)
+
+    @pytest.mark.parametrize("described", [{}, {"security": []}])
+    def test_credentials_of_each_scheme_count(self, described: dict[str, Any]) -> None:
+        client = self.serve(**described)
+        for headers, actor in (([], None), ([ADA], "ada"), ([ROOT], "root"), ([KEY], "keyholder")):
+            assert client.get("/who", headers=headers).json == {"actor": actor}
+
+    def test_wrong_credentials_are_refused(self) -> None:
+        responses = {"200": {"description": "Fine.", "content": {"application/json": {}}}}
+        answer = self.serve(responses=responses).get("/who", headers=[("X-Key", "bad")])
+        assert answer.status == 401  # although the document cannot say so
+
+    def test_other_operations_look_at_no_credentials(self) -> None:
+        assert self.serve().get("/all", headers=[ADA]).json == {"actor": None}
+
+    def test_published_document_stays_as_it_is(self) -> None:
+        described = self.serve().get("/openapi.json").json["paths"]["/who"]["get"]
+        assert "security" not in described
+
+    @pytest.mark.parametrize(
+        ("optional", "changes", "words"),
+        [
+            (("who", "whom"), {}, '"whom", but no operation has this name; did you mean "who"?'),
+            (("who",), {"security": [{"key": []}]}, '"who", but it has `security` of its own'),
+            (("who",), {"security": [{}]}, '"who", but it has `security` of its own'),
+            (("who",), {"schemes": {}}, '"who", but the document has no security schemes'),
+        ],
+    )
+    def test_mistakes_stop_the_start(
+        self, optional: tuple[str, ...], changes: dict[str, Any], words: str
+    ) -> None:
+        with pytest.raises(DocumentError, match=words):
+            self.serve(optional, **changes)
 
 
 def test_the_challenge_names_each_scheme_once() -> None:
