@@ -14,13 +14,43 @@ from sqlalchemy import Connection
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from settings import Settings
+from specd._cli import worker
 from specd._cli.main import find_commands, listed
 from specd._cli.main import specd as specd_group
+from specd._workers.registry import SERVICES
 from tests.cli.runner import Specd
 from tests.support.postgres import PostgresServer
 from wsgi import project
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
+
+
+class TestWorker:
+    @pytest.fixture
+    def started(self, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+        """The workers of each start."""
+        started: list[tuple[str, ...]] = []
+        monkeypatch.setattr(worker, "run", lambda names, settings: started.append(names))
+        return started
+
+    @pytest.mark.parametrize(
+        "services", [(), ("chat",), ("payment",), ("payment", "chat"), ("chat", "payment")]
+    )
+    def test_only_takes_several_services(
+        self, specd: Specd, started: list[tuple[str, ...]], services: tuple[str, ...]
+    ) -> None:
+        specd.json("migrate")
+        words = [word for service in services for word in ("--only", service)]
+        assert specd("worker", *words)[0] == 0
+        workers = {name for service in services or SERVICES for name in SERVICES[service]}
+        assert started == [tuple(sorted(workers))]
+
+    def test_only_goes_with_no_name_of_a_worker(
+        self, specd: Specd, started: list[tuple[str, ...]]
+    ) -> None:
+        status, _, said = specd("worker", "webhooks", "--only", "chat", "--only", "payment")
+        assert (status, started) == (2, [])
+        assert "Name workers, or services with --only." in said
 
 
 class TestMigrate:
