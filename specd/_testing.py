@@ -21,7 +21,7 @@ from specd._engine.errors import NonConformingResponse
 from specd._engine.service import Service
 from specd._engine.serving.app import build_app, engine_of
 from specd._project import current
-from specd._settings import settings_class
+from specd._settings import Settings, SettingsError, settings_class
 
 HOST = "http://service.test"
 _NOBODY = object()
@@ -37,6 +37,7 @@ class Client(httpx.Client):
 
     def __init__(self, backend: Backend, actor: Any = _NOBODY) -> None:
         self._backend = backend
+        self._actor = actor
         transport = _Transport(backend, actor)
         super().__init__(transport=transport, base_url=HOST + backend.service.base_path)
 
@@ -45,6 +46,12 @@ class Client(httpx.Client):
         if str(url).startswith(f"{self._backend.service.base_path}/"):
             url = f"{HOST}{url}"
         return super().build_request(method, url, **options)
+
+    def with_settings(self, **settings: Any) -> Self:
+        """Return a client of the service with other settings, by the names of their fields, and
+        with an empty database. `as_user` applies to it too.
+        """
+        return type(self)(self._backend.with_settings(settings), self._actor)
 
     def as_user(self, actor: Any) -> Self:
         """Return a client of the same service whose requests have this `ctx.actor`. Security
@@ -56,12 +63,14 @@ class Client(httpx.Client):
 class Backend:
     """A service with a database of its own, compiled once for all tests with the same settings."""
 
-    def __init__(self, name: str, folder: Path, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, name: str, folder: Path, settings: Mapping[str, Any], backends: Backends
+    ) -> None:
         self.folder = folder
-        given: dict[str, Any] = {"validate_responses": True, "rate_limits": False, **settings}
-        self.service = replace_respond(
-            compose(current()[name], settings_class()(data_dir=folder, **given)), self._notice
-        )
+        self._settings = settings
+        self._backends = backends
+        made = _settings_of(folder, settings)
+        self.service = replace_respond(compose(current()[name], made), self._notice)
         self._app = build_app([self.service])
         self._runner = asyncio.Runner()
         self._actor = _NOBODY
@@ -71,6 +80,10 @@ class Backend:
             for operation in api.operations:
                 if operation.authenticate is not None:
                     operation.authenticate = self._checked_by(operation.authenticate)
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Backend:
+        """Return the service with other settings, and with an empty database."""
+        return self._backends.get(self.service.name, {**self._settings, **settings})
 
     def _checked_by(self, check: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def authenticate(ctx: Any) -> Any:
@@ -115,6 +128,16 @@ class Backend:
             self.service.database.dispose()
 
 
+def _settings_of(folder: Path, settings: Mapping[str, Any]) -> Settings:
+    """Return the settings of a service in tests. Raise `SettingsError` if one lacks a value."""
+    given: dict[str, Any] = {"validate_responses": True, "rate_limits": False, **settings}
+    try:
+        return settings_class()(data_dir=folder, **given)
+    except SettingsError as error:
+        error.add_note("In tests, return it from the fixture `service_settings` in a conftest.py.")
+        raise
+
+
 class _Transport(httpx.BaseTransport):
     def __init__(self, backend: Backend, actor: Any) -> None:
         self._backend = backend
@@ -148,7 +171,7 @@ class Backends:
         if key not in self._backends:
             folder = self._folder / f"{service}{len(self._backends)}"
             folder.mkdir(exist_ok=True)  # it is there if a test before has failed to start it
-            self._backends[key] = Backend(service, folder, settings)
+            self._backends[key] = Backend(service, folder, settings, self)
         backend = self._backends[key]
         if current()[service].has_database:
             self._empty(service, backend)

@@ -84,6 +84,15 @@ def test_settings(client):
     assert client.get("/greetings/Url").json() == {"text": "https://greeter.example"}
 
 
+def test_other_settings(client, as_user):
+    other = as_user.with_settings(public_url="https://other.example")
+    assert other.get("/greetings/Url").json() == {"text": "https://other.example"}
+    assert other.post("/greetings/Ada").status_code == 204
+    assert other.get("/greetings/Grace").json() == {"text": "1"}
+    assert client.get("/greetings/Grace").json() == {"text": "0"}
+    assert client.get("/greetings/Url").json() == {"text": "https://greeter.example"}
+
+
 def test_bug_is_raised(client):
     with pytest.raises(ValueError, match="a bug of the handler"):
         client.get("/greetings/Bug")
@@ -123,5 +132,5 @@ def test_fixtures_call_the_service(tmp_path: Path) -> None:
     (shop.path / "tests/greeter/test_greetings.py").write_text(TESTS)
     (shop.path / "tests/test_nothing.py").write_text("def test_no_service(client):\n    pass\n")
     ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider", "-W", "error")
-    assert "8 passed, 1 error" in ran.stdout, ran.stdout
+    assert "9 passed, 1 error" in ran.stdout, ran.stdout
     assert "about none of the services greeter, other" in ran.stdout
