@@ -22,6 +22,7 @@ from typing import (
     TypeVar,
     dataclass_transform,
     get_args,
+    get_origin,
     get_type_hints,
     overload,
 )
@@ -525,6 +526,35 @@ def settings_class() -> type[Settings]:
     reference = current().settings
     found: type[Settings] = find_object(reference) if reference else Settings
     return found
+
+
+def settings_for_check(data_dir: Path, env: Mapping[str, str] | None = None) -> Settings:
+    """Return the project's settings with their defaults, to look at its services without serving
+    them. A setting without a default has its value of the environment, or else a placeholder.
+    """
+    found, environ = settings_class(), os.environ if env is None else env
+    types, values = get_type_hints(found), dict[str, Any](data_dir=data_dir)
+    for f in fields(found):
+        if f.default is REQUIRED:
+            declared: Declaration = f.metadata["declared"]
+            values[f.name] = _placeholder(types[f.name], declared)
+            if text := environ.get(found.variable(f.name), "").strip():
+                parse = declared.variable(f.name, types[f.name], field=f.name).parse
+                with suppress(ValueError):
+                    values[f.name] = parse(text)
+    return found(**values)
+
+
+def _placeholder(kind: Any, declared: Declaration) -> Any:
+    """Return a value of a type, or None if the type is not one that `setting` knows."""
+    least = declared.minimum or 0
+    if kind is str:
+        return "placeholder".ljust(int(least), "-")
+    if kind in (bool, int, float):
+        return kind(least)
+    if kind is Path:
+        return Path("placeholder")
+    return get_args(kind)[0] if get_origin(kind) is Literal else None
 
 
 def load_settings() -> Settings:

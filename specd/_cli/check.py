@@ -19,7 +19,7 @@ from specd._engine.openapi.mistakes import MOST, Mistake, Mistakes, in_order, re
 from specd._engine.serving.app import build_app, engine_of
 from specd._engine.serving.exchange import ServedAPI
 from specd._project import current
-from specd._settings import settings_class
+from specd._settings import settings_for_check
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -69,7 +69,7 @@ def _check_handlers() -> Sequence[Mistake]:
     """Return what stops the start of the services, which are put together without settings,
     with all documents. If nothing does, return the errors that operations do not document."""
     with TemporaryDirectory() as folder:
-        settings = settings_class()(data_dir=Path(folder))
+        settings = settings_for_check(Path(folder))
         try:
             services = [compose(it, settings, has_optional=True) for it in current().services]
             engine = engine_of(build_app(services))

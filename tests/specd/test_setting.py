@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 import pytest
 
-from specd import Settings, setting
+from specd import Settings, _settings, setting
+from specd._settings import settings_for_check
 from specd.errors import SettingsError
 from specd.settings import setting_for_each
+from tests.support.stranger import Stranger
 
 
 class Shop(Settings, prefix="SHOP_"):
@@ -61,6 +63,78 @@ class TestSettingWithoutDefault:
         assert described["SHOP_KEY"].default == ""
         assert described["SHOP_KEY"].value == "***"
         assert described["SHOP_URL"].value == "https://carrier.example"
+
+
+class TestSettingsForCheck:
+    """A project can be checked without the settings that have no defaults."""
+
+    class Strict(Shop, prefix="STRICT_"):
+        password: str = setting("Password.", minimum=20, secret=True)
+        is_on: bool = setting("Whether it is on.")
+        size: int = setting("Size.", minimum=3)
+        share: float = setting("Share.", maximum=1)
+        mode: Literal["slow", "fast"] = setting("Mode.")
+        folder: Path = setting("Folder.")
+        price: Decimal = setting("Price.", parse=Decimal)
+
+    @pytest.fixture(autouse=True)
+    def _use(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_settings, "settings_class", lambda: self.Strict)
+
+    def test_placeholders_have_the_type(self, tmp_path: Path) -> None:
+        found: Any = settings_for_check(tmp_path, {})
+        assert isinstance(found.key, str)
+        assert len(found.password) == 20
+        assert (found.is_on, found.size, found.share) == (False, 3, 0.0)
+        assert (found.mode, found.price) == ("slow", None)
+        assert isinstance(found.folder, Path)
+        assert (found.tables, found.data_dir) == (4, tmp_path)
+
+    def test_values_of_the_environment_come_first(self, tmp_path: Path) -> None:
+        environ = {"STRICT_PRICE": "1.5", "SHOP_KEY": "k", "STRICT_SIZE": "x", "SHOP_TABLES": "9"}
+        found: Any = settings_for_check(tmp_path, environ)
+        assert (found.price, found.key, found.size) == (Decimal("1.5"), "k", 3)
+        assert found.tables == 4  # it has a default
+
+
+OWN = """
+import specd
+
+
+class Settings(specd.Settings, prefix="SHOP_"):
+    token_key: str = specd.setting("Key that signs tokens.", secret=True)
+"""
+
+
+def test_project_without_a_required_setting(tmp_path: Path) -> None:
+    shop = Stranger(tmp_path)
+    shop.specd("new", "greeter")
+    (shop.path / "settings.py").write_text(OWN)
+    wsgi = (shop.path / "wsgi.py").read_text()
+    (shop.path / "wsgi.py").write_text(
+        wsgi.replace('Project("greeter")', 'Project("greeter", settings="settings:Settings")')
+    )
+    sentence = "SHOP_TOKEN_KEY must be set, because it has no default: Key that signs tokens."
+    assert shop.refusal("serve") == sentence
+    assert shop.refusal("serve", SHOP_TOKEN_KEY=" ") == sentence
+    assert "no mistakes" in shop.specd("check")
+    ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider")
+    assert sentence in ran.stdout
+    assert "In tests, return it from the fixture `service_settings`" in ran.stdout
+    conftest = shop.path / "tests/conftest.py"
+    conftest.write_text(f"{conftest.read_text() if conftest.exists() else ''}{GIVES}")
+    ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider")
+    assert ran.returncode == 0, ran.stdout
+
+
+GIVES = """
+import pytest
+
+
+@pytest.fixture
+def service_settings():
+    return {"token_key": "k"}
+"""
 
 
 class TestType:
