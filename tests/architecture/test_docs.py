@@ -8,6 +8,8 @@ import pytest
 
 from tests.architecture import decisions_page, named, settings_page
 from tests.architecture.tracked import find_files
+from tests.contract.sdk.generate import GENERATORS
+from wsgi import project
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -23,6 +25,7 @@ LIBRARY_PAGES = (
     "docs/tutorial.md",
 )
 """The pages for users of the library."""
+NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 BESIDE = ("scripts/*", "docs/deploy/*", ".spectral.yaml", "redocly.yaml")
 
 DOCUMENTS = [
@@ -45,6 +48,17 @@ def table_rows(text: str) -> list[list[str]]:
     """The cells of every table row in a piece of Markdown, headings and rules left out."""
     rows = [line.strip("| \n").split(" | ") for line in text.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in row] for row in rows]
+
+
+def find_wrong_counts(text: str, lengths: dict[str, int]) -> list[str]:
+    """Return each number with the noun of a list, such as `five generators`, that is not the
+    list's length.
+    """
+    numbers = "|".join([*NUMBERS, "both", r"(?<![\d,.])\d\d?"])
+    pattern = rf"\b({numbers}) (?:(?:`\w+`|generated|OpenAPI) )?({'|'.join(lengths)})\b"
+    right = {noun: {str(length), *NUMBERS[length:][:1]} for noun, length in lengths.items()}
+    found = re.findall(pattern, re.sub(r"\s+", " ", text), re.IGNORECASE)
+    return [f"{number} {noun}" for number, noun in found if number.lower() not in right[noun]]
 
 
 def test_the_readme_is_short() -> None:
@@ -80,6 +94,37 @@ def test_links_lead_somewhere(document: str) -> None:
         assert linked.exists(), f"{document} links to {target}"
         if anchor:
             assert anchor[1:] in anchors(linked), f"{document} links to {target}{anchor}"
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    reached, new = set(), {ROOT / "README.md"}
+    while new:
+        page = new.pop()
+        reached.add(page)
+        targets = re.findall(r"\]\(([^)#:\s]+\.md)", page.read_text())
+        new |= {(page.parent / target).resolve() for target in targets} - reached
+    pages = {page for page in ROOT.glob("docs/**/*.md") if page.name != "template.md"}
+    assert len(pages) > 50
+    assert pages - reached == set()
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
+def test_counts_of_lists_that_grow_are_right(document: str) -> None:
+    """Decisions are history and are not checked."""
+    if document.startswith("docs/decisions/"):
+        return
+    lengths = {
+        "documents": len(project.documents),
+        "generators": len(GENERATORS),
+        "languages": len({row["language"].partition(",")[0] for row in GENERATORS.values()}),
+    }
+    assert find_wrong_counts((ROOT / document).read_text(), lengths) == []
+
+
+def test_a_wrong_count_is_found() -> None:
+    lengths = {"documents": 4, "languages": 11}
+    text = "each of the three documents, both\ndocuments, [11 languages](a), four `x` documents"
+    assert find_wrong_counts(text, lengths) == ["three documents", "both documents"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -27,8 +27,9 @@ WORKS = {
 HEAD = """\
 # SDKs
 
-For users who generate a client. Written by `scripts/sdk`, which generates an SDK from each document
-with each of these generators and tests it. The list is `tests/contract/sdk/generators.yaml`.
+For users who generate a client.
+Written by `scripts/sdk`, which generates an SDK from each document with each of these generators
+and tests it. The list is `tests/contract/sdk/generators.yaml`.
 
 Download a document from a running server, and run the command of your language on it. In the
 commands, the document is the file `openapi.yaml`. `payment-test` is only served if
