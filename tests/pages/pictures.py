@@ -73,7 +73,7 @@ CONVERSATION = (
         "The local test chain. The order is created like this:\n"
         '```python\ninvoices.create_invoice(key, InvoiceCreation(amount="12.5", ...))\n```',
     ),
-    ("Othello", "Sent, 12.5 TUSD. The page said *processing* at once :grinning:"),
+    ("Othello", "Sent, 12.5 TUSD. The page showed *processing* immediately :grinning:"),
     (
         "Cordelia",
         "Two confirmations later it is **paid**. @**Iago**, can you ship order-1042?",
