@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from models.chat.common.security_events import ChatEvent
+from settings import Settings
+from specd._cli.diagnosis import connections_of
+from specd._security_events import REFUSALS
 from tests.architecture import decisions_page, named, settings_page
 from tests.architecture.tracked import find_files
 from tests.contract.sdk.generate import GENERATORS
@@ -14,6 +18,7 @@ from wsgi import project
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
 COMMANDS = (ROOT / "docs/commands.md").read_text()
+OPERATIONS = (ROOT / "docs/operations.md").read_text()
 README_LINES = 200
 LONG_PAGE = 200
 WIDTH = 100
@@ -75,6 +80,32 @@ def test_every_command_is_listed() -> None:
     missing = known - rows - {"specd chain mine", "specd chain reorg"}
     assert not missing
     assert "`mine N` adds blocks, `reorg --depth N` simulates" in COMMANDS
+
+
+def test_the_formula_of_connections_is_that_of_the_doctor() -> None:
+    page = (ROOT / "docs/deploy/README.md").read_text()
+    assert f"(2 x pool size + {connections_of(0)})" in page
+    workers, pool_size = 4, Settings().database_pool_size
+    assert f"this is {workers * 2 * connections_of(pool_size)} for a machine" in page
+
+
+def test_every_security_event_is_listed() -> None:
+    section = OPERATIONS.partition("\n## Security events\n")[2].partition("\n## ")[0]
+    listed = re.findall(r"`(\w+)`", " ".join(row[0] for row in table_rows(section)))
+    assert sorted(listed) == sorted([*REFUSALS, *ChatEvent])
+
+
+def test_every_alert_of_the_log_is_listed() -> None:
+    sources = [(ROOT / name).read_text() for name in find_files("workers/*.py", "models/*.py")]
+    pattern = r'(?:alerts\.begin|log\.(?:error|warning)|alarm\.error)\(\s*"(\w+)"(, alert=True)?'
+    names = {
+        name
+        for source in sources
+        for start, name, alert in re.findall(rf"({pattern})", source)
+        if alert or "alerts.begin" in start or "alarm" in start
+    }
+    assert len(names) > 5
+    assert {name for name in names if f"`{name}`" not in OPERATIONS} == set()
 
 
 def test_the_tree_names_every_top_level_directory() -> None:
