@@ -134,10 +134,10 @@ def _server_of(url: str) -> tuple[object, ...]:
 
 
 def connections_of(pool_size: int) -> int:
-    """Return how many connections to one database a process may hold: for reads and for writes, a
-    probe, the heartbeat, and notifications.
+    """Return the maximum number of connections of a process to one database: two pools, and one
+    connection each for probes, the heartbeat, sending notifications and receiving them.
     """
-    return 2 * pool_size + 3
+    return 2 * pool_size + 4
 
 
 def diagnose_limits(settings: Settings) -> Iterator[Finding]:

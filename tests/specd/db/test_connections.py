@@ -3,7 +3,8 @@ they die.
 """
 
 import threading
-from contextlib import closing, suppress
+import time
+from contextlib import ExitStack, closing, suppress
 from typing import Any
 
 import psycopg
@@ -12,6 +13,7 @@ from sqlalchemy import Connection, make_url, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+from specd._cli.diagnosis import connections_of
 from specd._db.sockets import connect
 from specd.db import Database
 from specd.errors import DatabaseUnavailable
@@ -44,6 +46,31 @@ def test_the_next_read_has_the_connection_of_the_last(database: Database) -> Non
 def test_two_reads_at_once_have_two(database: Database) -> None:
     with database.reading() as one, database.reading() as other:
         assert driver_of(one) is not driver_of(other)
+
+
+def test_a_process_has_at_most_the_connections_that_the_doctor_counts(postgres_url: str) -> None:
+    count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    with (
+        closing(connect(make_url(postgres_url), "count")) as other,
+        closing(Database(postgres_url, pool_size=2)) as database,
+        ExitStack() as stack,
+    ):
+        database.watch()
+        database.notifier.follow(lambda logs: None)
+        database.notifier.notify([1])
+        for _ in range(2):
+            stack.enter_context(database.reading())
+            stack.enter_context(database._engine("writing").connect())
+        stack.enter_context(database.reading_apart())
+
+        def counted() -> int:
+            row = other.execute(count).fetchone()
+            return int(str(row[0])) - 1 if row else 0
+
+        deadline = time.monotonic() + 20
+        while counted() != connections_of(2) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert counted() == connections_of(2)
 
 
 def test_waits_for_one_where_all_are_taken(database_url: str) -> None:
