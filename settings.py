@@ -124,13 +124,13 @@ class Settings(BaseSettings):
         shown="{SPECD_DATA_DIR}/exports",
     )
     chat_upload_dir: Path = setting(
-        "Directory of uploaded files, shared by servers and workers; with a bucket, of those that"
-        " arrive.",
+        "Directory of uploaded files, shared by servers and workers. With a bucket, only for files"
+        " during their upload.",
         default=Path(),
         shown="{SPECD_DATA_DIR}/uploads",
     )
     chat_upload_bucket: str = setting(
-        "Bucket of uploaded files in a store that speaks S3; if empty, the directory.", default=""
+        "Bucket of uploaded files in an S3 store; if empty, files are in the directory.", default=""
     )
     chat_upload_s3_url: str = setting(
         "Address of the S3 store; if empty, Amazon's.", default="", parse=parse_service_url
@@ -153,7 +153,7 @@ class Settings(BaseSettings):
         maximum=1_000_000_000,
     )
     chat_export_messages_max: int = setting(
-        "Maximum number of messages of an organization that can request exports.",
+        "Maximum number of messages of an organization whose administrators can request exports.",
         default=250_000,
         minimum=1,
         maximum=1_000_000_000,
@@ -178,8 +178,8 @@ class Settings(BaseSettings):
         "Timeout of one response from the mail server.", default=10.0, minimum=0.05, maximum=300
     )
     chat_mail_domain: str = setting(
-        "Domain whose mail is handed to `specd chat receive-mail`; if empty, channels have no"
-        " email addresses.",
+        "Domain whose mail `specd chat receive-mail` receives; if empty, channels have no email"
+        " addresses.",
         default="",
         parse=parse_domain,
     )
@@ -237,7 +237,7 @@ class Settings(BaseSettings):
         secret=True,
     )
     webhook_networks: tuple[str, ...] = setting(
-        "Networks, besides the public Internet, that webhooks can be posted to, also by `http`.",
+        "Networks other than the Internet to which webhooks can be posted, also with `http`.",
         default=(),
         parse=parse_networks,
     )
@@ -248,8 +248,8 @@ class Settings(BaseSettings):
         maximum=100,
     )
     payment_test_helpers: Literal["off", "on", "public"] = setting(
-        "Serve `/v1/test-helpers`, with which merchants pay, reorganize and fail on test chains:"
-        " `off`, `on` where all RPC endpoints are on this machine, `public` wherever they are.",
+        "Serve `/v1/test-helpers`, which simulates payments, reorganizations and faults on test"
+        " chains: `off`, `on` (rejected unless all RPC endpoints are on this machine) or `public`.",
         default="off",
     )
     invoice_lifetime_s: int = setting(
@@ -301,8 +301,8 @@ class Settings(BaseSettings):
         secret=True,
     )
     wallet_rpc_urls: tuple[str, ...] = setting(
-        "JSON-RPC endpoints for everybody, `CHAINID=URL`, comma-separated: the checkout page gives"
-        " them to wallets that do not know the chain.",
+        "Public JSON-RPC endpoints, `CHAINID=URL`, comma-separated: the checkout page gives them to"
+        " wallets that do not know the chain.",
         default=(),
         parse=parse_wallet_urls,
     )
@@ -316,14 +316,14 @@ class Settings(BaseSettings):
         maximum=100_000,
     )
     chain_poll_s: float = setting(
-        "Shortest interval between polls of a chain that somebody waits for; slow chains are polled"
-        " twice per block.",
+        "Shortest interval between polls of a chain while a payment is awaited; slow chains are"
+        " polled twice per block.",
         default=1.0,
         minimum=0.05,
         maximum=600,
     )
     chain_idle_poll_s: float = setting(
-        "Interval between polls of a chain while no invoice is to be paid or confirmed.",
+        "Interval between polls of a chain while no payment is awaited.",
         default=25.0,
         minimum=0.05,
         maximum=3600,

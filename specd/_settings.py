@@ -264,8 +264,8 @@ class Settings:
     database_direct_urls: Mapping[str, str] = setting_for_each(
         lambda: {
             service: setting(
-                f"PostgreSQL of the {service} service past a pooler (`pooling=transaction` in the"
-                " URL above), for notifications. Without it, they are polled.",
+                f"PostgreSQL of the {service} service without the pooler (`pooling=transaction` in"
+                " the URL above), for notifications. Without it, the database is polled.",
                 default="",
                 parse=parse_database_url,
                 secret=True,
@@ -296,7 +296,7 @@ class Settings:
         shown="http://{SPECD_BIND}",
     )
     allowed_origins: tuple[str, ...] = setting(
-        "Origins, besides the server's own, whose pages can read answers and change things (CORS).",
+        "Other origins whose pages can read responses and send changes (CORS).",
         default=(),
         parse=parse_origins,
     )
@@ -307,7 +307,7 @@ class Settings:
     )
     workers: int = setting("Number of HTTP server processes.", default=2, minimum=1, maximum=128)
     drain_s: float = setting(
-        "How long a server goes on after SIGTERM, not ready, so that a balancer leaves it first.",
+        "How long a server keeps serving after SIGTERM while `/readyz` answers 503, for balancers.",
         default=0.0,
         minimum=0,
         maximum=60,
