@@ -52,10 +52,11 @@ def chain(
     fresh: bool,
     as_json: bool,
 ) -> None:
-    """Run a local test chain with a 6-decimal test token and a funded payer until interrupted.
+    """Run a local test chain until interrupted.
 
-    The chain is anvil if found (SPECD_ANVIL, PATH, ./node_modules), otherwise py-evm. Anvil keeps
-    its state between runs; a py-evm chain starts empty.
+    It has a test token with 6 decimals and a funded payer. The chain is anvil if found
+    (SPECD_ANVIL, PATH, ./node_modules), otherwise py-evm. Anvil keeps its state between runs; a
+    py-evm chain starts empty.
     """
     settings = Settings.from_env()
     context.obj = port or settings.chain_port
@@ -84,7 +85,10 @@ def mine(port: int, count: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def reorg(port: int, depth: int, as_json: bool) -> None:
-    """Simulate a reorganization: empty blocks replace the newest ones and their payments."""
+    """Simulate a reorganization.
+
+    Empty blocks replace the newest blocks and their payments.
+    """
     with _acting(port) as testnet:
         head = testnet.reorg(depth)
     answer(
@@ -98,10 +102,11 @@ def reorg(port: int, depth: int, as_json: bool) -> None:
 @click.argument("chain_id", metavar="CHAIN_ID", type=int)
 @json_option
 def forget(chain_id: int, as_json: bool) -> None:
-    """Forget which chain serves CHAIN_ID, because another one takes its place.
+    """Accept a new chain with the same CHAIN_ID.
 
-    The watcher refuses endpoints whose block 0 differs from that of the chain it has read. This
-    drops what open invoices received on the old chain and reads them anew on the new one.
+    The watcher does not use endpoints whose block 0 differs from that of the chain it has read.
+    This command drops the payments that open invoices received on the old chain, and reads the new
+    one.
     """
     with open_database("payment", Settings.from_env()) as database:
         dropped = database.run(lambda session: rescans.forget_chain(session, chain_id))

@@ -67,7 +67,10 @@ def create_realm(
     owner_password: str | None,
     as_json: bool,
 ) -> None:
-    """Create an organization with its first owner and show the owner's API key."""
+    """Create an organization with its first owner.
+
+    Shows the API key of the owner.
+    """
     settings = Settings.from_env()
     keys, now = key_maker(settings), Clock().now()
     password_hash = None if owner_password is None else hash_password(owner_password)
@@ -130,7 +133,7 @@ def create_user(
     can_change_user_emails: bool,
     as_json: bool,
 ) -> None:
-    """Create a person or a bot and show the API key."""
+    """Create a user or a bot and show the API key."""
     settings = Settings.from_env()
     keys, now = key_maker(settings), Clock().now()
     kind = int(bot_type) if bot_type else BotType.GENERIC if bot_owner else None
@@ -182,8 +185,9 @@ def grant(
     change_user_emails: bool | None,
     as_json: bool,
 ) -> None:
-    """Grant or revoke rights of an administrator that only the operator grants.
+    """Grant or revoke special rights of an administrator.
 
+    Only the operator can grant these rights.
     The change takes effect with the server's next request.
     """
     sent = {"can_create_users": create_users, "can_change_user_emails": change_user_emails}
@@ -206,9 +210,10 @@ def grant(
 @click.argument("assignments", nargs=-1, required=True, metavar="KEY=VALUE...")
 @json_option
 def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Change an organization's settings by the names of PATCH /realm; values are JSON or text.
+    """Change the settings of an organization.
 
-    The change takes effect with the server's next request. Group settings accept names:
+    Settings have the names of PATCH /realm; values are JSON or text. The change takes effect with
+    the server's next request. Group settings accept names:
     role:everyone, role:members, role:fullmembers, role:moderators, role:administrators,
     role:owners, role:nobody.
 

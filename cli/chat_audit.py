@@ -21,7 +21,10 @@ from specd.commands import answer, json_option, open_database
 )
 @json_option
 def audit(realm: str, kind: str | None, user_id: int | None, limit: int, as_json: bool) -> None:
-    """Show the latest changes of an organization, the newest last."""
+    """Show the latest changes of an organization.
+
+    The newest change is last.
+    """
     with open_database("chat", Settings.from_env()) as database:
         realm_id = database.run(lambda session: realms.access_realm_named(session, realm).id)
         with database.reading() as reader:

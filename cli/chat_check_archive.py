@@ -12,9 +12,10 @@ from specd.commands import answer, json_option
 @click.argument("archive", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @json_option
 def check_archive(archive: Path, as_json: bool) -> None:
-    """Compare an archive with its manifest: names, sizes, SHA-256 and lines of all files.
+    """Compare an archive with its manifest.
 
-    Names the first file and line that is wrong. Needs no database.
+    Compares names, sizes, SHA-256 digests and lines of all files, and reports the first error with
+    its file and line. Needs no database.
     """
     try:
         with ArchiveReader(archive) as reader:

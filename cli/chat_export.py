@@ -34,7 +34,7 @@ from workers.zulip_exports import write_zulip
     type=click.Choice(["specd", "zulip"]),
     default="specd",
     show_default=True,
-    help="Whose form the archive has. Zulip's needs --type full_without_consent.",
+    help="Format of the archive. Zulip's needs --type full_without_consent.",
 )
 @click.option(
     "--migration-status",
@@ -45,10 +45,11 @@ from workers.zulip_exports import write_zulip
 def export(
     realm: str, export_type: str, form: str, migration_status: Path | None, as_json: bool
 ) -> None:
-    """Write an archive of an organization's data: JSON lines and a manifest in a .zip file. With
-    --format zulip, write beside it a tarball that Zulip's `manage.py import` reads.
+    """Write an archive of an organization's data.
 
-    Export limits do not apply to the operator. Servers and workers can keep running.
+    The archive is a .zip file with JSON lines and a manifest. With --format zulip, a tarball for
+    Zulip's `manage.py import` is written next to it. Export limits do not apply to the operator.
+    Servers and workers can keep running.
     """
     if form == "zulip" and export_type != FULL_WITHOUT_CONSENT:
         raise click.UsageError(f"--format zulip needs --type {FULL_WITHOUT_CONSENT}.")

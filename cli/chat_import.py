@@ -51,19 +51,22 @@ with --send-overdue to send them."""
     "archive", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False
 )
 @click.option("--host", required=True, help="Host name of the organization, without port.")
-@click.option("--name", help="Another display name.")
+@click.option("--name", help="New display name.")
 @click.option(
-    "--from", "source", type=click.Choice(["zulip"]), help="Whose export it is, if not specd's."
+    "--from",
+    "source",
+    type=click.Choice(["zulip"]),
+    help="Product of the export, if not specd.",
 )
 @click.option(
-    "--zulip-host", help="Host of the organization until now, so that links within texts follow."
+    "--zulip-host", help="Previous host of the organization, to change links in messages."
 )
 @click.option(
     "--passwords",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="CSV file of addresses and password hashes from Zulip's database.",
 )
-@click.option("--send-overdue", is_flag=True, help="Send scheduled messages that are overdue.")
+@click.option("--send-overdue", is_flag=True, help="Send the overdue scheduled messages.")
 @click.option("--discard", is_flag=True, help="Remove the unfinished import at this host.")
 @json_option
 def import_archive(
@@ -77,11 +80,11 @@ def import_archive(
     discard: bool,
     as_json: bool,
 ) -> None:
-    """Make an organization of an archive that `specd chat export` wrote with everything in it, or
-    of a tarball of Zulip's `manage.py export`.
+    """Create an organization from an archive.
 
-    Servers and workers can keep running. Until the import is finished its host answers as if there
-    were no organization. A command that was killed goes on when it is run again.
+    The archive is one that `specd chat export` wrote with all data, or a tarball of Zulip's
+    `manage.py export`. Servers and workers can keep running. Until the import is finished, the host
+    answers as if there were no organization. If the command is killed, run it again to resume.
     """
     if (archive is None) is not discard:
         raise click.UsageError("Name an archive, or --discard an unfinished import.")

@@ -20,7 +20,7 @@ from specd.db import Clock
 @secret_option("password", "Password of a person for fetch_api_key, instead of their old one.")
 @json_option
 def renew_key(realm: str, email: str, password: str | None, as_json: bool) -> None:
-    """Replace the API key of a person or a bot and show the new key.
+    """Replace the API key of a user or a bot and show it.
 
     The server rejects the old key from its next request on.
     """
@@ -49,9 +49,9 @@ def renew_key(realm: str, email: str, password: str | None, as_json: bool) -> No
 @click.argument("realm")
 @json_option
 def revoke_keys(realm: str, as_json: bool) -> None:
-    """Revoke all API keys of an organization, given its id or host.
+    """Revoke all API keys of an organization.
 
-    Use this after a leak. People get a new key when they sign in again; `specd chat renew-key`
+    Use this after a leak. Users get a new key when they sign in again; `specd chat renew-key`
     creates new keys for bots. If the server's secret (`SPECD_CHAT_SECRET`) may have leaked too,
     replace the secret first.
     """
@@ -78,10 +78,11 @@ def revoke_keys(realm: str, as_json: bool) -> None:
 @without_previous
 @json_option
 def reseal(without_previous: bool, as_json: bool) -> None:
-    """Encrypt again, with SPECD_CHAT_SECRET, what SPECD_CHAT_SECRET_PREVIOUS has encrypted.
+    """Encrypt stored secrets again with SPECD_CHAT_SECRET.
 
-    The previous secret can be removed afterwards, and no machine starts without the present one.
-    Values that neither secret decrypts are lost; the command counts them.
+    SPECD_CHAT_SECRET_PREVIOUS decrypts them, and can be removed afterwards. No machine starts
+    without the current secret then. Values that neither secret decrypts are lost; the command
+    counts them.
     """
     settings = Settings.from_env()
     vault = chat_vault(settings)

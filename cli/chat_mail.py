@@ -51,7 +51,10 @@ from specd.errors import DatabaseUnavailable
 @click.option("--retry", is_flag=True, help="Queue all failed mail again, with all its attempts.")
 @json_option
 def dead_mail(retry: bool, as_json: bool) -> None:
-    """Show mail that failed permanently, without its text, which may contain secrets."""
+    """Show mail that failed permanently.
+
+    The text of the mail is not shown, because it may contain secrets.
+    """
     with open_database("chat", Settings.from_env()) as database:
         with database.reading() as reader:
             dead = outbox.find_dead(reader)
@@ -91,12 +94,12 @@ FILES_CPU_S = 2.0
 @click.command("receive-mail")
 @click.argument("address")
 def receive_mail(address: str) -> None:
-    """Read a mail from standard input and make it a message of the channel that has ADDRESS.
+    """Deliver one mail from standard input to a channel.
 
-    For the pipe of a mail server. The exit status tells it what to do: 0 the mail was taken, 67
-    no such address, 77 no right to send there, 65 nothing to send, 75 try again later. Automatic
-    replies are taken and thrown away. Attachments become files that the message shows; it names
-    those that are too large or too many.
+    ADDRESS is the email address of the channel. A mail server runs this command for each mail. Exit
+    statuses: 0 the mail was accepted, 65 it has no content, 67 the address is unknown, 75 try again
+    later, 77 the sender may not send to the channel. Automatic replies are accepted and discarded.
+    Attachments become files in the message; it names those that are too large or too many.
     """
     settings = Settings.from_env()
     raw = sys.stdin.buffer.read(LARGEST_MAIL + 1)

@@ -45,24 +45,24 @@ Now have the proxy send people here (docs/scale.md); until then they are told to
 )
 @click.option(
     "--switch-command",
-    help="Shell command that has the proxy send people here, run as soon as all is here.",
+    help="Shell command that directs the proxy to this installation; runs when all data is here.",
 )
 @click.option(
     "--keep-ids",
     is_flag=True,
-    help="Refuse unless all ids can stay. Else they stay where none of them is in use here.",
+    help="Stop if an id is in use here. Without it, all ids are then new.",
 )
-@click.option("--discard", is_flag=True, help="Give up a move that is not finished.")
+@click.option("--discard", is_flag=True, help="Cancel an unfinished move.")
 @json_option
 def move(
     host: str, source_file: Path, switch_command: str | None, keep_ids: bool, discard: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Bring an organization from another installation to this one, while people use it.
+    """Move an organization here from another installation.
 
-    Both need this release and the same SPECD_CHAT_SECRET, so that people keep their keys. People
-    are told to try again for the seconds at the end. A command that was killed goes on when it is
-    run again.
+    Users can work during the move, except for some seconds at the end, when requests get 503. Both
+    installations need this release and the same SPECD_CHAT_SECRET, so that users keep their keys.
+    If the command is killed, run it again to resume.
     """
     host = check_host(host)
     settings, source_settings = Settings.from_env(), Settings.from_env(read_settings(source_file))

@@ -19,10 +19,10 @@ MOST = 2_000_000_000
 @click.argument("first", type=click.IntRange(1, MOST))
 @json_option
 def number_from(first: int, as_json: bool) -> None:
-    """Have all that is new from now on numbered from FIRST on, or from where the ids are if they
-    are larger.
+    """Reserve ids from FIRST upwards for new rows.
 
-    An organization keeps its ids when it moves between cells that have ranges of their own.
+    If an id is larger already, new rows are numbered from there. An organization keeps its ids when
+    it moves between installations with separate ranges.
     """
     with open_database("chat", Settings.from_env()) as database:
         for table in (*FOLLOWED, table_of(Event)):

@@ -23,7 +23,7 @@ _PROGRESS = 10_000
 def render_again(realm: str | None, after: int, as_json: bool) -> None:
     """Render stored messages again after an upgrade.
 
-    Servers may run. Clients show the new HTML when they load the messages again.
+    Servers can keep running. Clients show the new HTML when they load the messages again.
     """
     with open_database("chat", Settings.from_env()) as database:
         realm_id = None

@@ -122,7 +122,10 @@ def outside_services(given: Settings) -> dict[str, str]:
 @click.command()
 @json_option
 def demo(as_json: bool) -> None:
-    """Migrate, seed, and run the embedded chain, the server and the workers until Ctrl-C."""
+    """Run a demo of all services until Ctrl-C.
+
+    Migrates and seeds the databases, and starts a test chain, the server and the workers.
+    """
     setup = Demo.from_env(os.environ)
     require_free("SPECD_BIND", *_host_and_port(setup.settings.bind))
     require_free("SPECD_CHAIN_PORT", "127.0.0.1", setup.settings.chain_port)

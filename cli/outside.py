@@ -37,10 +37,11 @@ TIMEOUT_S = 15.0
 def outside(
     context: click.Context, relay_port: int, vendor_port: int, fault: str, as_json: bool
 ) -> None:
-    """Run a local push relay and a local vendor of video calls until interrupted.
+    """Run a local push relay and video call vendor.
 
-    Both authenticate this server by its settings: SPECD_PUSH_RELAY_ORGANIZATION and _KEY,
-    SPECD_VIDEO_VENDOR_CLIENT_ID and _CLIENT_SECRET. They keep no state between runs.
+    They run until interrupted. Both authenticate this server by its settings:
+    SPECD_PUSH_RELAY_ORGANIZATION and _KEY, SPECD_VIDEO_VENDOR_CLIENT_ID and _CLIENT_SECRET. They
+    keep no state between runs.
     """
     if context.invoked_subcommand is not None:
         return

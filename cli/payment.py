@@ -49,7 +49,10 @@ for command in (
 @click.option("--xpub", required=True, help="Account-level extended public key (m/44'/60'/0').")
 @json_option
 def create_project(name: str, xpub: str, as_json: bool) -> None:
-    """Create a project; each invoice gets the next child address 0/i of its xpub."""
+    """Create a project of a merchant.
+
+    Each invoice gets the next child address 0/i of the xpub.
+    """
     now = Clock().now()
     with open_database("payment", Settings.from_env()) as database:
         project_id = database.run(
@@ -85,7 +88,7 @@ def set_project(project_id: str, tolerance: str, as_json: bool) -> None:
 @payment.command("list-projects")
 @json_option
 def list_projects(as_json: bool) -> None:
-    """List all projects, the oldest first."""
+    """List all projects, oldest first."""
     with (
         open_database("payment", Settings.from_env()) as database,
         database.reading() as reader,
@@ -121,7 +124,10 @@ def list_projects(as_json: bool) -> None:
 )
 @json_option
 def create_key(project_id: str, scope: str, as_json: bool) -> None:
-    """Create an API key and show it once; only its hash is stored."""
+    """Create an API key and show it once.
+
+    Only the hash of the key is stored.
+    """
     now = Clock().now()
     with open_database("payment", Settings.from_env()) as database:
         key, plaintext = database.run(
@@ -164,7 +170,10 @@ def list_keys(project_id: str, as_json: bool) -> None:
 @click.option("--key", "key_id", required=True, help="Key id: 8 hex digits.")
 @json_option
 def revoke_key(key_id: str, as_json: bool) -> None:
-    """Revoke an API key; the server rejects it from its next request on."""
+    """Revoke an API key.
+
+    The server rejects it from the next request on.
+    """
     now = Clock().now()
     with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: keys.revoke_key(session, key_id=key_id, now=now))

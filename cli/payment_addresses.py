@@ -28,7 +28,7 @@ ETHER_DECIMALS = 18
 
 @click.command()
 @click.option("--project", "project_id", required=True, help="Project id.")
-@click.option("--with-balances", is_flag=True, help="Ask the chains what each address holds.")
+@click.option("--with-balances", is_flag=True, help="Read each balance from the chain.")
 @click.option(
     "--from",
     "first",
@@ -42,7 +42,7 @@ ETHER_DECIMALS = 18
     type=click.IntRange(1, 100_000),
     default=100,
     show_default=True,
-    help="Most addresses that are listed.",
+    help="Maximum number of addresses.",
 )
 @click.option(
     "--timeout",
@@ -50,7 +50,7 @@ ETHER_DECIMALS = 18
     type=click.FloatRange(1, 86_400),
     default=60,
     show_default=True,
-    help="Seconds after which no further address is looked at.",
+    help="Seconds after which the command stops reading addresses.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each address as one line of JSON.")
 def addresses(
@@ -61,10 +61,10 @@ def addresses(
     timeout_s: float,
     as_json: bool,
 ) -> None:
-    """List the deposit addresses of a project's invoices, with the path of each in the wallet.
+    """List the deposit addresses of a project's invoices.
 
-    An address is marked if it holds other than what was counted there: it was swept, or the token
-    takes a fee or changes balances.
+    Each address is shown with its path in the wallet. DIFFERS marks an address whose balance is not
+    the counted amount: it was swept, or the token takes a fee or changes balances.
     """
     settings, ends_at = Settings.from_env(), time.monotonic() + timeout_s
     with open_database("payment", settings) as database, ExitStack() as opened:

@@ -49,7 +49,10 @@ def feed_options(command: F) -> F:
 @feed_options
 @click.option("--json", "as_json", is_flag=True, help="Print each event as one line of JSON.")
 def events(url: str | None, key: str, after: str | None, from_start: bool, as_json: bool) -> None:
-    """Print the events of a project as they come, until interrupted."""
+    """Follow the events of a project.
+
+    Prints each new event until interrupted.
+    """
     with following(url, key, after, from_start=from_start) as found:
         for event in found:
             click.echo(json.dumps(event) if as_json else line_of(event))
@@ -88,9 +91,10 @@ def listen(
     secret: str | None,
     place: Path | None,
 ) -> None:
-    """Send the events of a project to a local address as they come, signed as webhooks are.
+    """Forward the events of a project to a local address.
 
-    Each event is sent once, or with --resume until the address answers 2xx. For development.
+    For development. Requests are signed like webhooks. Each event is sent once, or with --resume
+    until the address answers 2xx.
     """
     if urlsplit(receiver).scheme not in ("http", "https"):
         raise click.BadParameter("is no http or https address", param_hint="--forward-to")

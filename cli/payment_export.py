@@ -41,7 +41,10 @@ _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 def export(
     project_id: str, of_payments: bool, form: str, since: datetime | None, before: datetime | None
 ) -> None:
-    """Print the invoices or the payments of a project, the newest first. Times are UTC."""
+    """Print the invoices or the payments of a project.
+
+    The newest is first. Times are UTC.
+    """
     with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: access_project(session, project_id).id)
         if of_payments:

@@ -42,7 +42,7 @@ class CheckedToken:
 @click.option("--token", required=True, help="Token contract address, 0x...")
 @click.option("--symbol", help="Token symbol.  [default: what the contract says]")
 @click.option("--confirmations", type=int, default=2, show_default=True)
-@click.option("--unchecked", is_flag=True, help="Do not ask the chain whether the token fits.")
+@click.option("--unchecked", is_flag=True, help="Do not check the token on the chain.")
 @json_option
 def create_method(
     project_id: str,
@@ -55,9 +55,10 @@ def create_method(
     unchecked: bool,
     as_json: bool,
 ) -> None:
-    """Allow a project to accept a 6-decimal token on a test chain; main networks are rejected.
+    """Allow a project to accept a token on a test chain.
 
-    The chain is asked whether the token fits: its code, its decimals, its symbol.
+    The token must have 6 decimals. Main networks are rejected. The command checks the token's code,
+    decimals and symbol on the chain.
     """
     if unchecked and symbol is None:
         raise click.UsageError("--unchecked needs --symbol, because nothing is asked")
@@ -173,7 +174,7 @@ def _without_symbol(facts: TokenFacts) -> str:
 @click.option("--project", "project_id", required=True, help="Project id.")
 @json_option
 def list_methods(project_id: str, as_json: bool) -> None:
-    """List a project's payment methods, the disabled ones too."""
+    """List a project's payment methods, with disabled ones."""
     with open_database("payment", Settings.from_env()) as database:
         database.run(lambda session: access_project(session, project_id))
         with database.reading() as reader:
@@ -206,7 +207,10 @@ def list_methods(project_id: str, as_json: bool) -> None:
 @click.option("--id", "method_id", required=True, help="Method id.")
 @json_option
 def disable_method(project_id: str, method_id: str, as_json: bool) -> None:
-    """Let a payment method take no new invoices; its open ones are watched and paid as before."""
+    """Stop new invoices with a payment method.
+
+    Open invoices are watched and paid as before.
+    """
     method = _set_disabled(project_id, method_id, Clock().now())
     answer(
         {"id": method.id, "disabled_at": _written(method.disabled_at)},
@@ -220,7 +224,7 @@ def disable_method(project_id: str, method_id: str, as_json: bool) -> None:
 @click.option("--id", "method_id", required=True, help="Method id.")
 @json_option
 def enable_method(project_id: str, method_id: str, as_json: bool) -> None:
-    """Let a disabled payment method take new invoices again."""
+    """Allow new invoices with a disabled payment method."""
     method = _set_disabled(project_id, method_id, None)
     answer(
         {"id": method.id, "disabled_at": None},

@@ -31,7 +31,10 @@ class Bill:
 @click.option("--amount", help="Token units, such as 1.5.  [default: the amount still due]")
 @json_option
 def pay(invoice_id: str, amount: str | None, as_json: bool) -> None:
-    """Send test tokens from the funded payer to the deposit address of INVOICE."""
+    """Pay an invoice with test tokens.
+
+    The funded payer sends them to the deposit address of INVOICE.
+    """
     atoms = None if amount is None else parse_amount(amount)
     settings = Settings.from_env()
     bill = _read_bill(settings, invoice_id)

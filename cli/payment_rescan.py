@@ -19,9 +19,10 @@ from specd.commands import answer, json_option, open_database
 def rescan(
     invoice: str | None, chain_id: int | None, from_block: int | None, as_json: bool
 ) -> None:
-    """Read again all blocks of INVOICE, or a chain's blocks from a number on.
+    """Read blocks of an invoice or a chain again.
 
-    The running chain watcher does the reading. A payment that was found before counts once.
+    Rereads all blocks of INVOICE, or a chain's blocks from a number on. The running chain watcher
+    does this. Payments that were found before are not counted twice.
     """
     settings = Settings.from_env()
     if invoice is not None and chain_id is None and from_block is None:

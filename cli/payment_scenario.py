@@ -46,7 +46,7 @@ PAGE = 100
 @click.option(
     "--shop-url",
     metavar="URL",
-    help="Where each run asks your shop what it did; it passes only if that is right.",
+    help="URL from which each run requests the result of your shop; it must be correct.",
 )
 @click.option("--method", "method_id", help="Payment method.  [default: the project's first one]")
 @click.option(
@@ -70,10 +70,11 @@ def scenario(
     url: str | None,
     as_json: bool,
 ) -> None:
-    """Run the scenarios named NAME, by default all, and show what happens.
+    """Run test scenarios and show their results.
 
-    Exit 1 if one fails: if a step does not come to its state, if a webhook endpoint or --forward-to
-    answers an event without 2xx, or if the shop at --shop-url has done the wrong thing.
+    Runs the scenarios named NAME, by default all. Exits 1 if a scenario fails: if a step does not
+    reach its state, if a webhook endpoint or --forward-to answers an event without 2xx, or if the
+    result of the shop at --shop-url is wrong.
     """
     if (order_id or invoice_id) and len(names) != 1:
         raise click.UsageError("An order has one scenario; name it.")

@@ -30,12 +30,12 @@ from specd.db import Clock
     default=[endpoints.ALL],
     help="Type of event; repeat it for several.  [default: all]",
 )
-@click.option("--description", default="", help="A note for people.")
+@click.option("--description", default="", help="A note for readers of the list.")
 @json_option
 def create_endpoint(
     project_id: str, url: str, event_types: tuple[str, ...], description: str, as_json: bool
 ) -> None:
-    """Create a webhook endpoint and show its signing secret once."""
+    """Create a webhook endpoint and show its secret once."""
     settings, now = Settings.from_env(), Clock().now()
     opened = [ip_network(network) for network in settings.webhook_networks]
     try:
@@ -86,10 +86,10 @@ def list_endpoints(project_id: str, as_json: bool) -> None:
 @without_previous
 @json_option
 def reseal(without_previous: bool, as_json: bool) -> None:
-    """Encrypt webhook secrets under the present `SPECD_PAYMENT_SECRET`.
+    """Encrypt webhook secrets with SPECD_PAYMENT_SECRET.
 
-    `SPECD_PAYMENT_SECRET_PREVIOUS` decrypts them. Afterwards no machine starts without the present
-    secret. Where the previous one is lost, deliveries wait until merchants rotate their secrets.
+    SPECD_PAYMENT_SECRET_PREVIOUS decrypts them. Afterwards no machine starts without the current
+    secret. If the previous one is lost, deliveries wait until merchants rotate their secrets.
     """
     settings = Settings.from_env()
     vault = payment_vault(settings)

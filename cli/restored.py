@@ -39,12 +39,15 @@ def _ids_option(help_text: str) -> Callable[[T], T]:
     type=click.IntRange(1, 10_000_000),
     default=ADDRESSES,
     show_default=True,
-    help="More than were handed out since the backup.",
+    help="More addresses than were assigned since the backup.",
 )
-@_ids_option("More than there were events since the backup.")
+@_ids_option("More than the number of events since the backup.")
 @json_option
 def after_restore_of_payment(addresses: int, ids: int, as_json: bool) -> None:
-    """Skip what was handed out after the backup that was restored, before anything is served."""
+    """Advance the counters after a restore.
+
+    Run it before a server or worker starts. It skips numbers that were used after the backup.
+    """
     with open_database("payment", Settings.from_env()) as database:
         wallets = database.run(
             lambda session: skip_handed_out(session, addresses=addresses, events=ids)
@@ -54,10 +57,13 @@ def after_restore_of_payment(addresses: int, ids: int, as_json: bool) -> None:
 
 
 @click.command("after-restore")
-@_ids_option("More than there were messages, or events, since the backup.")
+@_ids_option("More than the number of messages or events since the backup.")
 @json_option
 def after_restore_of_chat(ids: int, as_json: bool) -> None:
-    """Skip what was handed out after the backup that was restored, before anything is served."""
+    """Advance the counters after a restore.
+
+    Run it before a server or worker starts. It skips numbers that were used after the backup.
+    """
     with open_database("chat", Settings.from_env()) as database:
         for numbered in (Message, ScheduledMessage, Event):
             database.run(partial(reserve, table=table_of(numbered), count=ids))

@@ -13,7 +13,7 @@ from specd.db import Database, SharedSecret, table_of
 without_previous = click.option(
     "--without-previous",
     is_flag=True,
-    help="Take the present secret although the one before it is lost, with all that it encrypted.",
+    help="Use the current secret although the previous one, and all that it encrypted, is lost.",
 )
 """An option of the commands that encrypt with another secret."""
 

@@ -35,9 +35,10 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.pass_context
 def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
-    """Check OpenAPI documents, or without FILE the services' with their handlers.
+    """Check documents and handlers.
 
-    Exit 1 if one has a mistake. The report names each mistake by file and line.
+    Checks the OpenAPI documents FILE, or without FILE those of the services with their handlers.
+    Reports each mistake with its file and line, and exits 1 if there is one.
     """
     documents = files or tuple(map(current().document_file, current().documents))
     found: list[Mistake] = []

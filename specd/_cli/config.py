@@ -17,7 +17,10 @@ def config() -> None:
 @config.command()
 @json_option
 def check(as_json: bool) -> None:
-    """Check the SPECD_* variables and print every setting; secrets are masked."""
+    """Check and print every setting.
+
+    Secrets are masked.
+    """
     for name, advice in find_removed(os.environ).items():
         click.echo(f"Warning: {name} has no effect any more: {advice}", err=True)
     described = load_settings().describe(os.environ)

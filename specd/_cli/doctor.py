@@ -30,7 +30,11 @@ EARLIEST_S = 1_790_000_000
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Check databases, workers, files, port, limits, chains, methods, clock. Exit 1 for a fault."""
+    """Check an installation and name the fix of each fault.
+
+    Checks databases, workers, files, the port, limits, the clock and the parts of each service.
+    Exits 1 if something is broken.
+    """
     findings = list(diagnose(load_settings()))
     ok = all(finding.state != "broken" for finding in findings)
     answer(

@@ -34,7 +34,10 @@ NO_DATABASE = "There is no database to migrate."
 @wait_option(0)
 @json_option
 def migrate(as_json: bool, wait_s: float, only: str | None, name: str | None) -> None:
-    """Create or upgrade the databases; repeated and concurrent runs are safe."""
+    """Create or upgrade the databases.
+
+    Repeated and concurrent runs are safe.
+    """
     settings = load_settings()
     require_restored(settings)
     if name is not None:

@@ -33,11 +33,12 @@ def _parse_bind(context: click.Context, parameter: click.Parameter, value: str) 
 )
 @click.option("--strict", is_flag=True, help="Refuse documents with mistakes.")
 def mock(files: tuple[Path, ...], bind: str, strict: bool) -> None:
-    """Serve OpenAPI documents without handlers: requests are checked, answers are the examples.
+    """Serve OpenAPI documents without handlers.
 
-    An answer without an example is made from its schema. A client chooses another answer by
-    `Prefer: code=404`, `Prefer: example=NAME` or `Prefer: dynamic=true`. Of a document with
-    mistakes, the operations that none touches are served, and the others are named.
+    Requests are checked, and responses are the examples of the document. A response without an
+    example is generated from its schema. A client chooses another response with
+    `Prefer: code=404`, `Prefer: example=NAME` or `Prefer: dynamic=true`. If a document has
+    mistakes, the operations without one are served, and the others are named.
     """
     documents: Sequence[Document]
     with mistakes_shown():

@@ -43,9 +43,10 @@ class Route:
 @click.argument("files", metavar="[FILE...]", nargs=-1, type=FILE)
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table")
 def routes(files: tuple[Path, ...], format_: str) -> None:
-    """List the operations of all services, or of FILEs, with the functions that handle them.
+    """List operations with their functions.
 
-    An operationId with an asterisk is derived from method and path.
+    Lists the operations of all services, or of FILEs. An operationId with an asterisk is derived
+    from method and path.
     """
     with mistakes_shown():
         if files:

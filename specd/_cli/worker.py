@@ -23,9 +23,9 @@ from specd._workers.registry import NAMES, SERVICE_OF, SERVICES, NoDatabase, run
 )
 @wait_option(START_WAIT_S)
 def worker(names: tuple[str, ...], only: tuple[str, ...], wait_s: float) -> None:
-    """Run the named workers, or all of them; several processes can run concurrently.
+    """Run the named workers, or all of them.
 
-    Only the databases of the chosen workers must exist.
+    Several processes can run concurrently. Only the databases of the chosen workers must exist.
     """
     if names and only:
         raise click.UsageError("Name workers, or services with --only.")

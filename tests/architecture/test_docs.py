@@ -5,10 +5,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from models.chat.common.security_events import ChatEvent
 from settings import Settings
 from specd._cli.diagnosis import connections_of
+from specd._cli.main import specd
 from specd._security_events import REFUSALS
 from tests.architecture import decisions_page, named, settings_page
 from tests.architecture.tracked import find_files
@@ -80,6 +82,13 @@ def test_every_command_is_listed() -> None:
     missing = known - rows - {"specd chain mine", "specd chain reorg"}
     assert not missing
     assert "`mine N` adds blocks, `reorg --depth N` simulates" in COMMANDS
+
+
+@pytest.mark.parametrize("group", [(), *sorted({words[:1] for words in named.commands()})])
+def test_summaries_of_commands_are_not_cut_off(group: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(specd, [*group, "--help"], terminal_width=80)
+    listed = result.output.partition("\nCommands:\n")[2]
+    assert [line for line in listed.splitlines() if line.endswith("...")] == []
 
 
 def test_the_formula_of_connections_is_that_of_the_doctor() -> None:
