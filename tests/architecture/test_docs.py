@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -115,6 +116,34 @@ def test_every_alert_of_the_log_is_listed() -> None:
     }
     assert len(names) > 5
     assert {name for name in names if f"`{name}`" not in OPERATIONS} == set()
+
+
+def find_unknown_options(text: str) -> list[str]:
+    """Return the options in a text that their commands do not have, with the command."""
+    unknown, context = [], click.Context(specd)
+    code = re.findall(r"`specd ([^`]+)`|^ *specd (.+)$", text.replace("\\\n", " "), re.MULTILINE)
+    for written in (inline or block for inline, block in code):
+        words = re.split(r" (?:[|&;<>]|&&) ", written)[0].split()
+        command: click.Command = specd
+        known = {name for option in specd.params for name in option.opts}
+        for word in words:
+            found = isinstance(command, click.Group) and command.get_command(context, word)
+            if found:
+                command = found
+                known |= {name for option in command.params for name in option.opts}
+            elif word.startswith("--") and word.partition("=")[0] not in known | {"--help"}:
+                unknown.append(f"{command.name} {word}")
+    return unknown
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_options_that_are_named_exist(document: str) -> None:
+    assert find_unknown_options((ROOT / document).read_text()) == []
+
+
+def test_an_unknown_option_is_found() -> None:
+    text = "`specd chat export --realm R --tipe x`\n    specd serve --only chat \\\n      --relaod"
+    assert find_unknown_options(text) == ["export --tipe", "serve --relaod"]
 
 
 def test_the_tree_names_every_top_level_directory() -> None:
