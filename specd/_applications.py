@@ -16,6 +16,7 @@ from specd import _logs as logs
 from specd import _tracing as tracing
 from specd._composition import compose
 from specd._engine import service as engine
+from specd._engine.document.security import start_security
 from specd._engine.openapi.mistakes import Mistakes
 from specd._engine.openapi.union import unite
 from specd._engine.serving.app import build_app, wrap
@@ -79,6 +80,8 @@ def build(project: Project, services: Sequence[Service]) -> Any:
         is_https=settings.public_url.startswith("https://"),
     )
     app = build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
+    for service in composed.values():
+        start_security(service.document, service.settings)
     return wrap(app, [find_object(m) if isinstance(m, str) else m for m in project.middlewares])
 
 

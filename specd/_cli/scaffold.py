@@ -352,8 +352,22 @@ def auth_module(schemes: Mapping[str, Mapping[str, Any]]) -> str:
         arguments = _CREDENTIALS.get(kind_of_scheme(scheme), "credentials: str")
         signature = f"def {function_of_scheme(name)}({arguments}) -> str | None:"
         text = docstring(f"Return who calls, by `{name}`; None for bad credentials")
-        parts.append(f"{signature}\n    {text}\n    raise NotImplementedError\n")
+        ready = _TOKENS.format(name=function_of_scheme(name)) if _has_tokens(scheme) else ""
+        parts.append(f"{ready}{signature}\n    {text}\n    raise NotImplementedError\n")
     return "\n\n".join(parts)
+
+
+_TOKENS = """\
+# For tokens that this service signs, with `from specd.auth import Bearer, Tokens`, a setting
+# `token_secret` of the project and the extra `auth` of specd-server, this line is enough:
+# {name} = Bearer(lambda settings: Tokens(settings.token_secret))
+"""
+
+
+def _has_tokens(scheme: Mapping[str, Any]) -> bool:
+    """Return whether the credentials of a scheme are JSON Web Tokens."""
+    is_jwt = str(scheme.get("bearerFormat", "")).upper() == "JWT"
+    return is_jwt and kind_of_scheme(scheme) == "bearer"
 
 
 def fill(template: str, **facts: str) -> str:

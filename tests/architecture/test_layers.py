@@ -21,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "specd._settings": {"specd._project", "specd._release", "specd._values"},
     "specd._tracing": {"specd._release", "specd._security_events"},
     "specd._db": {"specd._library_internals", "specd._project", "specd._settings"},
+    "specd._auth": {"specd._engine", "specd._settings"},
     "specd._engine": {
         *("specd._cors", "specd._library_internals", "specd._logs", "specd._release"),
         *("specd._security_events", "specd._tracing"),
@@ -52,6 +53,7 @@ ALLOWED: dict[str, set[str]] = {
         *("specd._error_table", "specd._limits", "specd._project"),
         *("specd._release", "specd._security_events", "specd._settings", "specd._tracing"),
     },
+    "specd.auth": {"specd._auth"},
     "specd.commands": {"specd._cli"},
     "specd.db": {"specd._db"},
     "specd.errors": {"specd._db", "specd._engine", "specd._error_table", "specd._settings"},
@@ -64,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "specs": {"wsgi.project"},
     "models": {
         *("settings", "specd.Refusal", "specd.current_caller", "specd.db", "specd.emit"),
-        *("specd.current_traceparent", "specd.errors"),
+        *("specd.auth", "specd.current_traceparent", "specd.errors"),
     },
     "adapters": {"models", "settings", "specd.errors.SettingsError"},
     "handlers": {"adapters", "models", "settings", "specd", "specd.db", "specd.errors", "specs"},
@@ -101,7 +103,10 @@ LAZY = {
     "specd._db.migrate": ("specd._cli",),
     "psycopg": ("models", "specd._db"),
     "Crypto": ("models",),
-    "cryptography": ("specd._db",),
+    "argon2": ("specd._auth",),
+    "cryptography": ("specd._auth", "specd._db"),
+    "jwt": ("specd._auth",),
+    "specd._engine.errors": ("specd._auth",),
     "markdown_it": ("specd._pages",),
     "zxcvbn": ("models",),
     "sqlalchemy": ("specd._engine",),  # for a type checker

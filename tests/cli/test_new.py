@@ -425,3 +425,21 @@ class TestServiceWithoutADatabase:
         finally:
             server.terminate()
             server.wait(20)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        ({"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}, True),
+        ({"type": "http", "scheme": "Bearer", "bearerFormat": "jwt"}, True),
+        ({"type": "http", "scheme": "bearer"}, False),
+        ({"type": "http", "scheme": "basic", "bearerFormat": "JWT"}, False),
+    ],
+)
+def test_scheme_with_tokens_shows_its_security_function(
+    scheme: dict[str, str], expected: bool
+) -> None:
+    source = scaffold.auth_module({"userToken": scheme})
+    line = "# check_user_token = Bearer(lambda settings: Tokens(settings.token_secret))\n"
+    assert (line in source) is expected
+    compile(source, "auth.py", "exec")

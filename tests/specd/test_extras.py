@@ -10,6 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from specd._auth.passwords import Passwords
+from specd._auth.tokens import Tokens
 from specd._db.database import Database
 from specd._db.sealing import SealedTexts
 from specd._limits.wiring import open_limit_store
@@ -18,7 +20,9 @@ from specd._settings import MissingExtra, Settings
 
 SPECD = Path(__file__).parents[2] / "specd"
 OPTIONAL = {
+    "argon2": "auth",
     "cryptography": "sealing",
+    "jwt": "auth",
     "opentelemetry": "otel",
     "psycopg": "postgresql",
     "pytest": "test",
@@ -60,6 +64,26 @@ def test_sealed_texts_without_sealing() -> None:
         SealedTexts(b"secret", label=b"shop")
     assert told(raised.value) == (
         "Sealing secrets requires the extra `sealing`: pip install 'specd-server[sealing]'."
+    )
+
+
+@pytest.mark.parametrize("lacks", ["argon2"], indirect=True)
+@pytest.mark.usefixtures("lacks")
+def test_passwords_without_auth() -> None:
+    with pytest.raises(MissingExtra) as raised:
+        Passwords()
+    assert told(raised.value) == (
+        "Hashing passwords requires the extra `auth`: pip install 'specd-server[auth]'."
+    )
+
+
+@pytest.mark.parametrize("lacks", ["jwt"], indirect=True)
+@pytest.mark.usefixtures("lacks")
+def test_tokens_without_auth() -> None:
+    with pytest.raises(MissingExtra) as raised:
+        Tokens("x" * 32)
+    assert told(raised.value) == (
+        "Signing tokens requires the extra `auth`: pip install 'specd-server[auth]'."
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 import specd
 
 NAMES = {
+    "specd.auth": ["Bearer", "Passwords", "Tokens"],
     "specd.commands": ["Finding", "answer", "json_option", "open_database"],
     "specd.db": [
         *(

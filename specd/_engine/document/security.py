@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +23,7 @@ from specd._engine.document.connexion_seams import find_security_function
 from specd._engine.document.styles import cookie_pairs
 from specd._engine.errors import DocumentError, InsufficientScope, Unauthenticated
 from specd._engine.http.queries import parse_pairs
+from specd._engine.openapi.structure import resolved
 
 NO_CREDENTIALS = object()
 """The result of a scheme that the request does not use."""
@@ -105,6 +106,26 @@ def compile_security(
         raise refusal or Unauthenticated(challenges)
 
     return authenticate
+
+
+def start_security(document: Mapping[str, Any], settings: Any) -> None:
+    """Pass the settings to each security function of a document that has `__specd_start__`, which
+    raises `SettingsError` if the service cannot be served with them.
+    """
+    schemes = document.get("components", {}).get("securitySchemes", {})
+    operations = [each for item in document["paths"].values() for each in item.values()]
+    for name in {name for each in (document, *operations) for name in _named(each)}:
+        scheme = resolved(document, schemes[name])
+        kind = _kind_of(scheme)
+        start = getattr(_find(kind.extensions, kind.variable, scheme), "__specd_start__", None)
+        if start is not None:
+            start(settings)
+
+
+def _named(node: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the schemes in the `security` of a document or an operation."""
+    for requirement in node.get("security", ()):
+        yield from requirement
 
 
 def _is_somebody(actor: Any) -> bool:

@@ -1,0 +1,1 @@
+"""Passwords and signed tokens. argon2-cffi and PyJWT are imported when they are first used."""

@@ -1,0 +1,46 @@
+"""The security function of a scheme whose credentials are JSON Web Tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from specd._auth.tokens import Tokens
+
+Load = Callable[[Any, Mapping[str, Any]], Any]
+"""From the context of a request, and the claims of its token, to the actor."""
+
+
+class Bearer:
+    """The security function of a scheme with JSON Web Tokens, for a service's `auth.py`:
+    `check_token = Bearer(lambda settings: Tokens(settings.token_secret))`.
+
+    `open_tokens(settings)` returns the `Tokens`. It is called once at the start, so that a service
+    whose secret is missing or too short does not start. The claims are `ctx.actor`, or with
+    `load(ctx, claims)` what it returns, such as the row of the user; None refuses the token. The
+    log has the claim `sub` as the caller.
+    """
+
+    def __init__(self, open_tokens: Callable[[Any], Tokens], load: Load | None = None) -> None:
+        self._open_tokens = open_tokens
+        self._load = load
+        self._opened: tuple[object, Tokens] | None = None
+
+    def tokens(self, settings: Any) -> Tokens:
+        """Return the `Tokens` of the service with these settings, by which a handler signs:
+        `check_token.tokens(ctx.settings).sign(...)`. Raise `SettingsError`.
+        """
+        opened = self._opened
+        if opened is None or opened[0] is not settings:
+            self._opened = opened = (settings, self._open_tokens(settings))
+        return opened[1]
+
+    def __specd_start__(self, settings: Any) -> None:
+        self.tokens(settings)
+
+    def __call__(self, token: str, *, request: Any) -> Any:
+        claims = self.tokens(request.settings).read(token, now=request.now)
+        if claims is None:
+            return None
+        request.actor_id = claims.get("sub")
+        return claims if self._load is None else self._load(request, claims)
