@@ -375,7 +375,10 @@ class TestTokenSignIn:
         words = (*words, f"jwt_key=@{tmp_path / 'key'}")
         assert migrated.refusal(*words) == "This cannot be set: jwt_algorithms is missing."
         short = migrated.refusal(*words, "jwt_algorithms=HS256")
-        assert short == "This cannot be set: HS256 needs a jwt_key of 32 bytes."
+        assert short == (
+            "This cannot be set: jwt_key does not fit: HS256 requires a secret of at least 32 "
+            "bytes, and it has 6."
+        )
         lost = migrated.refusal("chat", "set-realm", "--realm", "1", "jwt_key=@/nowhere")
         assert lost == "No such file or directory: /nowhere."
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from argon2 import PasswordHasher
 
 from models.chat.identity import passwords
 from specd import _logs as logs
@@ -24,6 +23,7 @@ from specd._db import migrate
 from specd.db import Database
 from tests.live.timing import LIMIT, Comparison, Send, compare
 from tests.support.chat.app import ChatApp, ChatClient
+from tests.support.chat.hashing import CHEAP
 from tests.support.chat.people import Cast, make_cast
 from tests.support.contract import HOST
 from tests.support.frozen_clock import FrozenClock
@@ -32,7 +32,6 @@ from tests.support.payment.factories import make_merchant
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SAMPLES = 100_000
-CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 def sends(app: Any, request: Any) -> Send:
@@ -99,8 +98,7 @@ def report(name: str, found: Comparison) -> str:
 
 
 def main(samples: int = SAMPLES) -> int:
-    passwords._hasher = CHEAP
-    passwords._nobody.cache_clear()
+    passwords.PASSWORDS = CHEAP
     told_apart = 0
     with tempfile.TemporaryDirectory() as directory, Path(os.devnull).open("wb") as nowhere:
         logs.configure("info", secrets=(), stream=nowhere)

@@ -8,15 +8,10 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from adapters.images.pictures import NotAPicture, Picture, make_small, make_square
-from models.chat.identity.passwords import HASHES_AT_ONCE
+from models.chat.identity.passwords import PASSWORDS
 from specd import Pool
 
-NICENESS = 10
-"""A hash runs on four threads, which have the niceness of the thread that starts them: without it
-two hashes in each process would keep the event loop from a processor.
-"""
-HASHES = Pool("hashes", HASHES_AT_ONCE, niceness=NICENESS)
-run_hashing = HASHES.run
+run_hashing = PASSWORDS.run
 """A hash takes some 50 ms by design, so it runs without a connection and without a lock."""
 PICTURES = Pool("pictures", 2)
 STORES = Pool("stores", 8)

@@ -1,9 +1,7 @@
 """Sign-in with JSON Web Tokens: an organization's configuration, and the check of a token.
 
-Key and algorithms come from the organization's configuration alone. Nothing in a token chooses
-either: `alg` must be one of those configured, and `kid`, `jku`, `x5u`, `jwk` are ignored.
-
-Every token expires: at its `exp`, or at the age that the organization permits, from its `iat`.
+Key and algorithms come from the organization's configuration alone. Every token expires: at its
+`exp`, or at the age that the organization permits, from its `iat`.
 """
 
 import math
@@ -12,11 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import jwt
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
@@ -31,16 +24,17 @@ from models.chat.identity.errors import (
 )
 from models.chat.tables import JwtConfiguration
 from models.json import Json
+from specd.auth import Tokens
 from specd.db import Db
+from specd.errors import SettingsError
 
 SETTINGS = frozenset(("jwt_key", "jwt_algorithms", "jwt_audience", "jwt_max_age"))
 """Settings of `specd chat set-realm` that are no parameters of PATCH /realm."""
 
-SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}  # RFC 7518, section 3.2
-CURVES = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
-RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-ALGORITHMS = (*SECRET_BYTES, *CURVES, *RSA)
-RSA_BITS = 2048
+ALGORITHMS = (
+    *("HS256", "HS384", "HS512", "ES256", "ES384", "ES512"),
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+)
 AUDIENCE_MAX = 255
 KEY_MAX = 20_000
 MAX_AGE_S = 86_400
@@ -55,7 +49,6 @@ _FIND = select(
     JwtConfiguration.audience,
     JwtConfiguration.max_age_s,
 ).where(JwtConfiguration.realm_id == bindparam("realm_id"))
-_CHECKS = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,51 +78,33 @@ def read_email(token: str, rules: TokenRules, *, now: datetime) -> str:
     """
     if not token:
         raise JwtMissing()
-    try:
-        claims = jwt.decode(
-            token,
-            rules.key,
-            algorithms=list(rules.algorithms),
-            audience=rules.audience,
-            # PyJWT compares times with the machine's clock; `_check_times` uses the request's.
-            options=_CHECKS,  # type: ignore[arg-type]
-        )
-    # A token is a stranger's text: whatever its decoder raises, it is a bad token.
-    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-        raise BadJwt() from None
-    _check_times(claims, now.timestamp(), rules.max_age_s)
+    tokens = _open_tokens(rules.key, rules.algorithms, rules.audience)
+    claims = tokens.read(token, now=now)
+    if claims is None:
+        raise BadJwt()
+    _check_age(claims, now.timestamp(), rules.max_age_s)
     email = claims.get("email")
     if not isinstance(email, str):
         raise JwtWithoutEmail()
     return email
 
 
-def _check_times(claims: Mapping[str, Any], now: float, max_age_s: int) -> None:
-    """Require that `exp` is in the future and `nbf` in the past, if present (RFC 7519, 4.1).
+def _open_tokens(key: str, algorithms: tuple[str, ...], audience: str | None = None) -> Tokens:
+    return Tokens(key, algorithms=algorithms, audience=audience, required=())
 
-    Unless `max_age_s` is 0, require also that `iat` is no older than that, or without `iat` that
+
+def _check_age(claims: Mapping[str, Any], now: float, max_age_s: int) -> None:
+    """Unless `max_age_s` is 0, require that `iat` is no older than that, or without `iat` that
     `exp` is no farther ahead. Raise `BadJwt`.
     """
-    times = {name: _time_of(claims[name]) for name in ("exp", "nbf", "iat") if name in claims}
-    if times.get("exp", math.inf) <= now or times.get("nbf", -math.inf) > now:
-        raise BadJwt()
     if max_age_s == 0:
         return
-    if "iat" in times:
-        has_ended = not now - max_age_s < times["iat"] <= now + CLOCKS_DIFFER_S
+    if "iat" in claims:
+        has_ended = not now - max_age_s < claims["iat"] <= now + CLOCKS_DIFFER_S
     else:
-        has_ended = times.get("exp", math.inf) > now + max_age_s
+        has_ended = claims.get("exp", math.inf) > now + max_age_s
     if has_ended:
         raise BadJwt()
-
-
-def _time_of(value: object) -> float:
-    """Return a NumericDate. Raise `BadJwt` for everything else, NaN and infinity included."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadJwt()
-    if not -(2**53) < value < 2**53:
-        raise BadJwt()
-    return value
 
 
 # --- the operator's side ----------------------------------------------------------------------
@@ -189,42 +164,16 @@ def _max_age(value: object) -> int | None:
 
 
 def check_key(key: str, algorithms: tuple[str, ...]) -> None:
-    """Raise `InvalidJwtConfiguration` unless every algorithm may be used with the key.
-
-    A public key is no secret: under an HS algorithm anybody could sign with it.
-    """
+    """Raise `InvalidJwtConfiguration` unless every algorithm may be used with the key."""
     if len(key) > KEY_MAX:
         raise InvalidJwtConfiguration(problem="jwt_key is too long")
-    is_pem = "-----BEGIN" in key
-    for algorithm in algorithms:
-        if algorithm in SECRET_BYTES:
-            if is_pem or key.startswith("ssh-"):
-                raise InvalidJwtConfiguration(
-                    problem=f"{algorithm} takes a shared secret, and jwt_key is a public key"
-                )
-            if len(key.encode("utf-8")) < SECRET_BYTES[algorithm]:
-                raise InvalidJwtConfiguration(
-                    problem=f"{algorithm} needs a jwt_key of {SECRET_BYTES[algorithm]} bytes"
-                )
-        else:
-            _check_public_key(key, algorithm)
-
-
-def _check_public_key(key: str, algorithm: str) -> None:
+    if "PRIVATE KEY-----" in key:
+        raise InvalidJwtConfiguration(problem="jwt_key is a private key; send the public key")
     try:
-        public = load_pem_public_key(key.encode("utf-8"))
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise InvalidJwtConfiguration(
-            problem=f"{algorithm} takes a public key in PEM, which jwt_key is not"
-        ) from None
-    fits = (
-        isinstance(public, EllipticCurvePublicKey) and public.curve.name == CURVES[algorithm]
-        if algorithm in CURVES
-        else isinstance(public, RSAPublicKey) and public.key_size >= RSA_BITS
-    )
-    if not fits:
-        wanted = CURVES.get(algorithm, f"an RSA key of {RSA_BITS} bits")
-        raise InvalidJwtConfiguration(problem=f"{algorithm} needs {wanted}, which jwt_key is not")
+        _open_tokens(key, algorithms)
+    except SettingsError as error:
+        problem = f"jwt_key does not fit: {str(error).rstrip('.')}"
+        raise InvalidJwtConfiguration(problem=problem) from None
 
 
 def _algorithms(value: Json) -> tuple[str, ...]:

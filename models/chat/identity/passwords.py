@@ -2,23 +2,16 @@
 
 from collections.abc import Sequence
 from functools import cache
-from threading import BoundedSemaphore
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 
 from models.chat.identity import django_hashes
+from specd.auth import Passwords
 
 LENGTH_MIN, LENGTH_MAX = 8, 100
 LENGTH_ESTIMATED = 40
 MAX_LETTER_SIGNS = 6
 GUESSES_MIN = 10_000
 
-HASHES_AT_ONCE = 2
-"""In one process, because each takes 64 MiB and a processor; more at once are no faster."""
-
-_hasher = PasswordHasher()
-_slots = BoundedSemaphore(HASHES_AT_ONCE)
+PASSWORDS = Passwords()
 
 
 def is_strong(password: str) -> bool:
@@ -54,16 +47,9 @@ def _letter_signs() -> frozenset[str]:
     return frozenset(sign for signs in L33T_TABLE.values() for sign in signs)
 
 
-@cache
-def _nobody() -> str:
-    """Return a hash to verify against without a user, so that the time reveals nothing."""
-    return hash_password("nobody has this password")
-
-
 def hash_password(password: str) -> str:
     """Return an argon2id hash with its salt and parameters. Takes some 50 ms by design."""
-    with _slots:
-        return _hasher.hash(password)
+    return PASSWORDS.hash(password)
 
 
 def hash_if_strong(password: str) -> str | None:
@@ -83,24 +69,11 @@ def is_password(password: str, password_hash: str | None, imported: Sequence[str
     each cost and one of ours are verified, whether the user has one of them, another one or none,
     so that the time reveals neither who has an account nor who has not signed in since the import.
     """
-    verified = (_nobody(), *imported)
-    if password_hash is not None:
-        cost = _cost(password_hash)
-        others = [each for each in verified if _cost(each) != cost]
-        verified = (password_hash, *others)
-    with _slots:
-        matches = [_matches(password, each) for each in verified]
-    return matches[0] and password_hash is not None
-
-
-def _cost(password_hash: str) -> str:
-    return django_hashes.cost_of(password_hash) if is_imported(password_hash) else ""
-
-
-def _matches(password: str, password_hash: str) -> bool:
-    if is_imported(password_hash):
-        return django_hashes.is_password(password, password_hash)
-    try:
-        return _hasher.verify(password_hash, password)
-    except (VerificationError, InvalidHashError):
-        return False
+    theirs = {django_hashes.cost_of(each): each for each in imported}
+    own = None
+    if password_hash is not None and is_imported(password_hash):
+        own, password_hash = password_hash, None
+        theirs[django_hashes.cost_of(own)] = own
+    is_ours = PASSWORDS.verify(password, password_hash)
+    matching = [each for each in theirs.values() if django_hashes.is_password(password, each)]
+    return is_ours or own in matching

@@ -184,7 +184,7 @@ class TestConfiguration:
             ({"jwt_key": SECRET}, "jwt_algorithms is missing"),
             ({"jwt_key": SECRET, "jwt_algorithms": "none"}, "jwt_algorithms are some of HS256,"),
             ({"jwt_key": SECRET, "jwt_algorithms": []}, "jwt_algorithms is missing"),
-            ({"jwt_key": SECRET, "jwt_algorithms": "HS256,RS256"}, "RS256 takes a public key"),
+            ({"jwt_key": SECRET, "jwt_algorithms": "HS256,RS256"}, "RS256 requires a key in PEM"),
             (
                 {"jwt_key": SECRET, "jwt_algorithms": "HS256", "jwt_audience": "x" * 256},
                 "jwt_audience is not a text of 255 characters",

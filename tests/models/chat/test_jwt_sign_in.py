@@ -220,15 +220,15 @@ class TestCheckKey:
         check_key(key, algorithms)
 
     @pytest.mark.parametrize(("key", "algorithms", "problem"), [
-        (RS.key, ("HS256",), "HS256 takes a shared secret, and jwt_key is a public key"),
-        (RS.key, ("RS256", "HS256"), "HS256 takes a shared secret"),
-        (SECRET, ("HS256", "RS256"), "RS256 takes a public key in PEM"),
-        ("x" * 31, ("HS256",), "HS256 needs a jwt_key of 32 bytes"),
-        ("x" * 47, ("HS256", "HS384"), "HS384 needs a jwt_key of 48 bytes"),
-        (ES.key, ("ES384",), "ES384 needs secp384r1"),
-        (ES.key, ("RS256",), "RS256 needs an RSA key of 2048 bits"),
-        (RS.key, ("ES256",), "ES256 needs secp256r1"),
-        (private_pem(RSA_KEY), ("RS256",), "RS256 takes a public key in PEM"),
+        (RS.key, ("HS256",), "HS256 requires a shared secret, and the key is of another kind"),
+        (RS.key, ("RS256", "HS256"), "HS256 requires a shared secret"),
+        (SECRET, ("HS256", "RS256"), "RS256 requires a key in PEM"),
+        ("x" * 31, ("HS256",), "HS256 requires a secret of at least 32 bytes, and it has 31"),
+        ("x" * 47, ("HS256", "HS384"), "HS384 requires a secret of at least 48 bytes"),
+        (ES.key, ("ES384",), "ES384 requires a key of the curve secp384r1"),
+        (ES.key, ("RS256",), "RS256 requires an RSA key of at least 2048 bits"),
+        (RS.key, ("ES256",), "ES256 requires a key of the curve secp256r1"),
+        (private_pem(RSA_KEY), ("RS256",), "jwt_key is a private key"),
         ("x" * 20_001, ("HS256",), "jwt_key is too long"),
     ])  # fmt: skip
     def test_refuses_without_quoting_the_key(

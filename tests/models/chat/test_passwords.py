@@ -1,19 +1,11 @@
 """Which passwords are strong enough."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event, Lock
-
 import pytest
 from argon2 import extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from models.chat.identity import passwords
-from models.chat.identity.passwords import (
-    HASHES_AT_ONCE,
-    LENGTH_MAX,
-    LENGTH_MIN,
-    is_strong,
-)
+from models.chat.identity.passwords import LENGTH_MAX, LENGTH_MIN, is_strong
 from tests.support.chat.hashing import SERVED
 from tests.support.cpu import cpu_at_most
 
@@ -36,34 +28,12 @@ def test_one_too_short_too_long_or_too_common_is_weak(password: str) -> None:
 
 def test_hash_has_the_full_cost_and_verifies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests hash at the lowest cost."""
-    monkeypatch.setattr(passwords, "_hasher", SERVED)
+    monkeypatch.setattr(passwords, "PASSWORDS", SERVED)
     made = passwords.hash_password(STRONG)
     assert extract_parameters(made) == RFC_9106_LOW_MEMORY
     assert passwords.is_password(STRONG, made)
     assert not passwords.is_password(STRONG + "?", made)
     assert not passwords.is_password(STRONG, None)
-
-
-def test_few_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    at_once, most = 0, 0
-    counting = Lock()
-
-    class Hasher:
-        def hash(self, password: str) -> str:
-            nonlocal at_once, most
-            with counting:
-                at_once += 1
-                most = max(most, at_once)
-            everybody.wait(0.2)
-            with counting:
-                at_once -= 1
-            return password
-
-    everybody = Event()
-    monkeypatch.setattr(passwords, "_hasher", Hasher())
-    with ThreadPoolExecutor(4 * HASHES_AT_ONCE) as threads:
-        list(threads.map(passwords.hash_password, "abcdefgh"[: 4 * HASHES_AT_ONCE]))
-    assert most == HASHES_AT_ONCE
 
 
 @pytest.mark.parametrize("unit", ["4@8({[<369!1|10$57+2%", "$@!5", "1", "qwerty", "aB3$", "ü"])

@@ -4,20 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from argon2 import PasswordHasher
 
 from models.chat.identity import passwords
+from specd.auth import Passwords
 
-SERVED = passwords._hasher
-"""The hasher that the service uses, before the suite replaces it."""
-CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+SERVED = passwords.PASSWORDS
+"""What the service uses, before the suite replaces it."""
+CHEAP = Passwords(time_cost=1, memory_kib=8, lanes=1)
 
 
 @contextmanager
 def cheap_password_hashes() -> Iterator[None]:
     """Make passwords' hashes at the lowest cost that argon2 permits while this lasts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "_hasher", CHEAP)
-        passwords._nobody.cache_clear()
+        patch.setattr(passwords, "PASSWORDS", CHEAP)
         yield
-    passwords._nobody.cache_clear()
