@@ -1,9 +1,10 @@
-"""Databases: units of work, types of columns, statements, queues of work, retention."""
+"""Databases: units of work, types of columns, statements, pages, queues of work, retention."""
 
 from specd._db.base import NAMING, table_of, upsert
 from specd._db.clock import Clock
 from specd._db.database import Database
 from specd._db.idempotency import IdempotencyKeyColumns
+from specd._db.paging import Cursors, InvalidPage, Keyset, Page, page
 from specd._db.prepared import Change, Query
 from specd._db.reader import Db
 from specd._db.retention import Rule, older_than
@@ -16,9 +17,13 @@ __all__ = [
     "NAMING",
     "Change",
     "Clock",
+    "Cursors",
     "Database",
     "Db",
     "IdempotencyKeyColumns",
+    "InvalidPage",
+    "Keyset",
+    "Page",
     "Query",
     "RowNumber",
     "Rule",
@@ -27,6 +32,7 @@ __all__ = [
     "UtcMs",
     "WorkQueue",
     "older_than",
+    "page",
     "table_of",
     "upsert",
 ]
