@@ -54,9 +54,9 @@ class Service:
     each tag. Other parts are used if they exist: a table of errors (`NAME.errors:errors`), tables
     (`NAME.models`) and migrations (`NAME/migrations`), which give the service a database, the
     wiring (`NAME.wiring`), workers (`NAME.workers`), pages (`NAME.pages`), and commands
-    (`NAME.commands`), and the rules by which old rows are deleted (`NAME.retention:retention`). A
-    field names another place: a file or folder below the root of the project, a module, or an
-    object as `module:attribute`.
+    (`NAME.commands`), and the rules by which old rows are deleted (`NAME.retention:retention`).
+    `specd types` writes the module `NAME.types`. A field names another place: a file or folder
+    below the root of the project, a module, or an object as `module:attribute`.
 
     The first of `documents` has the name of the service, the others are named like their files.
     The `optional` ones are served only if the wiring asks for them. The wiring has a function
@@ -74,6 +74,7 @@ class Service:
     documents: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     handlers: str = ""
+    types: str = ""
     errors: str = ""
     models: str = ""
     migrations: str = ""
@@ -103,6 +104,7 @@ class Service:
         found: dict[str, Any] = {
             "documents": self.documents or (f"{name}/openapi.yaml",),
             "handlers": self.handlers or f"{name}.handlers",
+            "types": self.types or f"{name}.types",
             "migrations": self.migrations
             or (f"{name}/migrations" if (root / name / "migrations").is_dir() else ""),
         }

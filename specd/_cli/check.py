@@ -11,6 +11,7 @@ import click
 from specd._cli.documents import read_documents
 from specd._cli.output import printable
 from specd._cli.raised import find_undocumented
+from specd._cli.types import find_stale
 from specd._composition import compose, status_finder
 from specd._engine.document.checking import check_file, locate
 from specd._engine.errors import DocumentError
@@ -46,6 +47,8 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
         found += check_file(file) or (_find_uncompiled(file) if files else ())
     if not files:
         found += _check_handlers()
+        if not found:  # what a document lacks, its types lack too
+            found += find_stale(current().services)
     mistakes = in_order(found)
     names = [file.name for file in files] or [
         str(file.relative_to(current().root)) for file in documents

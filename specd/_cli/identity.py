@@ -10,7 +10,7 @@ import click
 from specd._settings import PREFIX, variable
 
 SERVICE_SETTINGS = Path("/etc/specd.env")
-WITHOUT_DATA = frozenset({"check", "config", "mock", "new", "routes"})
+WITHOUT_DATA = frozenset({"check", "config", "mock", "new", "routes", "types"})
 """Commands that neither read nor write the data of an installation."""
 _HELP = frozenset({"-h", "--help", "--version"})
 

@@ -25,7 +25,7 @@ from specd._release import RELEASE
 from specd._settings import SettingsError
 
 OWN_COMMANDS = (
-    *("migrate", "serve", "worker", "new", "routes", "mock"),
+    *("migrate", "serve", "worker", "new", "types", "routes", "mock"),
     *("check", "config", "doctor"),
 )
 COLLECT_AFTER = (20_000, 20, 50)

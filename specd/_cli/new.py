@@ -19,6 +19,7 @@ from specd._cli import scaffold
 from specd._cli.documents import FILE, mistakes_shown, read_documents
 from specd._cli.output import printable
 from specd._cli.scaffold import Described
+from specd._cli.types import file_of_types, source_of
 from specd._composition import find_documents
 from specd._engine.document.compiler import check_signature, is_handler, is_single_module
 from specd._engine.errors import DocumentError
@@ -35,7 +36,7 @@ MAX_MODULE = 150
 """Bytes of the name of a module that is written."""
 EXAMPLE = 'return {"text": f"Hello {person}"}'
 """The body of the only function of the example."""
-_OWN_MODULES = ("wire", "wiring")
+_OWN_MODULES = ("types", "wire", "wiring")
 """Modules without handlers in packages of handlers that a service names itself."""
 
 
@@ -108,7 +109,9 @@ def _create(name: str, root: Path | None, file: Path | None, base_path: str | No
     if schemes:
         tree.write(f"{name}/auth.py", scaffold.auth_module(schemes))
     tree.write(f"{name}/handlers/__init__.py", "")
-    _write_handlers(tree, operations)
+    _write_handlers(tree, operations, f"{name}.types")
+    service = Service(name).placed_in(tree.root)
+    tree.write(f"{name}/types.py", source_of(service, [document], operations))
     if file is None:
         tree.replace(f"{name}/handlers/greetings.py", "raise NotImplementedError", EXAMPLE)
     _write_tests(tree, operations)
@@ -157,7 +160,13 @@ def _update(service: Service) -> None:
     documents = list(find_documents(service))
     operations = _described(documents, service.name, package, snake_case=service.snake_case)
     tree = _Tree(current().root, service.name, folder, tests)
-    added = _write_handlers(tree, operations)
+    added = _write_handlers(tree, operations, service.types)
+    source = source_of(service, documents, operations)
+    place = file_of_types(service)
+    if not place.exists():
+        tree.write(str(place.relative_to(tree.root)), source)
+    elif place.read_text(encoding="utf-8") != source:
+        tree.change(str(place.relative_to(tree.root)), source)
     _write_tests(tree, added)
     has_written = tree.apply()
     misfits = list(_misfits(tree.root, operations, {str(each.handler) for each in added}))
@@ -279,8 +288,10 @@ class _Tree:
         return bool(self._written or self._changed)
 
 
-def _write_handlers(tree: _Tree, operations: list[Described]) -> list[Described]:
-    """Write the handlers that do not exist yet, and return their operations."""
+def _write_handlers(tree: _Tree, operations: list[Described], types: str) -> list[Described]:
+    """Write the handlers that do not exist yet, and return their operations. Their types are in the
+    module `types`.
+    """
     added = []
     modules = _by_module(operations)
     for module, its in modules.items():
@@ -294,10 +305,10 @@ def _write_handlers(tree: _Tree, operations: list[Described]) -> list[Described]
             for package in _packages_of(module):
                 if package not in modules:
                     tree.write(f"{package.replace('.', '/')}/__init__.py", "")
-            tree.write(file, scaffold.handlers_module(module, its))
+            tree.write(file, scaffold.handlers_module(module, its, types))
         elif lacking:
             text = "\n\n".join(each.handler_source() for each in lacking)
-            tree.extend(file, text, scaffold.imports_of(text))
+            tree.extend(file, text, scaffold.imports_of(text, types))
     return added
 
 
@@ -356,7 +367,12 @@ def _with_imports(source: str, imports: list[str]) -> str:
         alias.name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     }  # fmt: skip
-    lacking = [line for line in imports if line and line.rpartition(" ")[2] not in known]
+    lacking = []
+    for line in filter(None, imports):
+        source_of_names, _, names = line.partition(" import ")
+        unknown = [name for name in names.split(", ") if name not in known]
+        if unknown:
+            lacking.append(f"{source_of_names} import {', '.join(unknown)}")
     if not lacking:
         return source
     present = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -16,22 +16,27 @@ from typing import Any
 
 from specd._cli import sent_values
 from specd._cli.literals import WIDTH, docstring, literal
-from specd._engine.document.kinds import kinds_of
-from specd._engine.document.media import FORMS, JSON, MULTIPART, URLENCODED, is_json
+from specd._cli.typed_operations import TypedOperation
+from specd._cli.typed_schemas import (
+    ANY,
+    REQUEST,
+    RESPONSE,
+    SchemaTypes,
+    names_in,
+    written,
+)
+from specd._engine.document.media import JSON, MULTIPART, URLENCODED, is_json
 from specd._engine.document.operation import Operation
 from specd._engine.document.schemas import Schemas
 from specd._engine.document.signatures import arguments_of
-from specd._engine.errors import DocumentError
 from specd._engine.mocking.service import mocked
 from specd._engine.mocking.values import Impossible, Values
 from specd._engine.openapi.naming import (
     UNTAGGED,
     HandlerName,
-    argument_name,
     handlers_of,
     identifier_of,
 )
-from specd._engine.openapi.structure import CONTENT_SCHEMA
 from specd._engine.openapi.union import Document
 from specd._engine.serving.app import build_app, engine_of
 
@@ -39,14 +44,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 _WITH_CONTENT = ("post", "put", "patch")
 _METHODS = ("get", "head", "options", "delete", *_WITH_CONTENT)
 """Methods of HTTP that the client of the tests has a method for."""
-_TYPES = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "object": "dict[str, Any]",
-    "null": "None",
-}
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,7 @@ class Described:
     handler: HandlerName
     document: Mapping[str, Any]
     values: Values
+    typed: TypedOperation
 
     @property
     def schemas(self) -> Schemas:
@@ -83,7 +81,10 @@ class Described:
     def signature(self) -> str:
         """Return the head of the function, in one line or with a line for each argument."""
         arguments = arguments_of(self.operation, self._argument_types())
-        start, end = f"def {self.handler.function}(", f") -> {self._returned()}:"
+        start, end = (
+            f"def {self.handler.function}(",
+            f") -> {self.typed.types.qualified(self.typed.returned)}:",
+        )
         one = f"{start}{', '.join(arguments)}{end}"
         if len(one) <= WIDTH and "l" not in self.operation.argument_names:
             return one
@@ -93,64 +94,12 @@ class Described:
     def _argument_types(self) -> dict[str, str]:
         names = self.operation.argument_names
         found = {
-            argument_name(parameter["name"]): self._type(_value_schema_of(parameter))
-            for parameter in self.parameters
+            name: "object" if members == ANY else self.typed.types.qualified(written(members))
+            for name, members in self.typed.arguments.items()
         }
-        for media_type, media in self.content.items():
-            schema = self.schemas.resolve(media.get("schema", {}))
-            if media_type in FORMS:
-                for name, part in schema.get("properties", {}).items():
-                    is_file = self.schemas.resolve(part).get("format") == "binary"
-                    found[argument_name(name)] = "bytes" if is_file else self._type(part)
-        if "body" in names and "body" not in found:
-            kinds = {self._body_type(*each) for each in self.content.items()}
-            found["body"] = " | ".join(sorted(kinds))
+        found |= dict.fromkeys(self.typed.files, "bytes")
         order = [*found, *sorted(names - found.keys())]
         return {name: found.get(name, "object") for name in order if name in names}
-
-    def _body_type(self, media_type: str, media: Mapping[str, Any]) -> str:
-        if is_json(media_type):
-            return self._type(media.get("schema", {}))
-        return "str" if media_type.startswith("text/") else "bytes"
-
-    def _type(self, schema: Any) -> str:
-        try:
-            kinds = kinds_of(schema, self.schemas)
-            resolved = self.schemas.resolve(schema)
-        except (DocumentError, RecursionError, KeyError):
-            return "object"
-        kinds |= {"null"} if resolved.get("nullable") else frozenset()
-        names = [
-            self._array(resolved) if kind == "array" else _TYPES[kind] for kind in sorted(kinds)
-        ]
-        names = list(dict.fromkeys(names))
-        if "object" in names or not names:
-            return "object"
-        return " | ".join(sorted(names, key=lambda name: name == "None"))
-
-    def _array(self, schema: Mapping[str, Any]) -> str:
-        return f"list[{self._type(schema['items']) if 'items' in schema else 'object'}]"
-
-    def _returned(self) -> str:
-        status, response = self.success
-        content = response.get("content", {})
-        if not content:
-            return "tuple[None, int]"
-        kinds = {self._type(m.get("schema", {})) for name, m in content.items() if is_json(name)}
-        if len(kinds) != 1 or len(content) > 1:
-            return "Response"
-        (kind,) = kinds
-        return kind if status == 200 else f"tuple[{kind}, int]"
-
-    @property
-    def success(self) -> tuple[int, Mapping[str, Any]]:
-        """The first good status, and its response."""
-        responses = {
-            str(k): self.schemas.resolve(v) for k, v in self.raw.get("responses", {}).items()
-        }
-        good = sorted(key for key in responses if key.startswith("2"))
-        key = good[0] if good else "default"
-        return int(key.upper().replace("X", "0")) if good else 200, responses.get(key, {})
 
     def _docstring(self) -> str:
         text = self.raw.get("summary") or str(self.raw.get("description", "")).partition("\n")[0]
@@ -268,32 +217,32 @@ def describe(
     engine = engine_of(build_app([service]))
     assert engine is not None
     compiled = {op.operation_id: op for op in engine.apis[0].operations}
-    values = Values(service.document, drop="readOnly")
+    values = Values(service.document, drop=REQUEST)
+    schemas = {
+        REQUEST: values.schemas,
+        RESPONSE: Schemas(service.document, drop=RESPONSE),
+    }
+    types = SchemaTypes(service.document, schemas)
     operations = [
         (path, method, raw)
         for path, item in service.document["paths"].items()
         for method, raw in item.items()
     ]
     names = handlers_of(handlers, operations, has_modules=has_modules, snake_case=snake_case)
-    return [
-        Described(
-            compiled[str(raw["operationId"])],
-            path,
-            raw,
-            names[path, method],
-            service.document,
-            values,
-        )
-        for path, method, raw in operations
-    ]
+    found = []
+    for path, method, raw in operations:
+        operation, name = compiled[str(raw["operationId"])], names[path, method]
+        typed = TypedOperation(operation, raw, name, types, values.schemas)
+        found.append(Described(operation, path, raw, name, service.document, values, typed))
+    return found
 
 
-def handlers_module(module: str, operations: Sequence[Described]) -> str:
-    """Return a module of handlers."""
+def handlers_module(module: str, operations: Sequence[Described], types: str) -> str:
+    """Return a module of handlers, whose types are in the module `types`."""
     functions = [each.handler_source() for each in operations]
     text = "\n\n".join(functions)
     lines = [docstring(_title(module), ""), ""]
-    lines += [*imports_of(text), "", "", text]
+    lines += [*imports_of(text, types), "", "", text]
     return "\n".join(lines)
 
 
@@ -302,11 +251,15 @@ def _title(module: str) -> str:
     return "Operations" if name == UNTAGGED else f"Operations of the tag {name}"
 
 
-def imports_of(text: str) -> list[str]:
-    """Return the imports that functions need."""
-    lines = ["from typing import Any", ""] if ", Any]" in text else []
+def imports_of(text: str, types: str) -> list[str]:
+    """Return the imports that functions need, whose types are in the module `types`."""
+    used = names_in([text])
+    standard = sorted(used & {"Any", "Literal"})
+    lines = [f"from typing import {', '.join(standard)}", ""] if standard else []
     names = ["Context", "Response"] if "-> Response:" in text else ["Context"]
-    return [*lines, f"from specd import {', '.join(names)}"]
+    package, _, name = types.rpartition(".")
+    others = [f"from {package} import {name}"] if f"{name}." in text else []
+    return [*lines, *sorted([*others, f"from specd import {', '.join(names)}"])]
 
 
 def tests_module(module: str, operations: Sequence[Described]) -> str:
@@ -381,14 +334,6 @@ def _schema_of(parameter: Mapping[str, Any]) -> Any:
         (media,) = parameter["content"].values()
         return media.get("schema", {})
     return parameter.get("schema", {})
-
-
-def _value_schema_of(parameter: Mapping[str, Any]) -> Any:
-    """Return the schema of what a handler gets for a parameter."""
-    schema = _schema_of(parameter)
-    if isinstance(schema, Mapping) and CONTENT_SCHEMA in schema:
-        return schema[CONTENT_SCHEMA]
-    return schema
 
 
 def _example_of(node: Mapping[str, Any], values: Values) -> Any:

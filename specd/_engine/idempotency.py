@@ -16,7 +16,7 @@ from specd._engine.context import Context
 from specd._engine.openapi.naming import argument_name
 from specd._engine.response import Headers, Reply, Response, as_response
 
-Handler = TypeVar("Handler", bound=Callable[..., Any])
+R = TypeVar("R")
 KEY = "idempotency_key"
 _MARK = "_idempotent"
 REPLAYED = ("Idempotent-Replayed", "true")
@@ -157,11 +157,11 @@ class Idempotency:
 
 
 @overload
-def idempotent(handler: Handler) -> Handler: ...
+def idempotent(handler: Callable[..., R]) -> Callable[..., R]: ...
 @overload
 def idempotent(
     *, key: str = ..., sent: Callable[..., Any] | None = ...
-) -> Callable[[Handler], Handler]: ...
+) -> Callable[[Callable[..., R]], Callable[..., R]]: ...
 def idempotent(
     handler: Any = None,
     *,

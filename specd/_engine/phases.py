@@ -16,14 +16,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+R = TypeVar("R")
 _PREPARE = "_prepare"
 _READS = "_reads"
 
 
-def before_transaction(prepare: Callable[..., Any]) -> Callable[[Handler], Handler]:
+def before_transaction(
+    prepare: Callable[..., Any],
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Mark a handler whose slow first phase is `prepare`."""
 
-    def mark(handler: Handler) -> Handler:
+    def mark(handler: Callable[..., R]) -> Callable[..., R]:
         setattr(handler, _PREPARE, prepare)
         return handler
 

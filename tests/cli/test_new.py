@@ -134,7 +134,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
         *("wrote    odd/handlers/__init__.py", "wrote    odd/handlers/operations.py"),
         *("wrote    odd/handlers/pet_store.py", "wrote    odd/handlers/plans/__init__.py"),
         *("wrote    odd/handlers/plans/items.py", "wrote    odd/handlers/settings.py"),
-        *("wrote    odd/handlers/session.py", "wrote    tests/odd/test_operations.py"),
+        *("wrote    odd/handlers/session.py", "wrote    odd/types.py"),
+        "wrote    tests/odd/test_operations.py",
         *("wrote    tests/odd/test_pet_store.py", "wrote    tests/odd/test_plans.py"),
         *("wrote    tests/odd/test_plans__items.py", "wrote    tests/odd/test_settings.py"),
         *("wrote    tests/odd/test_session.py",),
@@ -188,8 +189,9 @@ def test_requests_are_checked_before_handlers_are_written(address: str) -> None:
 
 def test_source_is_formatted_and_typed(shop: Stranger) -> None:
     run_at_root(
-        "ruff", "check", "--isolated", "--line-length=100", f"--select={RULES}", str(shop.path)
-    )
+        "ruff", "check", "--isolated", "--line-length=100", f"--select={RULES}",
+        "--config", f"src = ['{shop.path}', '{ROOT}']", str(shop.path),
+    )  # fmt: skip
     run_at_root("ruff", "format", "--isolated", "--line-length=100", "--check", str(shop.path))
     folders = [str(shop.path / name) for name in ("odd", "greeter", "tests", "wsgi.py")]
     run_at_root("mypy", copy_types(shop.path.parent), *folders, MYPYPATH=str(shop.path))
@@ -230,8 +232,8 @@ def post_pets(
     tags: list[str] | None = None,
     class_: str | None = None,
     order: str,
-    body: dict[str, Any],
-) -> tuple[dict[str, Any], int]:
+    body: types.PostPetsBody,
+) -> tuple[dict[str, Any], Literal[201]]:
     """POST /pets."""
     raise NotImplementedError
 '''
@@ -335,14 +337,16 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
         "wrote    greeter/handlers/operations.py",
         "wrote    tests/greeter/test_operations.py",
         "changed  greeter/handlers/greetings.py",
+        "changed  greeter/types.py",
         "changed  tests/greeter/test_greetings.py",
     ]
     now = handlers.read_text()
-    assert now.startswith(own.rstrip())
-    assert "def say_farewell(ctx: Context) -> tuple[None, int]:" in now
+    assert own.partition("\n\n\n")[2].rstrip() in now
+    assert "def say_farewell(ctx: Context) -> tuple[None, Literal[204]]:" in now
     run_at_root(
-        "ruff", "check", "--isolated", "--line-length=100", f"--select={RULES}", str(shop.path)
-    )
+        "ruff", "check", "--isolated", "--line-length=100", f"--select={RULES}",
+        "--config", f"src = ['{shop.path}', '{ROOT}']", str(shop.path),
+    )  # fmt: skip
     run_at_root("ruff", "format", "--isolated", "--line-length=100", "--check", str(shop.path))
 
     document.write_text(document.read_text().replace("person", "somebody"))
@@ -354,7 +358,7 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
         f"greeter/handlers/greetings.py:{line}: get_greeting:"
         " greeter.handlers.greetings.get_greeting takes person, which the document does not know\n"
         "The document demands:\n"
-        "def get_greeting(ctx: Context, *, somebody: str) -> dict[str, Any]:\n"
+        "def get_greeting(ctx: Context, *, somebody: str) -> types.GetGreetingResponse:\n"
     )
     assert "no operation is left_over\n" in updated.stderr
     assert handlers.read_text().startswith(now), "nothing is overwritten"
@@ -370,6 +374,7 @@ class TestInThisRepository:
         said = tree.specd("new", "payment", "--update")
         assert said.splitlines() == [
             "wrote    handlers/payment/operations.py",
+            "wrote    handlers/payment/types.py",
             "wrote    tests/handlers/payment/test_operations.py",
         ]
 
@@ -383,8 +388,8 @@ def test_a_new_project_is_short(tmp_path: Path) -> None:
     empty = Stranger(tmp_path)
     empty.specd("new", "greeter")
     written = [path for path in empty.path.rglob("*") if path.is_file()]
-    assert len(written) == 11
-    assert sum(len(path.read_text().splitlines()) for path in written) < 130
+    assert len(written) == 12
+    assert sum(len(path.read_text().splitlines()) for path in written) < 170
 
 
 class TestServiceWithoutADatabase:

@@ -152,6 +152,10 @@ FOR_ALL = {
 """The files that do not depend on the document."""
 
 
+TYPED_DICT = ast.Name("typed dictionary", ast.Load())
+"""Stands for any of them, because names that Python does not have need another form."""
+
+
 class _Shapes(ast.NodeTransformer):
     """Takes texts and names that were asked for out of a syntax tree."""
 
@@ -177,6 +181,44 @@ class _Shapes(ast.NodeTransformer):
         node.arg, node.annotation = "argument", None
         return node
 
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        match node.value:
+            case ast.Call(func=ast.Name(id="TypedDict"), args=[ast.Constant(), ast.Dict() as it]):
+                texts = all(isinstance(key, ast.Constant) for key in it.keys)
+                calls = any(isinstance(each, ast.Call) for each in ast.walk(it))
+                return TYPED_DICT if texts and not calls else node
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        calls = any(isinstance(each, ast.Call) for each in ast.walk(node))
+        if ast.unparse(node.annotation) == "TypeAlias" and not calls:
+            return ast.Name("type", ast.Load())
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        if [ast.unparse(each) for each in node.bases] == ["TypedDict"]:
+            fields = (ast.AnnAssign, ast.Pass)
+            calls = any(isinstance(each, ast.Call) for each in ast.walk(node))
+            if all(isinstance(each, fields) for each in node.body) and not calls:
+                return TYPED_DICT
+        self.generic_visit(node)
+        node.name = "class"
+        return node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        if node.module in ("typing", "collections.abc"):
+            return ast.Name("standard", ast.Load())
+        is_renamed = all(each.asname for each in node.names)
+        is_own = (node.module or "").startswith("odd")
+        return ast.Name("handlers", ast.Load()) if is_renamed and is_own else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        is_handler = isinstance(node.value, ast.Name) and node.value.id.startswith("_")
+        return ast.Name("handler", node.ctx) if is_handler else self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name("name", node.ctx) if node.id.startswith("_") else node
+
 
 def shapes(files: dict[str, bytes]) -> set[str]:
     """Return the syntax trees of the statements of all modules of a service, without texts and
@@ -187,7 +229,13 @@ def shapes(files: dict[str, bytes]) -> set[str]:
         for name, text in files.items()
         if name.endswith(".py") and "wsgi.py" not in name
     ]
-    return {ast.dump(_Shapes().visit(each)) for module in modules for each in module.body}
+    statements = [
+        inner
+        for module in modules
+        for each in module.body
+        for inner in (each.body if isinstance(each, ast.If) else [each])
+    ]
+    return {ast.dump(_Shapes().visit(each)) for each in statements}
 
 
 def check(project: Project, document: dict[str, Any]) -> bool:

@@ -28,8 +28,8 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a word begins with a capital."""
 _NEEDED = frozenset(
     (
-        *("Any", "Context", "NotImplementedError", "Response", "bool", "bytes", "dict", "float"),
-        *("int", "list", "object", "str", "tuple"),
+        *("Any", "Context", "Literal", "NotImplementedError", "Response", "bool", "bytes", "dict"),
+        *("float", "int", "list", "object", "str", "tuple", "types"),
     )
 )
 """Names that a module of handlers needs, so that no function can have them."""

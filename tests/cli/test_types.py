@@ -1,0 +1,190 @@
+"""`specd types`: what type checkers accept and reject, on many documents."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.imports import ROOT
+from tests.cli.typed_corpus import write_packages
+from tests.support.copied_tree import copy_types
+from tests.support.stranger import PROGRAM, Stranger
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A folder with packages of types, and their names."""
+    folder = tmp_path_factory.mktemp("corpus")
+    return folder, write_packages(folder)
+
+
+def judge(*words: str, **env: str) -> str:
+    """Run a Python program in this checkout, and return what it prints."""
+    judged = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, env={**os.environ, **env},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return judged.stdout + judged.stderr
+
+
+def test_generated_modules_can_be_imported(corpus: tuple[Path, list[str]]) -> None:
+    folder, packages = corpus
+    for package in packages:
+        spec = importlib.util.spec_from_file_location(package, folder / package / "types.py")
+        assert spec is not None
+        assert spec.loader is not None
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def test_generated_modules_are_formatted(corpus: tuple[Path, list[str]]) -> None:
+    folder, packages = corpus
+    files = [str(folder / package / "types.py") for package in packages]
+    own = ("--isolated", "--line-length=100")
+    assert judge("ruff", "format", *own, "--check", "--quiet", *files) == ""
+    chosen = "--select=E,F,I,B,UP,SIM,RUF"
+    assert judge("ruff", "check", *own, "--quiet", chosen, "--target-version=py311", *files) == ""
+
+
+def test_mypy_accepts_types_handlers_and_values(
+    corpus: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    folder, packages = corpus
+    found = judge(
+        "mypy", copy_types(tmp_path), "--no-error-summary",
+        *(str(folder / package) for package in packages), MYPYPATH=str(folder),
+    )  # fmt: skip
+    assert found == ""
+
+
+def test_many_values_are_compared(corpus: tuple[Path, list[str]]) -> None:
+    folder, _ = corpus
+    lines = [
+        line
+        for file in folder.glob("*/values.py")
+        for line in file.read_text().splitlines()
+        if line.startswith("value_")
+    ]
+    assert len(lines) > 1000
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Stranger:
+    """The project of the tutorial."""
+    shutil.copytree(ROOT / "examples/todo", tmp_path / "shop", dirs_exist_ok=True)
+    return Stranger(tmp_path)
+
+
+HANDLERS = "todo/handlers/tasks.py"
+PLANTED = {
+    "unknown key of a body": (
+        'text=body["text"]',
+        'text=body["name"]',
+        f'{HANDLERS}:LINE: error: TypedDict "NewTask" has no key "name"',
+    ),
+    "type of an argument": (
+        "ctx: Context, *, task_id: int)",
+        "ctx: Context, *, task_id: str)",
+        'variable has type "_CompleteTask")',
+    ),
+    "status": (
+        "Literal[201]]:",
+        "Literal[200]]:",
+        'variable has type "_CreateTask")',
+    ),
+    "status of a return": (
+        "task.completed), 201",
+        "task.completed), 202",
+        f"{HANDLERS}:LINE: error: Incompatible return value type",
+    ),
+    "missing property": (
+        ', "completed": completed}',
+        "}",
+        f'{HANDLERS}:LINE: error: Missing key "completed" for TypedDict "Task"',
+    ),
+    "unknown property": (
+        '"completed": completed}',
+        '"completed": completed, "due": 1}',
+        f'{HANDLERS}:LINE: error: Extra key "due" for TypedDict "Task"',
+    ),
+    "type of a property": (
+        '"text": text,',
+        '"text": number,',
+        f'{HANDLERS}:LINE: error: Incompatible types (expression has type "int", TypedDict item'
+        ' "text" has type "str")',
+    ),
+    "another schema": (
+        "-> types.TaskList:",
+        "-> types.Task:",
+        'variable has type "_ListTasks")',
+    ),
+    "missing argument": (
+        ", completed: bool | None = None",
+        "",
+        'variable has type "_ListTasks")',
+    ),
+}
+
+
+def test_mypy_finds_each_planted_mistake(shop: Stranger, tmp_path: Path) -> None:
+    file = shop.path / HANDLERS
+    right = file.read_text()
+    cache = copy_types(tmp_path)
+    assert mistakes(shop, cache) == []
+    decorated = right.replace("def complete_task(", "@idempotent\ndef complete_task(").replace(
+        "import Context, Refusal", "import Context, Refusal, idempotent"
+    )
+    file.write_text(decorated)
+    assert mistakes(shop, cache) == []
+    file.write_text(decorated.replace("task_id: int) -> types.Task", "task_id: int) -> str"))
+    assert any('variable has type "_CompleteTask"' in each for each in mistakes(shop, cache))
+    for number, (name, (old, new, message)) in enumerate(PLANTED.items()):
+        assert right.count(old) == 1, name
+        file.write_text(right.replace(old, new))
+        os.utime(file, (number, number))  # mypy compares the size and the seconds
+        line = right[: right.index(old)].count("\n") + 1
+        found = mistakes(shop, cache)
+        wanted = message.replace("LINE", str(line))
+        assert any(wanted in each for each in found), (name, found)
+
+
+def mistakes(shop: Stranger, cache: str) -> list[str]:
+    """Return the errors of mypy in a project."""
+    folder = str(shop.path / "todo")
+    strict = ("--strict", "--explicit-package-bases", "--follow-imports=silent")
+    found = judge("mypy", cache, *strict, "--no-error-summary", folder, MYPYPATH=str(shop.path))
+    return [line.removeprefix(f"{shop.path}/") for line in found.splitlines() if "error:" in line]
+
+
+def test_check_reports_stale_and_edited_types(shop: Stranger) -> None:
+    assert "no mistakes" in shop.specd("check")
+    document = shop.path / "todo/openapi.yaml"
+    text = document.read_text()
+    document.write_text(text.replace("Something to do.", "A thing to do."))
+    assert "no mistakes" in shop.specd("check"), "words are not types"
+    document.write_text(text.replace("required: [id, text, completed]", "required: [id, text]"))
+    stale = shop.run(PROGRAM, "check")
+    assert (stale.returncode, stale.stdout.splitlines()[0]) == (
+        1,
+        "todo/types.py:1:1: these are not the types of the document any more: run"
+        " `specd types --only todo`",
+    )
+    assert shop.specd("types", "--only", "todo") == "changed  todo/types.py\n"
+    types = shop.path / "todo/types.py"
+    assert "    completed: NotRequired[bool]\n" in types.read_text()
+    assert "no mistakes" in shop.specd("check")
+    assert shop.specd("types") == "todo/types.py is up to date\n"
+    types.write_text(types.read_text().replace("NotRequired[bool]", "bool"))
+    assert shop.run(PROGRAM, "check").returncode == 1
+    document.write_text(text)
+    assert "changed  todo/types.py" in shop.specd("new", "todo", "--update").splitlines()
+    assert "no mistakes" in shop.specd("check")
+
+
+def test_types_of_a_file_are_printed(shop: Stranger) -> None:
+    printed = shop.specd("types", "todo/openapi.yaml")
+    assert "class NewTask(TypedDict):\n    text: str\n" in printed
+    assert "todo.handlers" not in printed
