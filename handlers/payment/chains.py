@@ -1,17 +1,17 @@
 """Operations of the tag chains."""
 
 from datetime import timedelta
-from typing import Any
 
 from adapters.chain.development import Head
+from handlers.payment import types
 from handlers.payment.wire.acting import acting
 from handlers.payment.wire.context import Context
 from models.payment.test_helpers import chains, faults
 
 
 async def mine_blocks(
-    ctx: Context, *, chain_id: int, body: dict[str, Any] | None = None
-) -> dict[str, Any]:
+    ctx: Context, *, chain_id: int, body: types.BlocksRequest | None = None
+) -> types.TestChain:
     """Mine blocks."""
     await _require_chain(ctx, chain_id)
     with acting(chain_id):
@@ -19,7 +19,9 @@ async def mine_blocks(
     return _chain(chain_id, head)
 
 
-async def reorganise_chain(ctx: Context, *, chain_id: int, body: dict[str, Any]) -> dict[str, Any]:
+async def reorganise_chain(
+    ctx: Context, *, chain_id: int, body: types.ReorganisationRequest
+) -> types.TestChain:
     """Replace the newest blocks by empty ones."""
     await _require_chain(ctx, chain_id)
     with acting(chain_id):
@@ -27,7 +29,9 @@ async def reorganise_chain(ctx: Context, *, chain_id: int, body: dict[str, Any])
     return _chain(chain_id, head)
 
 
-async def advance_clock(ctx: Context, *, chain_id: int, body: dict[str, Any]) -> dict[str, Any]:
+async def advance_clock(
+    ctx: Context, *, chain_id: int, body: types.ClockRequest
+) -> types.TestChain:
     """Move the clock of a chain on."""
     await _require_chain(ctx, chain_id)
     with acting(chain_id):
@@ -35,7 +39,9 @@ async def advance_clock(ctx: Context, *, chain_id: int, body: dict[str, Any]) ->
     return _chain(chain_id, head)
 
 
-def simulate_faults(ctx: Context, *, chain_id: int, body: dict[str, Any]) -> dict[str, Any]:
+def simulate_faults(
+    ctx: Context, *, chain_id: int, body: types.FaultsRequest
+) -> types.SimulatedFaults:
     """Let the watcher's next calls to a chain fail."""
     chains.require_chain(ctx.session, project_id=ctx.actor.project_id, chain_id=chain_id)
     kind, calls, lag_ms = faults.Kind(body["kind"]), body["calls"], body.get("lag_ms", 1000)
@@ -55,6 +61,6 @@ async def _require_chain(ctx: Context, chain_id: int) -> None:
     await ctx.read(lambda db: chains.require_chain(db, project_id=project_id, chain_id=chain_id))
 
 
-def _chain(chain_id: int, head: Head) -> dict[str, Any]:
+def _chain(chain_id: int, head: Head) -> types.TestChain:
     """The document's TestChain."""
     return {"chain_id": chain_id, "head_number": head.number, "head_time": head.time_s * 1000}

@@ -1,17 +1,17 @@
 """Operations of the tag checkout_sessions."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Literal
 
-from handlers.payment import render
+from handlers.payment import render, types
 from handlers.payment.wire.acting import acting
 from handlers.payment.wire.context import Context
 from models.payment import checkout_sessions, invoice_view
 
 
 async def create_checkout_session(
-    ctx: Context, *, id_: str, body: dict[str, Any] | None = None
-) -> tuple[dict[str, Any], int]:
+    ctx: Context, *, id_: str, body: types.CheckoutSessionCreation | None = None
+) -> tuple[types.CheckoutSession, Literal[201]]:
     """Create a test checkout session for an invoice."""
     project_id = ctx.actor.project_id
     invoice = await ctx.read(

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import orjson
 from sqlalchemy import Connection
 
+from handlers.payment import render, types
 from handlers.payment.wire.context import Context
 from models.payment import event_list
 from models.payment.event_list import EventFilter, EventPage, EventRow
@@ -38,7 +38,7 @@ def _begin(
 @before_transaction(_begin)
 async def list_events(
     ctx: Context, begun: _Begun, *, after: str | None = None, wait_s: int
-) -> dict[str, Any]:
+) -> types.EventList:
     """List events of the project."""
     look, page = begun
     if not page.events and wait_s:
@@ -64,7 +64,7 @@ async def _wait(ctx: Context, look: Callable[[Connection], EventPage], seconds: 
                 return page
 
 
-def get_event(ctx: Context, *, id_: str) -> dict[str, Any]:
+def get_event(ctx: Context, *, id_: str) -> types.Event:
     """Read an event."""
     row = event_list.access_event(
         ctx.connection, project_id=ctx.actor.project_id, event_id=event_list.read_id(id_)
@@ -72,11 +72,11 @@ def get_event(ctx: Context, *, id_: str) -> dict[str, Any]:
     return _event(row)
 
 
-def _event(row: EventRow) -> dict[str, Any]:
+def _event(row: EventRow) -> types.Event:
     """The document's Event."""
     return {
         "id": event_list.written_id(row.id),
-        "type": row.type,
+        "type": render.event_type(row.type),
         "created_at": UtcMs.to_ms(row.at),
         "invoice_id": row.invoice_id,
         "data": orjson.loads(row.data),

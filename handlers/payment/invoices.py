@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection
 
+from handlers.payment import render, types
 from handlers.payment.wire.context import Context
 from models.payment import (
     bookkeeping,
@@ -22,14 +23,12 @@ from models.payment import (
 from models.payment.addresses import checksummed
 from models.payment.errors import ChainNotConfigured, ExportTooLarge
 from models.payment.invoice_list import InvoiceFilter
-from models.payment.invoice_view import InvoiceView
 from models.payment.invoices import NewestBlock
 from models.payment.receipts import Position, ReceiptFilter
-from models.payment.rendering import render_invoice, render_notes, render_with_notes
 from specd import Response, before_transaction, encode, idempotent
 
 P = TypeVar("P")
-Export = tuple[AsyncIterator[bytes], int, dict[str, str]]
+Export = tuple[AsyncIterator[bytes], Literal[200], dict[str, str]]
 """A file that is streamed: its pieces, the status and the headers."""
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
 """One's own copy is good as long as its ETag is."""
@@ -39,7 +38,7 @@ MAX_EXPORTED_BYTES = 50_000_000
 """An export is cut off behind so many."""
 
 
-def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | None:
+def _find_newest_block(ctx: Context, *, body: types.InvoiceCreation) -> NewestBlock | None:
     """Return the chain's newest block if no watcher has seen it lately, and the chain shows it.
 
     Transfers up to that block were there before the address is handed out.
@@ -56,8 +55,8 @@ def _find_newest_block(ctx: Context, *, body: dict[str, Any]) -> NewestBlock | N
 @before_transaction(_find_newest_block)
 @idempotent
 def create_invoice(
-    ctx: Context, newest: NewestBlock | None, *, body: dict[str, Any]
-) -> tuple[dict[str, Any], int]:
+    ctx: Context, newest: NewestBlock | None, *, body: types.InvoiceCreation
+) -> tuple[types.Invoice, Literal[201]]:
     """Create an invoice for one attempt at an order."""
     order = invoices.check_order(ctx.session, project_id=ctx.actor.project_id, **body)
     if not ctx.adapters.chain.is_configured(order.chain_id):
@@ -71,19 +70,19 @@ def create_invoice(
         now=ctx.now,
         newest=newest,
     )
-    return render_invoice(invoice), 201
+    return render.invoice(invoice), 201
 
 
 def list_invoices(
     ctx: Context, *, limit: int, cursor: str | None = None, **filters: Any
-) -> dict[str, Any]:
+) -> types.InvoiceList:
     """List invoices of the project."""
     wanted = _wanted(ctx, **filters)
     page = invoice_list.list_invoices(
         ctx.connection, wanted, cursor=cursor, limit=limit, now=ctx.now
     )
     return {
-        "data": [render_with_notes(invoice) for invoice in page.invoices],
+        "data": [render.invoice_with_notes(invoice) for invoice in page.invoices],
         "has_more": page.next_cursor is not None,
         "next_cursor": page.next_cursor,
     }
@@ -187,7 +186,7 @@ def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
     invoice = invoice_view.access_invoice(
         ctx.connection, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )
-    body = encode(render_invoice(invoice))
+    body = encode(render.invoice(invoice))
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     if if_none_match.strip() == "*" or etag in if_none_match:
         return Response(304, b"", (("ETag", etag), ASK_AGAIN))
@@ -195,23 +194,23 @@ def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
 
 
 @idempotent
-def cancel_invoice(ctx: Context, *, id_: str) -> tuple[dict[str, Any], int]:
+def cancel_invoice(ctx: Context, *, id_: str) -> tuple[types.Invoice, Literal[200]]:
     """Cancel an unpaid invoice."""
     invoice = settlement.cancel_invoice(
         ctx.session, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )
-    return render_invoice(invoice), 200
+    return render.invoice(invoice), 200
 
 
-def get_metadata(ctx: Context, *, id_: str) -> dict[str, Any]:
+def get_metadata(ctx: Context, *, id_: str) -> types.InvoiceMetadata:
     """Read the metadata of an invoice."""
     invoice = invoice_view.access_invoice(
         ctx.connection, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )
-    return _metadata(invoice)
+    return render.metadata(invoice)
 
 
-def put_metadata(ctx: Context, *, id_: str, body: dict[str, Any]) -> dict[str, Any]:
+def put_metadata(ctx: Context, *, id_: str, body: types.MetadataChange) -> types.InvoiceMetadata:
     """Replace the metadata of an invoice."""
     project_id = ctx.actor.project_id
     metadata.put_metadata(
@@ -224,15 +223,10 @@ def put_metadata(ctx: Context, *, id_: str, body: dict[str, Any]) -> dict[str, A
     invoice = invoice_view.access_invoice(
         ctx.session, project_id=project_id, invoice_id=id_, now=ctx.now
     )
-    return _metadata(invoice)
+    return render.metadata(invoice)
 
 
-def _metadata(invoice: InvoiceView) -> dict[str, Any]:
-    """The document's InvoiceMetadata."""
-    return {"invoice_id": invoice.id, "metadata": {}} | render_notes(invoice)
-
-
-def resolve_invoice(ctx: Context, *, id_: str, body: dict[str, Any]) -> dict[str, Any]:
+def resolve_invoice(ctx: Context, *, id_: str, body: types.ResolutionCreation) -> types.Invoice:
     """Resolve an invoice."""
     invoice = resolutions.resolve_invoice(
         ctx.session,
@@ -243,4 +237,4 @@ def resolve_invoice(ctx: Context, *, id_: str, body: dict[str, Any]) -> dict[str
         refund_tx_hash=body.get("refund_tx_hash"),
         now=ctx.now,
     )
-    return render_with_notes(invoice)
+    return render.invoice_with_notes(invoice)

@@ -1,14 +1,12 @@
 """Operations of the tag payment_methods."""
 
-from typing import Any
-
-from handlers.payment import render
+from handlers.payment import render, types
 from handlers.payment.wire.context import Context
 from models.payment import methods
 from models.payment.rendering import ENVIRONMENT
 
 
-def list_payment_methods(ctx: Context) -> dict[str, Any]:
+def list_payment_methods(ctx: Context) -> types.PaymentMethods:
     """List the payment methods of the project."""
     listed = methods.list_methods(ctx.connection, project_id=ctx.actor.project_id)
     is_configured = ctx.adapters.chain.is_configured

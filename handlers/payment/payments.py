@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from adapters.chain.development import NodeRefuses, Sent
 from adapters.chain.gateway import ChainUnreachable, NoEndpoint
+from handlers.payment import render, types
 from handlers.payment.wire.acting import acting
 from handlers.payment.wire.context import Context
 from models.payment import invoice_view
 from models.payment.invoice_view import InvoiceView
 from models.payment.lifecycle import ORPHANED
 from models.payment.money import parse_amount
-from models.payment.rendering import render_invoice
 from models.payment.test_helpers import expiring
 from models.payment.test_helpers.errors import NothingIsDue
 
@@ -24,8 +24,8 @@ DEFAULT_WAIT_S = 5
 
 
 async def pay_invoice(
-    ctx: Context, *, id_: str, body: dict[str, Any] | None = None
-) -> tuple[dict[str, Any], int]:
+    ctx: Context, *, id_: str, body: types.PaymentRequest | None = None
+) -> tuple[types.TestPayment, Literal[201]]:
     """Pay an invoice on its test chain."""
     asked = body or {}
     chains, confirmations = ctx.adapters.development, asked.get("confirmations", 0)
@@ -56,12 +56,12 @@ async def pay_invoice(
 
     wait_s = asked.get("wait_s", DEFAULT_WAIT_S) if confirmations else 0
     view = await _wait_for(ctx, id_, has_arrived, wait_s)
-    return {"transactions": [_sent(each) for each in sent], "invoice": render_invoice(view)}, 201
+    return {"transactions": [_sent(each) for each in sent], "invoice": render.invoice(view)}, 201
 
 
 async def expire_invoice(
-    ctx: Context, *, id_: str, body: dict[str, Any] | None = None
-) -> dict[str, Any]:
+    ctx: Context, *, id_: str, body: types.ExpiryRequest | None = None
+) -> types.Invoice:
     """End the time of an unpaid invoice."""
     after_s = await _end_time(ctx, id_)
     invoice = await ctx.read(_reading(ctx, id_))
@@ -70,7 +70,7 @@ async def expire_invoice(
         await ctx.adapters.development.mine(invoice.chain_id, 1, after_s=after_s)
     wait_s = (body or {}).get("wait_s", DEFAULT_WAIT_S)
     view = await _wait_for(ctx, id_, lambda view: view.expiry_final, wait_s)
-    return render_invoice(view)
+    return render.invoice(view)
 
 
 async def _end_time(ctx: Context, invoice_id: str) -> int:
@@ -132,7 +132,7 @@ async def _wait_for(
             return view
 
 
-def _sent(sent: Sent) -> dict[str, Any]:
+def _sent(sent: Sent) -> types.TestTransaction:
     """The document's TestTransaction."""
     return {
         "tx_hash": sent.tx_hash,

@@ -1,16 +1,51 @@
 """Models to wire; models/payment/rendering.py does it for invoices, of which events tell too."""
 
-from typing import Any
+from typing import Literal, cast
 
 from adapters.webhooks.sender import Received
+from handlers.payment import types
+from models.payment.invoice_view import InvoiceView
 from models.payment.methods import MethodRow
-from models.payment.rendering import ENVIRONMENT
+from models.payment.rendering import (
+    ENVIRONMENT,
+    render_invoice,
+    render_notes,
+    render_with_notes,
+)
 from models.payment.tables import CheckoutSession
+from models.payment.webhooks.endpoints import Endpoint
+from models.payment.webhooks.events import render_endpoint
 from models.payment.webhooks.outcomes import is_success
 from specd.db import UtcMs
 
 
-def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:
+def invoice(view: InvoiceView) -> types.Invoice:
+    """The document's Invoice."""
+    return cast("types.Invoice", render_invoice(view))
+
+
+def invoice_with_notes(view: InvoiceView) -> types.Invoice:
+    """The document's Invoice as lists show it."""
+    return cast("types.Invoice", render_with_notes(view))
+
+
+def metadata(view: InvoiceView) -> types.InvoiceMetadata:
+    """The document's InvoiceMetadata."""
+    rendered = {"invoice_id": view.id, "metadata": {}} | render_notes(view)
+    return cast("types.InvoiceMetadata", rendered)
+
+
+def endpoint(view: Endpoint) -> types.WebhookEndpoint:
+    """The document's WebhookEndpoint."""
+    return cast("types.WebhookEndpoint", render_endpoint(view))
+
+
+def event_type(stored: str) -> types.EventType:
+    """A stored type of events."""
+    return cast("types.EventType", stored)
+
+
+def route(method: MethodRow, *, is_available: bool) -> types.Route:
     """A payment method, as the document's Route."""
     return {
         "id": method.id,
@@ -19,25 +54,30 @@ def route(method: MethodRow, *, is_available: bool) -> dict[str, Any]:
         "chain_name": method.chain_name,
         "token_symbol": method.token_symbol,
         "token_address": method.token_address,
-        "decimals": method.decimals,
+        "decimals": cast("Literal[6]", method.decimals),
         "confirmations_required": method.confirmations_required,
         "available": is_available,
     }
 
 
-def checkout_session(session: CheckoutSession, token: str, *, public_url: str) -> dict[str, Any]:
+def checkout_session(
+    session: CheckoutSession, token: str, *, public_url: str
+) -> types.CheckoutSession:
     """The document's CheckoutSession. The address comes from the settings, never from the Host."""
-    links = {"success_url": session.success_url, "cancel_url": session.cancel_url}
-    return {
+    rendered: types.CheckoutSession = {
         "invoice_id": session.invoice_id,
         "checkout_token": token,
         "checkout_url": f"{public_url}/checkout/{token}",
         "expires_at": UtcMs.to_ms(session.expires_at),
-        **{name: url for name, url in links.items() if url is not None},
     }
+    if session.success_url is not None:
+        rendered["success_url"] = session.success_url
+    if session.cancel_url is not None:
+        rendered["cancel_url"] = session.cancel_url
+    return rendered
 
 
-def test_result(endpoint_id: str, received: Received) -> dict[str, Any]:
+def test_result(endpoint_id: str, received: Received) -> types.WebhookTestResult:
     """The document's WebhookTestResult."""
     return {
         "webhook_endpoint_id": endpoint_id,

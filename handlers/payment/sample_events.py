@@ -4,9 +4,8 @@ import asyncio
 import secrets
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
 
-from handlers.payment import render
+from handlers.payment import render, types
 from handlers.payment.wire.context import Context
 from models.payment.errors import WebhookEndpointNotEnabled
 from models.payment.test_helpers import runs
@@ -17,7 +16,7 @@ from models.webhooks import signing
 from specd.db import Db
 
 
-async def send_sample_event(ctx: Context, *, body: dict[str, Any]) -> dict[str, Any]:
+async def send_sample_event(ctx: Context, *, body: types.SampleRequest) -> types.SampleResult:
     """Post a sample of an event to webhook endpoints."""
     type_, project_id = body["type"], ctx.actor.project_id
     chosen = await ctx.read(
@@ -47,7 +46,7 @@ def _choose(db: Db, project_id: str, type_: str, endpoint_id: str | None) -> Seq
 
 async def _post(
     ctx: Context, endpoint: Endpoint, sealed: Sequence[str], sample_id: str, type_: str
-) -> dict[str, Any]:
+) -> types.WebhookTestResult:
     webhooks = ctx.adapters.webhooks
     opened = signing_secrets.open_sealed(webhooks.vault, endpoint.id, sealed)
     data = make_sample(type_, endpoint, now=ctx.now)

@@ -2,10 +2,11 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy.orm import Session
 
+from handlers.payment import render, types
 from handlers.payment.wire.context import Context
 from models.dialects import INT_MAX
 from models.payment import invoices
@@ -25,12 +26,12 @@ from specd.db import UtcMs
 AMOUNT = "10"
 
 
-def list_scenarios(ctx: Context) -> dict[str, Any]:
+def list_scenarios(ctx: Context) -> types.ScenarioList:
     """List the scenarios."""
     return {"data": [_scenario(each) for each in CATALOGUE.values()]}
 
 
-def _find_newest_block(ctx: Context, *, body: dict[str, Any] | None = None) -> NewestBlock | None:
+def _find_newest_block(ctx: Context, *, body: types.RunRequest | None = None) -> NewestBlock | None:
     """Return the chain's newest block if no watcher has seen it lately."""
     project_id = ctx.actor.project_id
     method = chains.choose_method(
@@ -48,7 +49,7 @@ async def run_scenario(
     newest: NewestBlock | None,
     *,
     name: str,
-    body: dict[str, Any] | None = None,
+    body: types.RunRequest | None = None,
 ) -> Response:
     """Run a scenario with an invoice of the shop's, or a new one."""
     scenario, asked = runs.find_scenario(name), body or {}
@@ -59,7 +60,7 @@ async def run_scenario(
         except AddressRefused as refusal:
             raise InvalidShopUrl(problem=str(refusal)) from None
 
-    def start(session: Session) -> dict[str, Any]:
+    def start(session: Session) -> types.ScenarioRun:
         invoice = _choose_invoice(ctx, session, scenario, asked, newest)
         if not ctx.adapters.chain.is_configured(invoice.chain_id):
             raise ChainNotConfigured(chain_id=invoice.chain_id)
@@ -95,7 +96,7 @@ def _choose_invoice(
     ctx: Context,
     session: Session,
     scenario: Scenario,
-    asked: dict[str, Any],
+    asked: types.RunRequest,
     newest: NewestBlock | None,
 ) -> InvoiceView:
     """Return the invoice that the shop has made, or a new one if there is none. Raise
@@ -151,7 +152,7 @@ def _create(
     )
 
 
-def get_run(ctx: Context, *, id_: str) -> dict[str, Any]:
+def get_run(ctx: Context, *, id_: str) -> types.ScenarioRun:
     """Read a run of a scenario."""
     project_id = ctx.actor.project_id
     run = runs.access_run(ctx.connection, project_id=project_id, run_id=id_)
@@ -161,7 +162,7 @@ def get_run(ctx: Context, *, id_: str) -> dict[str, Any]:
     return _run(run, invoice, runs.events_of(ctx.connection, run))
 
 
-def _scenario(scenario: Scenario) -> dict[str, Any]:
+def _scenario(scenario: Scenario) -> types.Scenario:
     """The document's Scenario."""
     return {
         "name": scenario.name,
@@ -171,19 +172,19 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _expected(scenario: Scenario) -> dict[str, Any]:
+def _expected(scenario: Scenario) -> types.Expectation:
     """The document's Expectation."""
     return {
-        "events": list(scenario.events),
+        "events": [render.event_type(each) for each in scenario.events],
         "fulfilments": scenario.fulfilments,
         "refund": scenario.refund.value,
     }
 
 
-def _run(run: Run, invoice: InvoiceView, events: list[runs.EventOfRun]) -> dict[str, Any]:
+def _run(run: Run, invoice: InvoiceView, events: list[runs.EventOfRun]) -> types.ScenarioRun:
     """The document's ScenarioRun."""
     done = run.done
-    steps = [
+    steps: list[types.RunStep] = [
         {
             "step": str(step),
             "at": done[n]["at"] if n < len(done) else None,
@@ -194,7 +195,7 @@ def _run(run: Run, invoice: InvoiceView, events: list[runs.EventOfRun]) -> dict[
     return {
         "id": run.id,
         "scenario": run.scenario,
-        "state": run.state,
+        "state": cast("types.RunState", run.state),
         "invoice_id": run.invoice_id,
         "next_invoice_id": run.next_invoice_id,
         "external_order_id": invoice.external_order_id,
@@ -204,7 +205,9 @@ def _run(run: Run, invoice: InvoiceView, events: list[runs.EventOfRun]) -> dict[
         "shop_answer": run.shop_answer,
         "steps": steps,
         "expected": _expected(run.entry),
-        "events": [{"id": written_id(event.id), "type": event.type} for event in events],
+        "events": [
+            {"id": written_id(event.id), "type": render.event_type(event.type)} for event in events
+        ],
         "failure": run.failure,
         "created_at": UtcMs.to_ms(run.created_at),
         "ended_at": None if run.ended_at is None else UtcMs.to_ms(run.ended_at),

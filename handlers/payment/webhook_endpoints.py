@@ -2,12 +2,12 @@
 
 import secrets
 from datetime import timedelta
-from typing import Any
+from typing import cast
 
 import orjson
 from sqlalchemy.orm import Session
 
-from handlers.payment import render
+from handlers.payment import render, types
 from handlers.payment.wire.context import Context
 from models.payment.errors import InvalidWebhookUrl
 from models.payment.event_list import read_id, written_id
@@ -21,14 +21,14 @@ from specd import Response, encode, idempotent
 from specd.db import UtcMs
 
 
-def list_webhook_endpoints(ctx: Context) -> dict[str, Any]:
+def list_webhook_endpoints(ctx: Context) -> types.WebhookEndpointList:
     """List webhook endpoints of the project."""
     listed = endpoints.list_endpoints(ctx.connection, project_id=ctx.actor.project_id)
-    return {"data": [render_endpoint(endpoint) for endpoint in listed]}
+    return {"data": [render.endpoint(endpoint) for endpoint in listed]}
 
 
 @idempotent
-async def create_webhook_endpoint(ctx: Context, *, body: dict[str, Any]) -> Response:
+async def create_webhook_endpoint(ctx: Context, *, body: types.WebhookEndpointCreation) -> Response:
     """Create a webhook endpoint."""
     problem = await _find_problem(ctx, body["url"])
 
@@ -50,15 +50,17 @@ async def create_webhook_endpoint(ctx: Context, *, body: dict[str, Any]) -> Resp
     return _opened(ctx, await ctx.write(create))
 
 
-def get_webhook_endpoint(ctx: Context, *, id_: str) -> dict[str, Any]:
+def get_webhook_endpoint(ctx: Context, *, id_: str) -> types.WebhookEndpoint:
     """Read a webhook endpoint."""
     endpoint = endpoints.access_endpoint(
         ctx.connection, project_id=ctx.actor.project_id, endpoint_id=id_
     )
-    return render_endpoint(endpoint)
+    return render.endpoint(endpoint)
 
 
-async def update_webhook_endpoint(ctx: Context, *, id_: str, body: dict[str, Any]) -> Response:
+async def update_webhook_endpoint(
+    ctx: Context, *, id_: str, body: types.WebhookEndpointChange
+) -> Response:
     """Change a webhook endpoint."""
     project_id = ctx.actor.project_id
     if "url" in body:
@@ -85,7 +87,7 @@ def delete_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
 
 
 def rotate_webhook_secret(
-    ctx: Context, *, id_: str, body: dict[str, Any] | None = None
+    ctx: Context, *, id_: str, body: types.SecretRotation | None = None
 ) -> Response:
     """Replace the secret of a webhook endpoint."""
     row = endpoints.access_row(ctx.session, project_id=ctx.actor.project_id, endpoint_id=id_)
@@ -115,7 +117,7 @@ async def test_webhook_endpoint(ctx: Context, *, id_: str) -> Response:
 
 def list_webhook_deliveries(
     ctx: Context, *, id_: str, cursor: str | None = None, limit: int
-) -> dict[str, Any]:
+) -> types.WebhookAttemptList:
     """List attempts to deliver events to a webhook endpoint."""
     rows, has_more = deliveries.list_attempts(
         ctx.connection,
@@ -132,7 +134,7 @@ def list_webhook_deliveries(
     }
 
 
-def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> dict[str, Any]:
+def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> types.WebhookDelivery:
     """Send an event once more."""
     state = deliveries.redeliver(
         ctx.session,
@@ -141,7 +143,11 @@ def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> dict[st
         event_id=read_id(event_id),
         now=ctx.now,
     )
-    return {"webhook_endpoint_id": id_.lower(), "event_id": event_id, "state": state}
+    return {
+        "webhook_endpoint_id": id_.lower(),
+        "event_id": event_id,
+        "state": cast("types.DeliveryState", state),
+    }
 
 
 async def _find_problem(ctx: Context, url: str) -> str | None:
@@ -166,12 +172,12 @@ def _opened(ctx: Context, response: Response) -> Response:
     return response
 
 
-def _attempt(row: AttemptRow) -> dict[str, Any]:
+def _attempt(row: AttemptRow) -> types.WebhookAttempt:
     """The document's WebhookAttempt."""
     return {
         "id": deliveries.written_id(row.id),
         "event_id": written_id(row.event_id),
-        "event_type": row.event_type,
+        "event_type": render.event_type(row.event_type),
         "attempt_no": row.number,
         "redelivered": row.redelivered,
         "at": UtcMs.to_ms(row.at),

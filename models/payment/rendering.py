@@ -1,7 +1,7 @@
 """An invoice as JSON, in answers and in events: amounts are digit strings, times milliseconds."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -9,7 +9,7 @@ from models.payment.invoice_view import InvoiceView, PaymentView, Resolution
 from models.payment.receipts import Receipt
 from specd.db import UtcMs
 
-ENVIRONMENT = "test"
+ENVIRONMENT: Final = "test"
 
 
 def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:

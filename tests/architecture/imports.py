@@ -18,6 +18,9 @@ SHIPPED = (LIBRARY, *SERVICES)
 BLOCKS = frozenset({"body", "handlers", "cases", "orelse", "finalbody"})
 """The fields of a statement that contain statements."""
 
+GENERATED_TYPES = "# Written by `specd types`"
+"""How a module begins that `specd types` has written."""
+
 Modules = dict[str, ast.Module]
 """The source by the dotted names of modules; a package is the name of its `__init__`."""
 
@@ -33,11 +36,16 @@ def sources(*places: str) -> list[Path]:
 
 @cache
 def shipped() -> Modules:
-    """Return every module of the product, without its expressions, which take 100 MB."""
+    """Return every module of the product, without its expressions, which take 100 MB, and without
+    what generated types import for type checkers alone.
+    """
     found = {}
     for path in sources(*SHIPPED):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        tree = found[name.removesuffix(".__init__")] = ast.parse(path.read_text())
+        text = path.read_text()
+        tree = found[name.removesuffix(".__init__")] = ast.parse(text)
+        if text.startswith(GENERATED_TYPES):
+            tree.body = [node for node in tree.body if not isinstance(node, ast.If)]
         for node in _statements(tree):
             if not isinstance(node, ast.Import | ast.ImportFrom):
                 for field in set(node._fields) - BLOCKS:

@@ -374,8 +374,8 @@ class TestInThisRepository:
         said = tree.specd("new", "payment", "--update")
         assert said.splitlines() == [
             "wrote    handlers/payment/operations.py",
-            "wrote    handlers/payment/types.py",
             "wrote    tests/handlers/payment/test_operations.py",
+            "changed  handlers/payment/types.py",
         ]
 
         said = tree.specd("new", "greeter")
