@@ -46,8 +46,9 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
     for file in documents:
         found += check_file(file) or (_find_uncompiled(file) if files else ())
     if not files:
+        are_readable = not found
         found += _check_handlers()
-        if not found:  # what a document lacks, its types lack too
+        if are_readable:
             found += find_stale(current().services)
     mistakes = in_order(found)
     names = [file.name for file in files] or [
