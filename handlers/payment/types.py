@@ -1,4 +1,4 @@
-# Written by `specd types`, not by hand. 856bea4b21ea3dd0
+# Written by `specd types`, not by hand. b4b9b1b1b5030543
 """The types of payment: its schemas, and what its handlers get and return."""
 
 # isort: skip_file
@@ -1003,48 +1003,36 @@ if TYPE_CHECKING:
         def __call__(self, ctx: Never, *, id_: str) -> _Returned[_GetRunReply]: ...
 
     def _compare() -> None:
-        _list_payment_methods: _ListPaymentMethods = _payment_methods.list_payment_methods
-        _create_invoice: _CreateInvoice = _invoices.create_invoice
-        _list_invoices: _ListInvoices = _invoices.list_invoices
-        _get_invoice: _GetInvoice = _invoices.get_invoice
-        _create_checkout_session: _CreateCheckoutSession = (
-            _checkout_sessions.create_checkout_session
-        )
-        _cancel_invoice: _CancelInvoice = _invoices.cancel_invoice
-        _export_invoices: _ExportInvoices = _invoices.export_invoices
-        _resolve_invoice: _ResolveInvoice = _invoices.resolve_invoice
-        _export_payments: _ExportPayments = _invoices.export_payments
-        _put_metadata: _PutMetadata = _invoices.put_metadata
-        _get_metadata: _GetMetadata = _invoices.get_metadata
-        _list_events: _ListEvents = _events.list_events
-        _get_event: _GetEvent = _events.get_event
-        _list_webhook_endpoints: _ListWebhookEndpoints = _webhook_endpoints.list_webhook_endpoints
-        _create_webhook_endpoint: _CreateWebhookEndpoint = (
-            _webhook_endpoints.create_webhook_endpoint
-        )
-        _rotate_webhook_secret: _RotateWebhookSecret = _webhook_endpoints.rotate_webhook_secret
-        _test_webhook_endpoint: _TestWebhookEndpoint = _webhook_endpoints.test_webhook_endpoint
-        _list_webhook_deliveries: _ListWebhookDeliveries = (
-            _webhook_endpoints.list_webhook_deliveries
-        )
-        _redeliver_webhook_event: _RedeliverWebhookEvent = (
-            _webhook_endpoints.redeliver_webhook_event
-        )
-        _get_webhook_endpoint: _GetWebhookEndpoint = _webhook_endpoints.get_webhook_endpoint
-        _update_webhook_endpoint: _UpdateWebhookEndpoint = (
-            _webhook_endpoints.update_webhook_endpoint
-        )
-        _delete_webhook_endpoint: _DeleteWebhookEndpoint = (
-            _webhook_endpoints.delete_webhook_endpoint
-        )
-        _get_key: _GetKey = _keys.get_key
-        _pay_invoice: _PayInvoice = _payments.pay_invoice
-        _expire_invoice: _ExpireInvoice = _payments.expire_invoice
-        _mine_blocks: _MineBlocks = _chains.mine_blocks
-        _reorganise_chain: _ReorganiseChain = _chains.reorganise_chain
-        _advance_clock: _AdvanceClock = _chains.advance_clock
-        _simulate_faults: _SimulateFaults = _chains.simulate_faults
-        _send_sample_event: _SendSampleEvent = _sample_events.send_sample_event
-        _list_scenarios: _ListScenarios = _scenarios.list_scenarios
-        _run_scenario: _RunScenario = _scenarios.run_scenario
-        _get_run: _GetRun = _scenarios.get_run
+        _1: _ListPaymentMethods = _payment_methods.list_payment_methods
+        _2: _CreateInvoice = _invoices.create_invoice
+        _3: _ListInvoices = _invoices.list_invoices
+        _4: _GetInvoice = _invoices.get_invoice
+        _5: _CreateCheckoutSession = _checkout_sessions.create_checkout_session
+        _6: _CancelInvoice = _invoices.cancel_invoice
+        _7: _ExportInvoices = _invoices.export_invoices
+        _8: _ResolveInvoice = _invoices.resolve_invoice
+        _9: _ExportPayments = _invoices.export_payments
+        _10: _PutMetadata = _invoices.put_metadata
+        _11: _GetMetadata = _invoices.get_metadata
+        _12: _ListEvents = _events.list_events
+        _13: _GetEvent = _events.get_event
+        _14: _ListWebhookEndpoints = _webhook_endpoints.list_webhook_endpoints
+        _15: _CreateWebhookEndpoint = _webhook_endpoints.create_webhook_endpoint
+        _16: _RotateWebhookSecret = _webhook_endpoints.rotate_webhook_secret
+        _17: _TestWebhookEndpoint = _webhook_endpoints.test_webhook_endpoint
+        _18: _ListWebhookDeliveries = _webhook_endpoints.list_webhook_deliveries
+        _19: _RedeliverWebhookEvent = _webhook_endpoints.redeliver_webhook_event
+        _20: _GetWebhookEndpoint = _webhook_endpoints.get_webhook_endpoint
+        _21: _UpdateWebhookEndpoint = _webhook_endpoints.update_webhook_endpoint
+        _22: _DeleteWebhookEndpoint = _webhook_endpoints.delete_webhook_endpoint
+        _23: _GetKey = _keys.get_key
+        _24: _PayInvoice = _payments.pay_invoice
+        _25: _ExpireInvoice = _payments.expire_invoice
+        _26: _MineBlocks = _chains.mine_blocks
+        _27: _ReorganiseChain = _chains.reorganise_chain
+        _28: _AdvanceClock = _chains.advance_clock
+        _29: _SimulateFaults = _chains.simulate_faults
+        _30: _SendSampleEvent = _sample_events.send_sample_event
+        _31: _ListScenarios = _scenarios.list_scenarios
+        _32: _RunScenario = _scenarios.run_scenario
+        _33: _GetRun = _scenarios.get_run

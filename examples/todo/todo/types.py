@@ -1,4 +1,4 @@
-# Written by `specd types`, not by hand. 1ad3f25d3e1c984b
+# Written by `specd types`, not by hand. 01421a23a35d2d74
 """The types of todo: its schemas, and what its handlers get and return."""
 
 # isort: skip_file
@@ -73,6 +73,6 @@ if TYPE_CHECKING:
         def __call__(self, ctx: Never, *, task_id: int) -> _Returned[_CompleteTaskReply]: ...
 
     def _compare() -> None:
-        _list_tasks: _ListTasks = _tasks.list_tasks
-        _create_task: _CreateTask = _tasks.create_task
-        _complete_task: _CompleteTask = _tasks.complete_task
+        _1: _ListTasks = _tasks.list_tasks
+        _2: _CreateTask = _tasks.create_task
+        _3: _CompleteTask = _tasks.complete_task
