@@ -22,7 +22,7 @@ from specd._project import Service, current
 @click.argument("file", required=False, type=FILE)
 @click.option("--only", type=ServiceName(), help="The only service whose types are written.")
 def types(file: Path | None, only: str | None) -> None:
-    """Write the types of all services, or print those of the document FILE.
+    """Write the types of services, or print those of FILE.
 
     A service's schemas become TypedDicts in its module `types`. Type checkers then compare what
     each handler gets and returns with the document.
