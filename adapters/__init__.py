@@ -1,1 +1,1 @@
-"""Outbound systems: one package per system; a protocol, the real thing and a fake for each."""
+"""Clients of external systems: one package per system, each with a protocol and implementations."""

@@ -1,7 +1,7 @@
-"""Reads export archives that anybody may have made: nothing in one is believed unchecked.
+"""Reads untrusted export archives and checks all their content.
 
-An archive is read in a stream, so that its size costs no memory. The first thing that is wrong is
-named with its file and, in a file of lines, its line.
+An archive is read as a stream, so memory use does not depend on its size. The first error is
+reported with its file and, in a file of lines, its line.
 """
 
 import hashlib
@@ -22,24 +22,26 @@ CHUNK = 1 << 16
 ENTRIES_MAX = 1_000_000
 MANIFEST_BYTES_MAX = 256 << 20
 MANIFEST_BYTES_OF_A_FILE = 4096
-"""Of the manifest, for each entry of the archive: names, columns and digests."""
+"""The manifest's size limit for each entry of the archive (its name, columns and digest)."""
 MANIFEST_FREE_BYTES = 1 << 20
 PACKED_AT_MOST = 200
-"""How many times larger than an archive its content may be."""
+"""The maximum ratio of the unpacked size to the archive's size."""
 FREE_BYTES = 64 << 20
-"""What any archive may unpack to, however small it is."""
+"""The unpacked bytes that are allowed in addition to the ratio, so that small archives pass."""
 LINE_BYTES_MAX = 16 << 20
 VALUES_MAX = 200_000
-"""Commas and brackets of a line, which take up to sixty times their bytes of memory."""
+"""The maximum number of commas and opening brackets in a line. A parsed value needs up to sixty
+times as much memory as its text.
+"""
 ROWS_AT_ONCE = 2000
 BYTES_AT_ONCE = 1 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How our archives are compressed; each other method has faults of its own."""
+"""The compression methods of our archives. Others would add their own kinds of errors."""
 _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
 class ArchiveRefused(Exception):
-    """Something in an archive is wrong; the text says what and where."""
+    """An archive is invalid. The message contains the error and its location."""
 
     def __init__(self, problem: str, file: str | None = None, line: int | None = None) -> None:
         place = (
@@ -50,9 +52,9 @@ class ArchiveRefused(Exception):
 
 
 class ArchiveReader:
-    """An open archive whose names and manifest were checked; a context manager.
+    """An open archive whose file names and manifest have been checked; a context manager.
 
-    Raises `ArchiveRefused`, as all its methods do.
+    The constructor and all methods raise `ArchiveRefused`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -77,7 +79,7 @@ class ArchiveReader:
         self._zip.close()
 
     def check(self) -> tuple[int, int]:
-        """Read everything once; return the number of lines and of bytes."""
+        """Read and check all files. Return the number of lines and the unpacked bytes."""
         rows = sum(sum(1 for _ in self.read_lines(name)) for name in self.files)
         for name in self.uploads:
             for _ in self.read_pieces(name):
@@ -85,16 +87,16 @@ class ArchiveReader:
         return rows, sum(entry.file_size for entry in self._entries.values())
 
     def read_lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the objects of a file of lines. At its end, compare it with the manifest."""
+        """Yield the objects of a file of lines. Compare the file with the manifest at its end."""
         for (rows,) in self.read_together([name]):
             yield from rows
 
     def read_together(
         self, names: Sequence[str], *, after: int = 0, most: int = ROWS_AT_ONCE
     ) -> Iterator[list[list[dict[str, Any]]]]:
-        """Yield the objects of files whose lines describe the same things, many at a time: a list
-        for each file, all of one length, at most `most`. The first `after` lines are skipped
-        without a look. At the end of each file, compare it with the manifest.
+        """Read files in parallel whose lines correspond. Yield batches: one list of objects for
+        each file, all of the same length, at most `most`. The first `after` lines are skipped
+        without parsing. Compare each file with the manifest at its end.
         """
         together = zip_longest(*map(self._lines, names))
         deque(islice(together, after), maxlen=0)
@@ -122,7 +124,7 @@ class ArchiveReader:
 
     def _lines(self, name: str) -> Iterator[bytes]:
         facts, rows = self.files[name], 0
-        begun: list[bytes] = []  # pieces of the line that has no end yet
+        begun: list[bytes] = []  # pieces of the current, incomplete line
         size = 0
         for piece in self._read(name, facts):
             *lines, rest = piece.split(b"\n")
@@ -141,7 +143,7 @@ class ArchiveReader:
             raise ArchiveRefused(f"has {rows} lines, not {facts.get('rows')!r}", name)
 
     def read_pieces(self, name: str) -> Iterator[bytes]:
-        """Yield the bytes of an uploaded file. At its end, compare it with the manifest."""
+        """Yield the bytes of an uploaded file. Compare the file with the manifest at its end."""
         yield from self._read(name, self.uploads[name])
 
     def _read(self, name: str, facts: Mapping[str, Any]) -> Iterator[bytes]:
@@ -150,7 +152,7 @@ class ArchiveReader:
         digest = hashlib.sha256()
         try:
             with self._zip.open(name) as source:
-                while piece := source.read(CHUNK):  # never more than `file_size` in all
+                while piece := source.read(CHUNK):  # at most `file_size` bytes in total
                     digest.update(piece)
                     yield piece
         except _FAULTS as problem:
@@ -178,7 +180,7 @@ class ArchiveReader:
         return manifest
 
     def _described(self, key: str) -> dict[str, dict[str, Any]]:
-        """Return what the manifest says of each file that is in the archive, by name."""
+        """Return the manifest's entry of each file by name, without files marked as missing."""
         listed = self.manifest.get(key)
         if not isinstance(listed, list):
             raise ArchiveRefused(f"{key} is not a list", MANIFEST)
@@ -206,7 +208,7 @@ class ArchiveReader:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> dict[str, zipfile.ZipInfo]:
-    """Return the entries by name. Refuse names that leave a folder, links and shared bytes."""
+    """Return the entries by name. Reject unsafe names, links, and entries with shared bytes."""
     if len(entries) > ENTRIES_MAX:
         raise ArchiveRefused("has too many files")
     checked: dict[str, zipfile.ZipInfo] = {}
@@ -234,12 +236,12 @@ def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> dict[str, zipfi
 
 
 def has_many_values(line: bytes) -> bool:
-    """Return whether a row of JSON has more values than any table of ours."""
+    """Return whether a JSON row has more values than a row of any of our tables can have."""
     return len(line) > VALUES_MAX and sum(map(line.count, (b",", b"[", b"{"))) > VALUES_MAX
 
 
 def _refuse_lengths(names: Sequence[str], lines: Sequence[bytes | None], number: int) -> NoReturn:
-    """Refuse files of which not all have a line of this number."""
+    """Raise `ArchiveRefused` for the file that has fewer or more lines than the first one."""
     if lines[0] is None:
         longer = next(name for name, line in zip(names, lines, strict=True) if line is not None)
         raise ArchiveRefused("has more lines than there are rows", longer, number)
@@ -250,7 +252,7 @@ def _refuse_lengths(names: Sequence[str], lines: Sequence[bytes | None], number:
 def _parse_rows(
     lines: Sequence[bytes], facts: Mapping[str, Any], name: str, first: int
 ) -> list[dict[str, Any]]:
-    """Return the objects of lines, of which the first has the number `first`."""
+    """Return the objects of lines. `first` is the number of the first line."""
     columns = facts.get("columns")
     if max(map(len, lines)) <= VALUES_MAX:
         try:

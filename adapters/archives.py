@@ -1,7 +1,7 @@
-"""Export archives: .zip files of JSON lines, written in a stream, complete or not at all.
+"""Export archives: .zip files of JSON lines, written as a stream and atomically.
 
-An archive has its name once it is complete and on the disk. Until then it is a `.part` beside it,
-which a killed process leaves behind, for a sweep.
+An archive gets its name when it is complete and synced to disk. Until then it is a `.part` file in
+the same folder. If the process is killed, the `.part` file remains until a sweep deletes it.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ import orjson
 
 PART = ".part"
 MANIFEST = "manifest.json"
-COMPRESSION = 3  # a third of the time of 6, a tenth more bytes
+COMPRESSION = 3  # compared with 6: a third of the time, a tenth more bytes
 
 
 class ArchiveWriter:
-    """Writes `{folder}/{name}`; a context manager. Without `finish` nothing is left, or only the
-    part if the process dies.
+    """Writes `{folder}/{name}`; a context manager. Without `finish`, the partial file is deleted on
+    exit.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -39,12 +39,12 @@ class ArchiveWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._zip.fp = None  # else it would try to write its end, now or when it is collected
+        self._zip.fp = None  # prevents `ZipFile.close` and `__del__` from writing the directory
         self._out.close()
         self._part.unlink(missing_ok=True)
 
     def write_lines(self, name: str, batches: Iterable[list[bytes]], **facts: Any) -> None:
-        """Write a file of lines that end in newlines, and `facts` of it into the manifest."""
+        """Write a file of lines, which end in newlines. Add `facts` to its manifest entry."""
         digest, rows, size = hashlib.sha256(), 0, 0
         with self._zip.open(name, "w", force_zip64=True) as out:
             for lines in batches:
@@ -57,7 +57,7 @@ class ArchiveWriter:
         )
 
     def write_file(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Write a file uncompressed, because most files that people share are compressed."""
+        """Write an uploaded file uncompressed, because most such files are already compressed."""
         entry = zipfile.ZipInfo(name)
         entry.external_attr = 0o600 << 16
         digest, size = hashlib.sha256(), 0
@@ -69,13 +69,11 @@ class ArchiveWriter:
         self._uploads.append({"name": name, "bytes": size, "sha256": digest.hexdigest()})
 
     def note_missing(self, name: str) -> None:
-        """Note in the manifest a file that is gone."""
+        """List a file in the manifest that no longer exists."""
         self._uploads.append({"name": name, "missing": True})
 
     def finish(self, manifest: Mapping[str, Any]) -> tuple[int, str]:
-        """Write the manifest, sync, and give the archive its name. Return its size in bytes and its
-        SHA-256.
-        """
+        """Write the manifest, sync and rename the archive. Return its size in bytes and SHA-256."""
         text = orjson.dumps(
             {**manifest, "files": self._files, "uploads": self._uploads},
             option=orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z,
@@ -93,7 +91,7 @@ class ArchiveWriter:
 
 
 def list_files(folder: Path) -> list[str]:
-    """Return the archives and parts of archives in a folder."""
+    """Return the names of the archives and partial archives in a folder."""
     if not folder.exists():
         return []
     return sorted(name for name in os.listdir(folder) if name.removesuffix(PART).endswith(".zip"))
@@ -104,7 +102,7 @@ def remove_file(folder: Path, name: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's names to the disk."""
+    """Sync a folder's entries to disk, so that renamed files survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,11 +1,13 @@
-"""Backups: a folder of files with one manifest of their sizes and SHA-256.
+"""Backups: a folder of files with a manifest of their sizes and SHA-256.
 
-A backup is finished once it has its manifest. Until then a marker names the installation that
-writes it, and a second run keeps the files that the first one has copied. Only the owner can read a
-backup. Files are read and written in pieces, and the manifest line by line, so memory is bounded.
+A backup is finished when it has its manifest. Until then, a marker file contains the id of the
+installation that writes it, and another run reuses the files that are already copied. Only the
+owner can read a backup. Files are processed in pieces and the manifest line by line, so memory use
+is bounded.
 
-The manifest has one JSON object on each line: facts of the backup, one for each file (`name`,
-`bytes`, `sha256`), and last their numbers, without which it is not complete.
+The manifest has one JSON object per line: the facts of the backup, then one object for each file
+(`name`, `bytes`, `sha256`), and finally the number of files and bytes. Without that last line, the
+manifest is incomplete.
 """
 
 import fcntl
@@ -32,16 +34,16 @@ _PRIVATE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
 
 
 class BackupRefused(Exception):
-    """The folder cannot take this backup, or has none; the message is a sentence."""
+    """The folder cannot be used for this backup or has no backup. The message is a sentence."""
 
 
 class BackupDamaged(Exception):
-    """A backup is not as its manifest describes it; the message is a sentence."""
+    """A backup does not match its manifest. The message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of a backup. `name` is its path in the folder, with slashes."""
+    """A file of a backup. `name` is the relative path, with slashes."""
 
     name: str
     bytes: int
@@ -49,7 +51,7 @@ class Entry:
 
 
 class BackupWriter:
-    """Writes into a folder that `open_backup` has checked."""
+    """Writes a backup into a folder that `open_backup` has checked."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -59,11 +61,11 @@ class BackupWriter:
         self.files = self.bytes = 0
 
     def begin(self, facts: Mapping[str, Any]) -> None:
-        """Write the facts, before the first file."""
+        """Write the facts. Call it before adding files."""
         self._line({**FORMAT, **facts})
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Write a file. One of that name that an earlier run has left is replaced."""
+        """Write a file. It replaces a file with this name from an earlier run."""
         target = self._place(name)
         part = target.with_name(f"{target.name}{PART}")
         size, digest = 0, hashlib.sha256()
@@ -87,7 +89,7 @@ class BackupWriter:
         self._note(Entry(name, *_digest_of(target)), target)
 
     def make_place(self, name: str) -> Path:
-        """Return a path at which nothing exists, where a file for `add_made` can be written."""
+        """Return an unused path to which the caller writes a file for `add_made`."""
         target = self._place(name)
         part = target.with_name(f"{target.name}{PART}")
         for end in ("", "-journal", "-wal", "-shm"):
@@ -95,8 +97,8 @@ class BackupWriter:
         return part
 
     def keep(self, name: str) -> bool:
-        """Add the file that an earlier run has copied, and return whether there is one. For files
-        that never change under their name.
+        """Add the file that an earlier run copied, if it exists. Return whether it does. Use it
+        only for files whose content never changes.
         """
         target = self._place(name)
         if not target.is_file():
@@ -105,9 +107,7 @@ class BackupWriter:
         return True
 
     def finish(self) -> None:
-        """Remove the files of earlier runs that are gone from the installation, then write the
-        manifest.
-        """
+        """Delete files of earlier runs that this run did not add, then complete the manifest."""
         for place, _, names in os.walk(self._folder):
             for name in names:
                 path = Path(place, name)
@@ -131,7 +131,7 @@ class BackupWriter:
         return target
 
     def _note(self, entry: Entry, target: Path) -> None:
-        # So that `finish` tells the files of this run from those of earlier ones.
+        # `finish` recognizes the files of this run by their modification time.
         os.utime(target, (self._run, self._run))
         self._line(asdict(entry))
         self.files, self.bytes = self.files + 1, self.bytes + entry.bytes
@@ -142,10 +142,10 @@ class BackupWriter:
 
 @contextmanager
 def open_backup(folder: Path, installation: str) -> Iterator[BackupWriter]:
-    """Yield a writer of the backup of an installation, with the folder locked.
+    """Lock the folder and yield a writer for the backup of an installation.
 
-    The folder is new, empty, or has an unfinished backup of the same installation. Raise
-    `BackupRefused` for any other one, and `OSError`.
+    The folder must be new, be empty, or contain an unfinished backup of the same installation.
+    Raise `BackupRefused` if it is not, and `OSError`.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
     present = set(os.listdir(folder))
@@ -177,8 +177,8 @@ def open_backup(folder: Path, installation: str) -> Iterator[BackupWriter]:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """Return the facts of a finished backup. Raise `BackupRefused` if it has none, and
-    `BackupDamaged`.
+    """Return the facts of a finished backup. Raise `BackupRefused` if the folder does not contain
+    one, and `BackupDamaged`.
     """
     if not (folder / MANIFEST).is_file():
         is_begun = (folder / UNFINISHED).exists()
@@ -191,8 +191,8 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 
 def read_entries(folder: Path) -> Iterator[Entry]:
-    """Yield the files of a backup in the order in which they were written. Raise `BackupDamaged`
-    for a manifest that is not complete.
+    """Yield the files of a backup in the order in which they were written. Raise `BackupDamaged` if
+    the manifest is incomplete.
     """
     lines = _lines(folder)
     next(lines, None)
@@ -214,8 +214,8 @@ def read_entries(folder: Path) -> Iterator[Entry]:
 
 
 def check_backup(folder: Path) -> tuple[int, int]:
-    """Read a whole backup and return its number of files and of bytes. Raise `BackupDamaged` for
-    the first file that is not as the manifest describes it, and `BackupRefused`.
+    """Read a complete backup and return the number of files and bytes. Raise `BackupDamaged` for
+    the first file that does not match the manifest, and `BackupRefused`.
     """
     read_facts(folder)
     files = size = 0
@@ -227,8 +227,8 @@ def check_backup(folder: Path) -> tuple[int, int]:
 
 
 def read_file(folder: Path, entry: Entry) -> Iterator[bytes]:
-    """Yield the pieces of a file. Raise `BackupDamaged`, before the end, if it is another one than
-    the manifest describes.
+    """Yield the pieces of a file. Raise `BackupDamaged` after the last piece if the file does not
+    match the manifest.
     """
     path = folder / entry.name
     try:
@@ -245,7 +245,7 @@ def read_file(folder: Path, entry: Entry) -> Iterator[bytes]:
 
 
 def write_file(target: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file that only its owner can read: whole, durable, or not at all."""
+    """Write a file atomically and durably. Only its owner can read it."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = target.with_name(f"{target.name}{PART}")
     try:
@@ -260,12 +260,12 @@ def write_file(target: Path, pieces: Iterable[bytes]) -> None:
 
 
 def is_same(path: Path, entry: Entry) -> bool:
-    """Return whether a file outside has the content of a file of a backup."""
+    """Return whether the file at `path` has the same content as a file of a backup."""
     return path.is_file() and _digest_of(path) == (entry.bytes, entry.sha256)
 
 
 def pieces_of(file: Path) -> Iterator[bytes]:
-    """Return the pieces of a file, which is opened immediately."""
+    """Open a file immediately and return an iterator over its pieces."""
     return _pieces(file.open("rb"))
 
 
@@ -301,7 +301,7 @@ def _lines(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _is_inside(name: object) -> bool:
-    """Return whether a name of a manifest is that of a file below its folder."""
+    """Return whether a name from a manifest is a normalized relative path inside the folder."""
     if not isinstance(name, str) or not 0 < len(name) <= NAME_MAX or "\0" in name:
         return False
     path = PurePosixPath(name)

@@ -1,8 +1,7 @@
-"""HTTP with external services: answers of a bounded size, without content encoding, and one
-exchange that is short, bounded, and never redirected.
+"""HTTP requests to external services: responses have a size limit and no content encoding.
 
-The whole exchange has one deadline and the answer one size; no address comes from a request. No
-error contains a URL, a header or a body, because they may contain secrets.
+`Peer.send` has one deadline for the complete exchange and follows no redirects. No address comes
+from a request. No error contains a URL, a header or a body, because they may contain secrets.
 """
 
 from __future__ import annotations
@@ -19,33 +18,33 @@ import httpx
 import orjson
 
 LOOPBACK = frozenset(("127.0.0.1", "::1", "localhost"))
-"""Hosts that are this machine, and never behind a proxy that the environment names."""
+"""Host names of this machine. The environment's proxies are not used for them."""
 
 
 class AnswerRefused(Exception):
-    """An answer that is not read to its end; the message is the reason, without any secret."""
+    """The response was not read to its end. The message is the reason and contains no secrets."""
 
 
 class AnswerTooLong(AnswerRefused):
-    """The answer passed its bound."""
+    """The response exceeds the size limit."""
 
 
 def verification_for(url: str) -> ssl.SSLContext | bool:
-    """Return how a client of the URL checks certificates; http has none."""
+    """Return the `verify` argument of an httpx client for the URL, False for http."""
     return trusted_certificates() if url.lower().startswith("https://") else False
 
 
 @cache
 def trusted_certificates() -> ssl.SSLContext:
-    """Return the bundle of authorities, which takes 20 ms to read, so once per process."""
+    """Return the certificate authorities. They are cached, because reading them takes 20 ms."""
     return httpx.create_ssl_context()
 
 
 def read_whole(answer: httpx.Response, limit: int, *, at_each: Callable[[], None]) -> bytes:
-    """Return the body; `at_each` runs after each piece, and may raise.
+    """Return the body. `at_each` runs after each piece and may raise.
 
-    Raise `AnswerRefused` for an encoding (a compressed answer could unpack to any size), and
-    `AnswerTooLong` over `limit` bytes.
+    Raise `AnswerRefused` if the body has a content encoding, because a compressed body could unpack
+    to any size, and `AnswerTooLong` if it has more than `limit` bytes.
     """
     _check_encoding(answer)
     body = bytearray()
@@ -56,7 +55,7 @@ def read_whole(answer: httpx.Response, limit: int, *, at_each: Callable[[], None
 
 
 async def read_whole_async(answer: httpx.Response, limit: int) -> bytes:
-    """Do the same on an event loop; the caller sets the deadline (`asyncio.timeout`)."""
+    """Do the same as `read_whole` on an event loop. The caller sets the deadline."""
     _check_encoding(answer)
     body = bytearray()
     async for chunk in answer.aiter_raw():
@@ -82,12 +81,14 @@ _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-A
 
 
 class NoAnswer(Exception):
-    """No whole answer came: refused, hung, broken off, too long, or with a content encoding."""
+    """No usable response: the service was unreachable, timed out, broke the connection, or sent a
+    body that is too long or encoded.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer; `document` is its JSON object, None when the body is anything else."""
+    """A complete response. `document` is its JSON object, or None if the body is anything else."""
 
     status: int
     document: dict[str, Any] | None
@@ -95,7 +96,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A service at a configured address; `timeout_s` is for a whole exchange."""
+    """A service at a configured address. `timeout_s` is the deadline of a complete exchange."""
 
     url: str = field(repr=False)
     timeout_s: float
@@ -110,7 +111,7 @@ class Peer:
         form: Mapping[str, str] | None = None,
         document: Any = None,
     ) -> Answer:
-        """Return the answer to one request. Raise `NoAnswer`."""
+        """Send a request and return the response. Raise `NoAnswer`."""
         headers = dict(_HEADERS)
         if bearer is not None:
             headers["Authorization"] = f"Bearer {bearer}"

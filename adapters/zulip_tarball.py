@@ -1,8 +1,8 @@
-"""Unpacks tarballs of Zulip's `manage.py export`, of which nothing is believed.
+"""Unpacks untrusted tarballs of Zulip's `manage.py export`.
 
-A tarball is read twice in a stream: once to check every name and size before anything is written,
-once to write its tables as lines of JSON and its files under names of our own. Memory holds a row,
-and about twenty bytes for each row.
+A tarball is read twice as a stream: first to check all names and sizes before anything is written,
+then to write its tables as lines of JSON and its files under generated names. Memory use is one row
+plus about twenty bytes for each row.
 """
 
 import gzip
@@ -26,16 +26,18 @@ CHUNK = 1 << 20
 ROW_BYTES_MAX = 16 << 20
 NAME_BYTES_MAX = 1 << 16
 PACKED_AT_MOST = 200
-"""How many times larger than a tarball its content may be, which is JSON of many spaces."""
+"""The maximum ratio of the unpacked size to the tarball's size. It is high, because indented JSON
+compresses well.
+"""
 FREE_BYTES = 64 << 20
-"""What any tarball may unpack to, however small it is."""
+"""The unpacked bytes that are allowed in addition to the ratio, so that small tarballs pass."""
 UNKNOWN_MAX = 200
-"""Of how many unknown tables and fields the names are kept."""
+"""The maximum number of unknown tables and fields whose names are kept."""
 
 NAMES_BYTES_MAX = 8 << 20
-"""Of all names of files together, beyond 200 bytes each."""
+"""The maximum total length of all file names, not counting the first 200 characters of each."""
 HEADERS_MAX = 16
-"""Headers in a row that describe one file."""
+"""The maximum number of consecutive extended headers for one file."""
 
 _BLOCK = 512
 _REALM = "realm.json"
@@ -43,21 +45,21 @@ _TABLES = re.compile(r"realm\.json|attachment\.json|analytics\.json|messages-[0-
 _LISTS = re.compile(r"(?:uploads|emoji|avatars|realm_icons)/records\.json")
 _UNFINISHED = re.compile(r"messages-[0-9]+\.json\.(?:partial|locked)")
 _FACTS = frozenset(("import_source", "sort_by_date"))
-"""What the realm's file has beside its tables."""
+"""Fields of the realm's file that are not tables."""
 _KEPT = ("uploads/", "emoji/", "avatars/")
-"""Folders whose files are taken."""
+"""Folders whose files are imported."""
 _FAULTS = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError)
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _SCALAR = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[-+.0-9A-Za-z]+', re.DOTALL)
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-"""Of a text, up to its end, or to a backslash that is the last byte."""
+"""Matches the inside of a string up to its end, or up to a backslash that is the last byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What of an export nobody takes: counts of values by table and field, and of rows by table or
-    field that is unknown.
+    """Data that is not imported. `dropped` counts values by table and known field. `unknown` counts
+    rows by unknown table (the field is empty) or by table and unknown field.
     """
 
     dropped: Counter[tuple[str, str]]
@@ -65,15 +67,17 @@ class Losses:
 
 
 class ZulipTarball:
-    """An unpacked export in a folder of its own. Raises `ArchiveRefused`, as all its methods do."""
+    """An export that is unpacked into `folder`. The constructor and all methods raise
+    `ArchiveRefused`.
+    """
 
     def __init__(self, path: Path, folder: Path) -> None:
         self._folder = folder
         self._tables: dict[str, _Lines] = {}
         self.facts: dict[str, Json] = {}
-        """Texts and numbers beside the tables."""
+        """The known fields of the realm's file that are not tables."""
         self.files: dict[str, Path] = {}
-        """Files that people uploaded, by their paths."""
+        """The unpacked uploaded files by their paths in the export."""
         self.losses = Losses(Counter(), Counter())
         root = _check_entries(path)
         try:
@@ -83,12 +87,12 @@ class ZulipTarball:
                 lines.close()
 
     def has(self, table: str) -> bool:
-        """Return whether the export names the table, be it empty."""
+        """Return whether the export contains rows of the table."""
         return table in self._tables
 
     def rows(self, table: str) -> Iterator[tuple[int, Mapping[str, Json]]]:
-        """Yield the rows with their numbers in the tarball, ids ascending, or if the export says so
-        the messages in the order of their times.
+        """Yield the rows with their numbers in the tarball in the order of their ids. Messages are
+        in the order of their times if the export has `sort_by_date`.
         """
         lines = self._tables.get(table)
         if lines is not None:
@@ -209,8 +213,8 @@ class _Lines:
 
 
 def _check_entries(path: Path) -> str:
-    """Return the folder in which the export is, with a slash at its end. Refuse names that leave
-    it, links, files that are there twice, and content out of proportion.
+    """Return the folder of the export with a slash at its end, or "" if there is none. Reject names
+    outside of it, links, duplicate names, and content that is too large.
     """
     names: set[str] = set()
     most = FREE_BYTES + PACKED_AT_MOST * path.stat().st_size
@@ -242,8 +246,8 @@ def _check_entries(path: Path) -> str:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, int, "_Content"]]:
-    """Yield name, size and content of each file. The content is to be read before the next one, or
-    not at all.
+    """Yield the name, size and content of each file. The content is only readable until the next
+    file is requested.
     """
     try:
         with gzip.open(path, "rb") as source:
@@ -255,8 +259,8 @@ def _entries(path: Path) -> Iterator[tuple[str, int, "_Content"]]:
 
 
 def _members(source: gzip.GzipFile) -> Iterator[tuple[str, int, "_Content"]]:
-    # Python's own reader takes long headers and the maps of sparse files into memory, whatever
-    # their size is, before anybody can refuse them.
+    # Python's `tarfile` reads long headers and sparse maps of any size into memory, before a caller
+    # can reject them.
     long_name: str | None = None
     long_size: int | None = None
     headers = 0
@@ -294,7 +298,7 @@ def _members(source: gzip.GzipFile) -> Iterator[tuple[str, int, "_Content"]]:
 
 
 class _Content:
-    """What is left of one file of a tarball."""
+    """The unread rest of one file of a tarball."""
 
     def __init__(self, source: gzip.GzipFile, size: int) -> None:
         self._source, self._left = source, size
@@ -302,7 +306,7 @@ class _Content:
 
     @property
     def read_so_far(self) -> int:
-        """The bytes that were unpacked before this file, headers included."""
+        """The number of bytes of the tarball that have been unpacked, including headers."""
         return self._source.tell()
 
     def read(self, most: int) -> bytes:
@@ -327,7 +331,7 @@ def _read_header(source: gzip.GzipFile, size: int) -> bytes:
 
 
 def _records(content: bytes) -> dict[str, str]:
-    """Return the records `12 path=name` of an extended header."""
+    """Parse the records of an extended header, such as `12 path=name`."""
     records: dict[str, str] = {}
     while content:
         digits, _, _ = content.partition(b" ")
@@ -343,7 +347,7 @@ def _records(content: bytes) -> dict[str, str]:
 
 
 def _check_name(name: str) -> str:
-    """Return the name without the slash or the dot that it may begin with."""
+    """Return the name without leading `./` and slashes. Reject unsafe names."""
     name = name.removeprefix("./").lstrip("/")
     if "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
         raise ArchiveRefused("is not the name of a file", name)
@@ -364,8 +368,8 @@ def _pieces(source: _Content, size: int) -> Iterator[bytes]:
 
 
 def split_tables(pieces: Iterator[bytes], file: str) -> Iterator[tuple[str, Json]]:
-    """Yield table and row of an object of tables, each row as bytes of JSON; texts and numbers
-    beside the tables as values.
+    """Yield (table, row) pairs of an object of tables. Each row is the bytes of its JSON. For
+    strings, numbers and other scalars, yield the key and the value.
     """
     scanner = _Scanner(pieces, file)
     scanner.expect(b"{")
@@ -388,21 +392,21 @@ def split_tables(pieces: Iterator[bytes], file: str) -> Iterator[tuple[str, Json
 
 
 def split_rows(pieces: Iterator[bytes], file: str) -> Iterator[bytes]:
-    """Yield the objects of an array, each as bytes of JSON."""
+    """Yield the objects of an array, each as the bytes of its JSON."""
     scanner = _Scanner(pieces, file)
     yield from scanner.rows()
     scanner.end()
 
 
 class _Scanner:
-    """Reads JSON in pieces, as far as it has to be understood to take it apart."""
+    """Reads JSON in pieces, and parses only as much as is needed to split it into rows."""
 
     def __init__(self, pieces: Iterator[bytes], file: str) -> None:
         self._pieces, self._file = pieces, file
         self._buffer, self._at = b"", 0
 
     def peek(self) -> bytes:
-        """Return the next byte after spaces."""
+        """Skip spaces and return the next byte without consuming it."""
         while True:
             found = _SPACE.match(self._buffer, self._at)
             assert found is not None
@@ -417,7 +421,7 @@ class _Scanner:
         self._at += 1
 
     def scalar(self) -> Json:
-        """Return the next text, number, or one of true, false and null."""
+        """Return the next string, number, boolean or null."""
         self.peek()
         while True:
             found = _SCALAR.match(self._buffer, self._at)
@@ -433,7 +437,7 @@ class _Scanner:
             raise ArchiveRefused("is not JSON", self._file) from None
 
     def rows(self) -> Iterator[bytes]:
-        """Yield the objects of an array."""
+        """Yield the objects of an array as bytes."""
         self.expect(b"[")
         if self.peek() != b"]":
             while True:
@@ -446,7 +450,7 @@ class _Scanner:
         self.expect(b"]")
 
     def end(self) -> None:
-        """Refuse what follows but spaces."""
+        """Reject any further content except spaces."""
         rest = [self._buffer[self._at :], *self._pieces]
         if any(piece.strip() for piece in rest):
             raise ArchiveRefused("has something after its end", self._file)
@@ -460,7 +464,7 @@ class _Scanner:
                 continue
             token = found[0]
             place = found.end()
-            if token == b'"':  # the end of the text is not there yet
+            if token == b'"':  # the buffer does not contain the end of the string
                 place = self._text_end(place)
                 continue
             if token in (b"{", b"["):
@@ -473,7 +477,7 @@ class _Scanner:
                     return row
 
     def _text_end(self, place: int) -> int:
-        """Return the place behind the text that `place` is in. Each byte is looked at once."""
+        """Return the position after the string that contains `place`. Each byte is scanned once."""
         while True:
             found = _INSIDE.match(self._buffer, place)
             assert found is not None
@@ -483,7 +487,7 @@ class _Scanner:
             place = self._more(place)
 
     def _more(self, place: int) -> int:
-        """Read another piece, and forget what is behind. Return where `place` is now."""
+        """Read another piece and discard consumed bytes. Return the new value of `place`."""
         piece = next(self._pieces, None)
         if piece is None:
             raise ArchiveRefused("ends too early", self._file)

@@ -1,7 +1,7 @@
-"""The logs bloom of a block's header (Ethereum yellow paper, 4.3.1).
+"""The logs bloom filter in a block's header (Ethereum yellow paper, 4.3.1).
 
-A filter without an item's bits proves that no log of the block has the item. With the bits there
-may be one, so an empty answer is worth a second question.
+If the bits of an item are not set, no log of the block contains the item. If they are set, a log
+may contain it, so an empty response should be checked with a second request.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from models.payment.addresses import keccak
 
 BLOOM_BYTES = 256
 _MAX_MISTAKES = 0.02
-"""The most expected items that seem to be in a block by chance."""
+"""The maximum expected number of false positives in a block."""
 
 
 def is_selective(bloom: bytes, among: int) -> bool:
-    """Return whether a filter has so few of its bits set that hardly any of `among` items that are
-    not in the block seems to be.
+    """Return whether a filter is sparse enough: it is not empty, and false positives are unlikely
+    among `among` items.
     """
     filled = int.from_bytes(bloom, "big").bit_count() / (BLOOM_BYTES * 8)
     return len(bloom) == BLOOM_BYTES and filled > 0 and among * filled**3 <= _MAX_MISTAKES
@@ -32,7 +32,9 @@ def may_contain(bloom: bytes, items: Iterable[bytes]) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _mask(item: bytes) -> int:
-    """Return an item's three bits: the low 11 bits of the first three pairs of its digest."""
+    """Return a mask of an item's three bits. The low 11 bits of each of the first three byte pairs
+    of its Keccak digest select one.
+    """
     digest = keccak(item)
     mask = 0
     for start in (0, 2, 4):

@@ -1,6 +1,7 @@
-"""Acts on development chains, whose nodes sign for accounts of their own and mine on request.
+"""Controls development chains, whose nodes have unlocked accounts and mine on request.
 
-No private key is used here: `eth_accounts` pays, or nobody does. Every method is bounded in time.
+No private keys are used: all payments come from the accounts of `eth_accounts`. Every method has a
+time limit.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ from adapters.chain.json_rpc import (
 from models.payment.methods import MAIN_NETS
 
 WITHIN_S = 10.0
-"""The longest time for one act, however many calls it takes."""
+"""The time limit of one operation, including all its calls."""
 _ANSWER_LIMIT = 1024 * 1024
 _LOOK_S = 0.02
 _GAS = hex(200_000)
 _TRANSFER, _BALANCE_OF = "0xa9059cbb", "0x70a08231"
-"""The selectors of `transfer(address,uint256)` and of `balanceOf(address)` of ERC-20."""
+"""The selectors of ERC-20's `transfer(address,uint256)` and `balanceOf(address)`."""
 
 T = TypeVar("T")
 
 
 class NodeRefuses(Exception):
-    """The node cannot do that; the text completes a sentence that begins with "Chain N"."""
+    """The node rejected the operation. The message continues a sentence that begins "Chain N"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A transfer that was submitted. `block_number` is None while it is not in a block."""
+    """A submitted transfer. `block_number` is None if it is not in a block yet."""
 
     tx_hash: str
     sender: str
@@ -58,7 +59,7 @@ class Sent:
 
 
 class DevelopmentChains(Protocol):
-    """What can be made to happen on chains. All raise `NoEndpoint`, `ChainUnreachable`,
+    """Operations on development chains. All raise `NoEndpoint`, `ChainUnreachable` and
     `NodeRefuses`.
     """
 
@@ -67,7 +68,7 @@ class DevelopmentChains(Protocol):
         ...
 
     async def balance(self, chain_id: int, token: str, address: str) -> int:
-        """Return the atoms of the token at the address."""
+        """Return the token balance of the address, in atoms."""
         ...
 
     async def pay(
@@ -80,28 +81,28 @@ class DevelopmentChains(Protocol):
         payer: int = 0,
         after_s: int | None = None,
     ) -> list[Sent]:
-        """Transfer each of the amounts from the node's account number `payer`; the first one in a
-        block whose timestamp is after `after_s`.
+        """Transfer each of the amounts from the node's account number `payer`. The timestamp of the
+        first transfer's block is after `after_s`.
         """
         ...
 
     async def mine(self, chain_id: int, count: int, *, after_s: int | None = None) -> Head:
-        """Add blocks, the first one with a timestamp after `after_s`."""
+        """Add `count` blocks. The timestamp of the first one is after `after_s`."""
         ...
 
     async def reorganise(self, chain_id: int, depth: int) -> Head:
-        """Replace the newest blocks by empty ones."""
+        """Replace the newest `depth` blocks with empty ones."""
         ...
 
     async def advance(self, chain_id: int, seconds: int) -> Head:
-        """Move the chain's clock on, and add a block with the new time."""
+        """Advance the chain's clock and add a block with the new time."""
         ...
 
 
 class RpcDevelopmentChains:
-    """`DevelopmentChains` over JSON-RPC. The first endpoint of a chain is the one that acts.
+    """`DevelopmentChains` over JSON-RPC, using the first endpoint of each chain.
 
-    `timeout_s`: how long transactions are waited for.
+    `timeout_s`: how long to wait until transactions are in a block.
     """
 
     def __init__(self, urls: Sequence[str], *, timeout_s: float) -> None:
@@ -177,7 +178,7 @@ class RpcDevelopmentChains:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One endpoint during one act."""
+    """An endpoint during one operation."""
 
     client: httpx.AsyncClient
     endpoint: Endpoint
@@ -190,7 +191,7 @@ class _Node:
                 self.endpoint,
                 method,
                 list(params),
-                timeout_s=WITHIN_S,  # hundreds of blocks take longer than a question
+                timeout_s=WITHIN_S,  # mining hundreds of blocks takes longer than a query
                 limit=_ANSWER_LIMIT,
             )
         except RpcError as error:
@@ -210,8 +211,8 @@ class _Node:
         return await self.quantity("eth_call", {"to": token, "data": data}, "latest")
 
     async def funded(self, token: str, amount: int, payer: int) -> str:
-        """Return the node's account number `payer`, to which the others have given what it lacks
-        of the token.
+        """Return the node's account number `payer`. If its balance is less than `amount`, another
+        account transfers the difference to it first.
         """
         accounts = await self.ask("eth_accounts")
         if not isinstance(accounts, list) or not accounts:
@@ -238,11 +239,11 @@ class _Node:
         return str(await self.ask("eth_sendTransaction", transaction))[:66]
 
     def soon(self) -> float:
-        """Return until when transactions are waited for: what is not mined then is in no block."""
+        """Return the time until which to wait for transactions to be mined."""
         return asyncio.get_running_loop().time() + self.timeout_s
 
     async def find_block_of(self, tx_hash: str, until: float) -> int | None:
-        """Return the block of a transaction; None where it has none by then."""
+        """Return the number of a transaction's block, or None if it has no block by `until`."""
         while True:
             receipt = await self.ask("eth_getTransactionReceipt", tx_hash)
             if receipt is not None:
@@ -255,7 +256,7 @@ class _Node:
             await asyncio.sleep(_LOOK_S)
 
     async def date_next_block(self, after_s: int | None) -> None:
-        """Let the next block's timestamp be after `after_s`."""
+        """Make the next block's timestamp later than `after_s`."""
         if after_s is not None and (head := await self.head()).time_s <= after_s:
             await self.ask("evm_setNextBlockTimestamp", max(after_s, head.time_s) + 1)
 
@@ -267,5 +268,5 @@ def _object(answer: Any) -> dict[str, Any]:
 
 
 def _word(address: str) -> str:
-    """Return an address as an argument of a call."""
+    """Return an address encoded as a 32-byte call argument, without 0x."""
     return address[2:].lower().rjust(64, "0")

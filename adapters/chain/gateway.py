@@ -1,4 +1,4 @@
-"""The checks of a chain by API requests: its health before a checkout, and its newest block."""
+"""Chain access for API requests: the health check before a checkout, and the newest block."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from models.payment.invoices import NewestBlock
 from models.payment.methods import MAIN_NETS
 
 _NEWEST_BLOCK_TIMEOUT_S = 1.0
-"""How long a request waits for the newest block of each endpoint."""
+"""How long a request waits for each call to an endpoint when it reads the newest block."""
 _REMEMBER_S = 1.0
-"""How long the newest block of a chain is not asked for again, however many requests need it."""
+"""How long the newest block of a chain is cached."""
 _SILENCE_S = 10.0
-"""How long no request waits after none of a chain's endpoints answered in time."""
+"""How long a chain's newest block is not requested after all its endpoints failed."""
 _HASH = re.compile("0x[0-9a-fA-F]{64}")
 _ANSWER_LIMIT = 64 * 1024
-"""The most bytes of an answer with a chain id, which takes 40."""
+"""The maximum size of a response with a chain id, which is usually 40 bytes."""
 
 
 class NoEndpoint(Exception):
@@ -40,14 +40,14 @@ class NoEndpoint(Exception):
 
 
 class ChainUnreachable(Exception):
-    """No endpoint answered, or one answered for another chain."""
+    """No endpoint answered, or an endpoint reported another chain id."""
 
 
 class ChainGateway(Protocol):
-    """The chains that the service may use."""
+    """Access to the chains that the service may use."""
 
     def is_configured(self, chain_id: int) -> bool:
-        """Return whether an endpoint serves this chain. No input or output."""
+        """Return whether an endpoint for this chain is configured. It does no input or output."""
         ...
 
     async def check(self, chain_id: int) -> None:
@@ -55,16 +55,16 @@ class ChainGateway(Protocol):
         ...
 
     def find_newest_block(self, chain_id: int) -> NewestBlock | None:
-        """Return the newest block that an endpoint of the chain shows, None when none answers.
+        """Return the newest block of the first endpoint that answers, or None if none answers.
 
-        It blocks for a second or two at most: call it in a thread, not on an event loop.
+        It may block for several seconds: call it in a thread, not on an event loop.
         """
         ...
 
 
 class RpcChainGateway:
-    """`ChainGateway` over JSON-RPC, by httpx: importing web3 would cost each API worker 2.3 s of
-    its first request and 54 MiB, for requests that need no encoding.
+    """`ChainGateway` over JSON-RPC with httpx. These requests do not need web3, whose import would
+    cost each API worker 54 MiB and delay its first request by 2.3 s.
     """
 
     def __init__(self, urls: Sequence[str], *, timeout_s: float) -> None:
@@ -77,7 +77,7 @@ class RpcChainGateway:
         return chain_id not in MAIN_NETS and bool(endpoints_for(self._urls, chain_id))
 
     async def check(self, chain_id: int) -> None:
-        """Query all endpoints at once, so that slow ones cost the timeout once."""
+        """Query all endpoints concurrently, so that slow ones cost the timeout only once."""
         endpoints = endpoints_for(self._urls, chain_id)
         if chain_id in MAIN_NETS or not endpoints:
             raise NoEndpoint(chain_id)
@@ -114,7 +114,7 @@ class RpcChainGateway:
         return None
 
     async def _chain_id(self, endpoint: Endpoint) -> int | None:
-        """Return the chain id that the endpoint reports, or None when it does not answer."""
+        """Return the chain id that the endpoint reports, or None if it does not answer."""
         timeout_s = self._timeout_s
         try:
             async with asyncio.timeout(timeout_s), async_client(endpoint) as client:

@@ -1,8 +1,9 @@
-"""JSON-RPC 2.0 over HTTP with a deadline for the whole answer and a bound on its size.
+"""JSON-RPC 2.0 over HTTP with a deadline for the complete response and a limit on its size.
 
-web3's own providers wait per read, so an endpoint that drips one byte a second is never given up,
-and they read an answer of any size. So every call to a chain goes through this module; web3 only
-encodes and decodes. No error contains an RPC URL, because it may contain a key.
+web3's providers apply their timeout to each read, so an endpoint that sends one byte per second
+never times out, and they read responses of any size. Therefore every call to a chain goes through
+this module, and web3 only encodes and decodes. No error contains an RPC URL, because it may contain
+a key.
 """
 
 from __future__ import annotations
@@ -28,37 +29,40 @@ from adapters.exchanges import (
 )
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""Enough for the logs of a thousand busy blocks; a longer answer counts as a range too large."""
+"""Enough for the logs of a thousand busy blocks. If a response is longer, the requested block range
+counts as too large.
+"""
 
 # httpx logs the whole URL of every request at INFO.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
-# Shorter pieces of a URL are words like "v3", which are no secrets.
+# Shorter pieces of a URL are words such as "v3", which are not secrets.
 _SHORTEST_SECRET = 6
 
 LONGEST_WAIT_S = 600.0
-"""The longest `Retry-After` that is obeyed."""
+"""The upper limit of the `Retry-After` header; a longer wait is reduced to it."""
 RATE_LIMIT_WAIT_S = 10.0
-"""How long an endpoint that limits the rate gets no call, unless it names the time."""
+"""How long an endpoint is not called after a rate limit error without `Retry-After`."""
 
 
 class EndpointFailed(Exception):
-    """No JSON-RPC answer came: refused, hung, cut, or something that is not JSON-RPC.
+    """The endpoint gave no JSON-RPC response: it was unreachable, timed out, broke the connection,
+    or sent something else.
 
-    `retry_after_s`: for how long the endpoint wants no further call.
+    `retry_after_s`: how long the endpoint must not be called, or None if it is not known.
     """
 
     retry_after_s: float | None = None
 
 
 class AnswerTooLarge(EndpointFailed):
-    """The answer passed the size bound, or the endpoint answered that it would."""
+    """The response exceeds the size limit, or the endpoint answered HTTP 413."""
 
 
 class RpcError(Exception):
     """The endpoint answered with a JSON-RPC error object.
 
-    `retry_after_s`: for how long the endpoint wants no further call.
+    `retry_after_s`: how long the endpoint must not be called, or None if it is not known.
     """
 
     retry_after_s: float | None = None
@@ -71,13 +75,13 @@ class RpcError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One RPC URL and its place in the order of preference, counted from 1."""
+    """An RPC URL and its position in the order of preference, counted from 1."""
 
     position: int
     url: str
 
     def __str__(self) -> str:
-        """Position and host; never credentials, path or query, where providers put keys."""
+        """Return position and host, but not credentials, path or query, which may contain keys."""
         host, port = self._place
         return f"endpoint {self.position} ({host or 'no host'}{f':{port}' if port else ''})"
 
@@ -85,7 +89,7 @@ class Endpoint:
         return f"<{self}>"
 
     def without_secrets(self, text: str) -> str:
-        """Return `text` from the endpoint without the pieces of its URL that may be a key."""
+        """Return a text from the endpoint with the pieces of the URL masked that may be keys."""
         _, _, address = self.url.partition("://")
         user, _, rest = address.rpartition("@")
         pieces = re.split(r"[:/?&=#]+", f"{user}/{rest.partition('/')[2]}")
@@ -96,7 +100,7 @@ class Endpoint:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine, so never behind a proxy that the environment names."""
+        """Whether the endpoint is on this machine, so that proxy variables do not apply to it."""
         return self.url.startswith("http://") and self._place[0] in LOOPBACK
 
     @property
@@ -109,7 +113,9 @@ class Endpoint:
 
 
 def parse_endpoints(urls: Sequence[str]) -> Iterator[tuple[int | None, Endpoint]]:
-    """Yield the chain and the endpoint of each entry: `CHAINID=URL`, or a URL for any chain."""
+    """Yield the chain id and endpoint of each entry `CHAINID=URL`. The chain id is None if an entry
+    is only a URL, which serves any chain.
+    """
     for position, entry in enumerate(urls, start=1):
         prefix, separator, url = entry.partition("=")
         if separator and prefix.isascii() and prefix.isdigit():
@@ -119,20 +125,20 @@ def parse_endpoints(urls: Sequence[str]) -> Iterator[tuple[int | None, Endpoint]
 
 
 def endpoints_for(urls: Sequence[str], chain_id: int) -> tuple[Endpoint, ...]:
-    """Return the endpoints that serve a chain, in order."""
+    """Return the endpoints that are configured for a chain, in order of preference."""
     served = parse_endpoints(urls)
     return tuple(endpoint for chain, endpoint in served if chain in (None, chain_id))
 
 
 def sync_client(endpoint: Endpoint) -> httpx.Client:
-    """Return a client for one endpoint, which keeps its connections."""
+    """Return a client for one endpoint. It keeps connections open."""
     return httpx.Client(
         trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=verification_for(endpoint.url)
     )
 
 
 def async_client(endpoint: Endpoint) -> httpx.AsyncClient:
-    """Return the same for an event loop."""
+    """Return a client for one endpoint on an event loop."""
     return httpx.AsyncClient(
         trust_env=not endpoint.is_loopback, headers=_HEADERS, verify=verification_for(endpoint.url)
     )
@@ -147,7 +153,7 @@ def call(
     timeout_s: float,
     limit: int = MAX_ANSWER_BYTES,
 ) -> Any:
-    """Return the result of one call, within `timeout_s` (a stalled read may add as much again).
+    """Return the result of one call within `timeout_s`. A stalled read may double that time.
 
     Raise `EndpointFailed` or `RpcError`.
     """
@@ -176,7 +182,7 @@ async def call_async(
     timeout_s: float,
     limit: int,
 ) -> Any:
-    """Do the same on an event loop; the caller sets the deadline (`asyncio.timeout`)."""
+    """Do the same as `call` on an event loop. The caller sets the deadline (`asyncio.timeout`)."""
     try:
         async with client.stream(
             "POST", endpoint.url, content=_request(method, params), timeout=timeout_s
@@ -188,7 +194,7 @@ async def call_async(
 
 
 def parse_quantity(value: Any) -> int:
-    """Return a quantity such as "0x7a69" of at most 256 bits as an int. Raise `EndpointFailed`."""
+    """Parse a quantity such as "0x7a69" of at most 256 bits. Raise `EndpointFailed`."""
     if isinstance(value, str) and 3 <= len(value) <= 66 and value.startswith("0x"):
         try:
             return int(value[2:], 16)
@@ -197,7 +203,7 @@ def parse_quantity(value: Any) -> int:
     raise EndpointFailed("answered something that is not a quantity")
 
 
-# Identity only: a compressed answer could unpack to any size.
+# Compression is not accepted, because a compressed response could unpack to any size.
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -209,7 +215,7 @@ _BREAKS = (AnswerRefused, httpx.HTTPError, httpx.InvalidURL, OSError)
 
 
 def _failure(error: Exception) -> EndpointFailed:
-    """Return the failure, of httpx's errors by kind alone: some of their messages have the URL."""
+    """Convert an error. Only our own messages are kept, because some of httpx contain the URL."""
     match error:
         case AnswerTooLong():
             return AnswerTooLarge(str(error))
@@ -225,9 +231,9 @@ def _failure(error: Exception) -> EndpointFailed:
 
 
 def _result(endpoint: Endpoint, response: httpx.Response, body: bytes) -> Any:
-    """Return the result. Providers send JSON-RPC errors under HTTP 400, 403, 429 and 500 too.
+    """Return the result. Providers also send JSON-RPC errors with HTTP 400, 403, 429 and 500.
 
-    `Retry-After` (RFC 9110, 10.2.3) is obeyed in seconds, the form that providers use.
+    `Retry-After` (RFC 9110, 10.2.3) is supported in seconds, the form that providers use.
     """
     try:
         return _unpack(endpoint, response.status_code, body)

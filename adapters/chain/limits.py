@@ -1,22 +1,22 @@
-"""Recognises the many error texts in which RPC providers refuse a range of blocks.
+"""Recognizes the error texts with which RPC providers reject a block range as too large.
 
-A request for several blocks that fails is narrowed next time, whatever the text. The text decides
-only how long the width is remembered, and whether one block was too much.
+After any failed request for several blocks, the next range is narrower. The text decides only how
+long the rejected width is remembered, and whether even one block was too large.
 """
 
 from __future__ import annotations
 
 import re
 
-# Of a range above the node's head, or with its ends swapped: fewer blocks do not help.
+# The range is above the node's head or its ends are swapped, so a narrower range does not help.
 _NOT_A_LIMIT = re.compile(
     r"beyond current head|out ?of ?range ?error|block height is|unknown block|header not found"
     r"|invalid block range params|fromblock.{0,30}(greater|higher|after).{0,30}toblock",
     re.IGNORECASE,
 )
 
-# Of blocks that the node has deleted, of geth, reth, erigon, nethermind and providers' plans. The
-# code is that of EIP-4444.
+# The node has deleted the blocks: texts of geth, reth, erigon, nethermind and providers' plans. The
+# code is from EIP-4444.
 _PRUNED = re.compile(
     r"pruned|history (is )?(unavailable|not available|expired)|(needs?|requires?|use) an? archive"
     r"|archive (node|plan|access|data|request|state)|missing trie node|historical (state|logs|data)"
@@ -25,7 +25,7 @@ _PRUNED = re.compile(
 )
 _PRUNED_HISTORY = 4444
 
-# Of too many requests, not of one too large: another endpoint or a pause helps.
+# Too many requests, not a request that is too large: another endpoint or a pause helps.
 _RATE = re.compile(
     r"rate.?limit|too many requests|request rate|requests? (count|quota)|per (second|minute|day)"
     r"|compute units|capacity|throttl",
@@ -53,12 +53,12 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 
-# EIP-1474 "limit exceeded": used for rates as well, so the text decides first.
+# EIP-1474 "limit exceeded". Providers also use it for rate limits, so the text is checked first.
 _LIMIT_EXCEEDED = -32005
 
 
 def is_range_too_large(code: int, message: str) -> bool:
-    """Return whether an eth_getLogs error refuses the range, by its text, then its code."""
+    """Return whether an eth_getLogs error means that the range is too large."""
     if _NOT_A_LIMIT.search(message) or is_pruned(code, message):
         return False
     if _LIMIT.search(message):
@@ -67,24 +67,26 @@ def is_range_too_large(code: int, message: str) -> bool:
 
 
 def is_pruned(code: int, message: str) -> bool:
-    """Return whether an error means that the node no longer has these blocks."""
+    """Return whether an error means that the node has deleted the blocks."""
     return code == _PRUNED_HISTORY or _PRUNED.search(message) is not None
 
 
 def is_rate_limit(code: int, message: str) -> bool:
-    """Return whether an error limits the rate of requests, whatever their size."""
+    """Return whether an error is a rate limit, which does not depend on the size of the request."""
     return code == 429 or (_RATE.search(message) is not None and not _LIMIT.search(message))
 
 
 def is_above_head(message: str) -> bool:
-    """Return whether an error means that the node does not have these blocks."""
+    """Return whether an error means that the node does not have the blocks yet, or that the range
+    is invalid.
+    """
     return _NOT_A_LIMIT.search(message) is not None
 
 
 def find_named_width(message: str, *, below: int) -> int | None:
-    """Return the largest number of blocks below `below` that a refusal names, or None.
+    """Return the largest number below `below` that an error text allows, or None if there is none.
 
-    It is a hint: a wrong number costs a few requests and nothing else.
+    The number is only a hint: a wrong one costs a few additional requests.
     """
     named = []
     for match in _NAMED.finditer(message):

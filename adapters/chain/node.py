@@ -27,29 +27,31 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Transport = Callable[[str, list[Any]], Any]
-"""Calls one method with its parameters; raises `EndpointFailed` and `RpcError`."""
+"""Calls a method with parameters. Raises `EndpointFailed` and `RpcError`."""
 
 REST_S = 30.0
-"""How long an endpoint that failed comes after the others, so that a hanging first choice costs one
-timeout in half a minute and not one in every step."""
+"""How long an endpoint that failed is tried after the others, so that a first endpoint that hangs
+costs one timeout per half minute instead of one per step."""
 IDENTIFY_S = 300.0
-"""How often an endpoint is checked for its chain, because its address may pass to another one."""
+"""How often an endpoint's chain is checked, because its URL may start to serve another chain."""
 
 
 SILENCE_S = 300.0
-"""How long an endpoint may be silent until the others' blocks take back what it has shown."""
+"""How long after its last response an endpoint may still delay the removal of confirmed payments
+that the other endpoints do not have.
+"""
 MAX_MISSING = 3
-"""After so many blocks in a row that it lacks, an endpoint rests."""
+"""The number of missing blocks in a row after which an endpoint is tried after the others."""
 
 
 class Stranger(EndpointFailed):
-    """The endpoint serves another chain under the same chain id: its block 0 is another one."""
+    """The endpoint serves another chain with the same chain id: its block 0 is different."""
 
 
 class Node:
-    """One endpoint with its connection and its recent failures. Not thread-safe.
+    """An endpoint with its connection and its recent failures. It is not thread-safe.
 
-    `transport` replaces HTTP in tests. `before` is called before each call, and may raise instead.
+    `transport` replaces HTTP in tests. `before` runs before each HTTP call and may raise.
     """
 
     def __init__(
@@ -75,35 +77,34 @@ class Node:
         self._identified_until = 0.0
         self._missing = self._missing_number = 0
         self.head_number = 0
-        """The newest block that the endpoint has shown."""
+        """The number of the newest block that the endpoint returned."""
         self._answered_at = time.monotonic()
         self.genesis: Block | None = None
-        """Block 0 as the endpoint shows it; None where it has pruned it."""
+        """The endpoint's block 0, or None if it is not known or the node has pruned it."""
 
     def close(self) -> None:
-        """Close the kept connections."""
+        """Close open connections."""
         if self._client is not None:
             self._client.close()
 
     @property
     def is_resting(self) -> bool:
-        """Whether the endpoint failed lately, so that others come first."""
+        """Whether the endpoint failed recently, so that others are tried first."""
         return time.monotonic() < self._resting_until
 
     @property
     def is_silent(self) -> bool:
-        """Whether the endpoint wants no request now, and gets none."""
+        """Whether the endpoint must not be called yet, because of a rate limit or `Retry-After`."""
         return time.monotonic() < self._silent_until
 
     @property
     def has_answered_lately(self) -> bool:
-        """Whether the endpoint showed its head, or was configured, in the last minutes."""
+        """Whether the endpoint returned its head, or was configured, in the last minutes."""
         return time.monotonic() - self._answered_at < SILENCE_S
 
     def rest(self, error: EndpointFailed | RpcError) -> None:
-        """Prefer the others for a while, and then check anew which chain this endpoint serves.
-
-        An endpoint that wants no further request gets none for as long as that.
+        """Prefer the other endpoints for a while, and check this endpoint's chain before its next
+        use. After a rate limit or `Retry-After`, it is not called until the pause is over.
         """
         now = time.monotonic()
         self._resting_until = now + REST_S
@@ -117,10 +118,10 @@ class Node:
         self._resting_until = 0.0
 
     def open(self, genesis: str | None) -> Block:
-        """Return the head, after a check that the endpoint serves our chain.
+        """Check that the endpoint serves the expected chain, and return its head.
 
-        `genesis` is the hash of the chain's block 0, if it is remembered. Raise `EndpointFailed`,
-        and `Stranger` for another chain with the same id.
+        `genesis` is the hash of the chain's block 0, if it is known. Raise `EndpointFailed`, and
+        `Stranger` for another chain with the same id.
         """
         try:
             if time.monotonic() >= self._identified_until:
@@ -136,10 +137,10 @@ class Node:
             raise failure from None
 
     def ask(self, question: Callable[[Web3], T]) -> T:
-        """Return the question's answer. Raise `EndpointFailed` and `RpcError`.
+        """Return the result of `question`. Raise `EndpointFailed` and `RpcError`.
 
-        The except is broad, because web3 raises nearly anything when a node answers JSON of the
-        wrong shape (KeyError, TypeError, its own), and such an answer must never end the watcher.
+        All exceptions are caught, because web3 raises many types (KeyError, TypeError, its own) if
+        a node's JSON has the wrong structure, and such a response must not stop the watcher.
         """
         if self._web3 is None:
             self._web3 = _connect(self._transport)
@@ -151,15 +152,15 @@ class Node:
             raise EndpointFailed(f"answered something unusable ({type(error).__name__})") from None
 
     def find_block(self, number: int) -> Block | None:
-        """Return the canonical block of a number, None above the head or if a node lacks it.
+        """Return the canonical block with this number, or None if the node does not have it.
 
         Raise `EndpointFailed` and `RpcError`.
         """
         return self.ask(lambda web3: _find_block(web3, number))
 
     def note_block(self, number: int, *, is_missing: bool) -> None:
-        """Note whether the endpoint had a block below its head. One that lacks several, and shows
-        none as high in between, comes after the others for a while: its head may be nobody's.
+        """Record whether the endpoint had a block below its head. If several are missing in a row,
+        the other endpoints are preferred for a while, because its head may not be on any chain.
         """
         if is_missing:
             self._missing, self._missing_number = self._missing + 1, number
@@ -170,10 +171,10 @@ class Node:
             self._resting_until = time.monotonic() + REST_S
 
     def _identify(self) -> None:
-        """Check the chain id, and read block 0. Raise `EndpointFailed` and `RpcError`.
+        """Check the chain id and read block 0. Raise `EndpointFailed` and `RpcError`.
 
-        A node that has pruned its history shows no block 0: the chain id and the blocks that were
-        read identify it.
+        A node that has pruned its history does not have block 0. It is identified by its chain id
+        and the blocks that were read.
         """
         reported = self.ask(lambda web3: natural(web3.eth.chain_id))
         if reported != self._chain_id:
@@ -195,10 +196,10 @@ class Node:
 
 
 def _connect(transport: Transport) -> Web3:
-    """Return a `Web3` that calls through `transport`, once: web3's HTTPProvider retries five times
-    with back-off, so that a 1 s timeout became 6.9 s.
+    """Return a `Web3` that sends each call once, through `transport`. web3's HTTPProvider retries
+    five times with back-off, so a timeout of 1 s becomes 6.9 s.
     """
-    from web3 import Web3  # takes 2 s
+    from web3 import Web3  # importing it takes 2 s
     from web3.middleware import ExtraDataToPOAMiddleware
     from web3.providers import BaseProvider
 
@@ -207,8 +208,8 @@ def _connect(transport: Transport) -> Web3:
             return {"jsonrpc": "2.0", "id": 1, "result": transport(method, list(params))}
 
     web3 = Web3(BoundedProvider())
-    # Chains sealed by authorities (Polygon, BSC and their test nets) put signatures into extraData,
-    # which web3 otherwise refuses.
+    # Proof-of-authority chains (Polygon, BSC and their test networks) put signatures into
+    # extraData, which web3 otherwise rejects.
     web3.middleware_onion.inject(ExtraDataToPOAMiddleware, layer=0)
     return web3
 

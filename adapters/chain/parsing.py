@@ -1,4 +1,4 @@
-"""Parses blocks and Transfer logs of a node, and refuses what was not requested."""
+"""Parses a node's blocks and Transfer logs, and rejects logs that were not requested."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile("0x[0-9a-fA-F]{64}")
 
 
 def parse_block(data: BlockData) -> Block:
-    """Return a block from web3's data. Raise `EndpointFailed`."""
+    """Convert a block of web3. Raise `EndpointFailed`."""
     parent = data.get("parentHash")
     return Block(
         natural(data["number"]),
@@ -34,7 +34,7 @@ def parse_block(data: BlockData) -> Block:
 def parse_transfers(
     logs: Any, tokens: Collection[str], first: int, last: int, *, block_hash: str | None = None
 ) -> Iterator[Transfer]:
-    """Yield the ERC-20 transfers of an eth_getLogs result, each once; other logs are passed over.
+    """Yield each ERC-20 transfer of an eth_getLogs result once. Other logs are skipped.
 
     Raise `EndpointFailed` for logs that were not requested and for malformed ones.
     """
@@ -45,7 +45,7 @@ def parse_transfers(
     seen = set()
     for log in logs:
         topics, data = log["topics"], log["data"]
-        # NFTs index the amount too; a log that a reorg took back is not there any more.
+        # NFT logs have a fourth topic. Logs that a reorganization removed are no longer valid.
         if log.get("removed") or len(topics) != 3 or topics[0].lower() != TRANSFER_TOPIC:
             continue
         if len(data) != 66:
@@ -57,7 +57,7 @@ def parse_transfers(
         if block_hash is not None and own_hash != block_hash:
             raise EndpointFailed("answered logs of another block")
         tx_hash = _word(log["transactionHash"])
-        # Some nodes number the logs of each transaction from 0, not those of the block.
+        # Some nodes number logs per transaction instead of per block.
         if (own_hash, tx_hash, index) in seen:
             continue
         seen.add((own_hash, tx_hash, index))
@@ -74,21 +74,21 @@ def parse_transfers(
 
 
 def natural(value: int) -> int:
-    """Return a number that fits the database's 64-bit columns. Raise `EndpointFailed`."""
+    """Return the number if it fits the database's 64-bit columns. Raise `EndpointFailed` if not."""
     if not 0 <= value < 2**63:
         raise EndpointFailed("answered a number out of range")
     return value
 
 
 def _word(value: str) -> str:
-    """Return 0x + 64 lower-case hex. Raise `EndpointFailed`."""
+    """Return 0x and 64 lower-case hex digits. Raise `EndpointFailed` for any other text."""
     if _WORD.fullmatch(value) is None:
         raise EndpointFailed("answered a hash or topic that is not 32 bytes of hex")
     return value.lower()
 
 
 def _hash(value: bytes) -> str:
-    """Return 0x + 64 hex; HexBytes' own `hex()` has no 0x. Raise `EndpointFailed`."""
+    """Return 0x and 64 hex digits (`HexBytes.hex()` omits the 0x). Raise `EndpointFailed`."""
     if len(value) != 32:
         raise EndpointFailed("answered a hash that is not 32 bytes")
     return "0x" + bytes(value).hex()

@@ -1,4 +1,4 @@
-"""The limits of one endpoint for `eth_getLogs`, learnt from what it accepts and refuses."""
+"""The limits of an endpoint for `eth_getLogs`, learned from its responses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 RECEIVERS_AT_ONCE = 100
 TOKENS_AT_ONCE = 100
 REMEMBER_S = 3600.0
-"""How long a width that an endpoint refused expressly is not tried again."""
+"""How long a width is not tried again after the endpoint rejected it as too large."""
 REMEMBER_FAILURE_S = 60.0
-"""The same for a request that only failed, perhaps because the endpoint was busy."""
+"""How long a width is not tried again after another failure; perhaps the endpoint was busy."""
 HASH_FAILURES = 3
 WITHOUT_HASHES_S = 600.0
-"""After so many failures in a row, there are no requests by block hash for so long."""
+"""How long no request by block hash is sent after `HASH_FAILURES` failures in a row."""
 
 
 class Exhausted(Exception):
@@ -21,17 +21,17 @@ class Exhausted(Exception):
 
 
 class QuestionLimits:
-    """The widest request that an endpoint took lately. `width` is in blocks.
+    """The size of the next request to an endpoint. `width` is in blocks.
 
-    A refusal halves the width, or takes the number that the refusal names. Answers widen it again:
-    twofold, and once a refused width is known, half the way towards it, so that the width settles
-    just below what the endpoint takes. The refused width is forgotten after a while.
+    A rejection halves the width or sets it to the number in the error text. Successful requests
+    double it again. If a rejected width is known, they move it halfway towards that width, so that
+    it converges to just below the endpoint's limit. The rejected width is forgotten after a while.
     """
 
     def __init__(self, widest: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.width = self.widest = widest
         self.takes_all_receivers = True
-        """Whether the endpoint takes requests for a token's transfers to anybody."""
+        """Whether the endpoint accepts requests for a token's transfers without receivers."""
         self.receivers_at_once = RECEIVERS_AT_ONCE
         self._clock = clock
         self._refused: int | None = None
@@ -42,10 +42,10 @@ class QuestionLimits:
     def refuse(
         self, width: int, *, all_receivers: bool, worded: bool, named: int | None = None
     ) -> None:
-        """Note that a request for `width` blocks was refused, and make the next one smaller.
+        """Record that a request for `width` blocks failed, and make the next one smaller.
 
-        `worded`: the error text refuses the range; the endpoint did not merely fail. `named`: the
-        number of blocks that the text allows. Raise `Exhausted` when there is no smaller request.
+        `worded`: whether the error says that the range is too large. `named`: the number of blocks
+        that the error text allows, if any. Raise `Exhausted` if no smaller request is possible.
         """
         if width > 1:
             self._refused = width
@@ -59,7 +59,7 @@ class QuestionLimits:
             raise Exhausted("the endpoint refuses one block and one receiver")
 
     def accept(self, width: int) -> None:
-        """Note that a request for `width` blocks was answered."""
+        """Record that a request for `width` blocks succeeded."""
         if width < self.width:
             return
         if self._refused is not None and self._clock() >= self._forget_at:
@@ -71,11 +71,11 @@ class QuestionLimits:
 
     @property
     def takes_hashes(self) -> bool:
-        """Whether requests by block hash are worthwhile now."""
+        """Whether to send requests by block hash now."""
         return self._clock() >= self._hashes_again_at
 
     def note_hash(self, *, answered: bool) -> None:
-        """Note whether a request by block hash was answered."""
+        """Record whether a request by block hash succeeded."""
         self._hash_failures = 0 if answered else self._hash_failures + 1
         if self._hash_failures >= HASH_FAILURES:
             self._hash_failures = 0

@@ -15,10 +15,10 @@ TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block's place in the chain: hashes are 0x + 64 lower-case hex, `timestamp` aware UTC.
+    """A block header. Hashes are 0x and 64 lower-case hex digits; `timestamp` is aware and in UTC.
 
-    `bloom` is the header's logs bloom (256 bytes), or empty if the node shows none. `is_empty`: the
-    node shows that the block has no transactions.
+    `bloom` is the header's logs bloom (256 bytes), or empty if the node does not send it.
+    `is_empty`: the node's response lists no transactions.
     """
 
     number: int
@@ -31,7 +31,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One ERC-20 Transfer log: addresses EIP-55, `amount` atoms, hashes 0x + 64 lower-case hex."""
+    """An ERC-20 Transfer log. Addresses have EIP-55 checksums, `amount` is in atoms, and hashes are
+    0x and 64 lower-case hex digits.
+    """
 
     token: str
     sender: str
@@ -44,40 +46,40 @@ class Transfer:
 
 
 class RangeTooLarge(Exception):
-    """The endpoint refuses this many blocks or logs at once. Its `limits` are narrower now."""
+    """The request has too many blocks or logs for the endpoint. Its `limits` are now narrower."""
 
 
 class BlockUnreadable(Exception):
-    """The endpoint does not give the logs of this block now: the node that answered may lack the
-    block, or may not take the request.
+    """The endpoint cannot return the logs of this block now: the node that answered may not have
+    the block or may not support the request.
     """
 
 
 class EndpointsUnavailable(Exception):
-    """No configured endpoint gives a usable answer now; the text names endpoints by host only."""
+    """No configured endpoint gives a usable response now. The message contains hosts, not URLs."""
 
 
 class BlockMissing(EndpointsUnavailable):
-    """The endpoint answers null for a block below the head that it has just shown: one of its nodes
-    lacks the block. That does not mean that the chain has lost it.
+    """The endpoint returns null for a block below the head that it has just returned: one of its
+    nodes does not have the block. The block may still be on the chain.
     """
 
 
 class EndpointsBehind(EndpointsUnavailable):
-    """All endpoints answer, all are behind the checkpoint: a node syncs, or the chain is new."""
+    """All endpoints answer but are behind the checkpoint: nodes are syncing or the chain is new."""
 
 
 class ChainReplaced(EndpointsUnavailable):
-    """Every endpoint that answers serves another chain than the one that was read before: its
-    block 0 is another one.
+    """All endpoints serve another chain than the one that was read before: their block 0 is
+    different.
     """
 
 
 class ChainReader(Protocol):
-    """A chain seen by one watcher step. Calls block; each may raise `EndpointsUnavailable`.
+    """A chain as read by the watcher. Calls block, and each may raise `EndpointsUnavailable`.
 
-    `head()` begins a step: it chooses the endpoint, and the other methods use that same endpoint
-    until the next `head()`, so that one step never mixes two endpoints' views of the chain.
+    `head()` starts a step: it chooses the endpoint that the other methods use until the next
+    `head()`, so that a step never mixes the views of two endpoints.
     """
 
     @property
@@ -87,7 +89,7 @@ class ChainReader(Protocol):
 
     @property
     def narrowest(self) -> int:
-        """The number of blocks that each of the endpoints takes in one request."""
+        """The number of blocks that every endpoint accepts in one request."""
         ...
 
     def head(self) -> Block:
@@ -95,11 +97,11 @@ class ChainReader(Protocol):
         ...
 
     def others(self, at_least: int | None = None) -> Generator[Block]:
-        """Yield the newest block of each of the other usable endpoints that have block `at_least`,
-        the checkpoint by default.
+        """Yield the newest block of each other usable endpoint whose head is at least `at_least`,
+        by default the checkpoint.
 
-        Until the next one, requests go to that endpoint, and at the end to the step's one again,
-        even if that has failed before.
+        After each yield, requests go to that endpoint. When the iteration ends, they go to the
+        step's endpoint again, even if it has failed.
         """
         ...
 
@@ -111,7 +113,7 @@ class ChainReader(Protocol):
         ...
 
     def genesis(self) -> Block | None:
-        """Return block 0, or None where the endpoint has pruned it."""
+        """Return block 0, or None if the endpoint has pruned it."""
         ...
 
     def transfers(
@@ -119,18 +121,19 @@ class ChainReader(Protocol):
     ) -> list[Transfer]:
         """Return the Transfer logs of `tokens` in blocks `first`..`last`, in chain order.
 
-        `receivers` None means all of them. `last` must not be above the head. Zero-value transfers
-        are included. Raise `RangeTooLarge` when the endpoint wants a smaller request.
+        If `receivers` is None, transfers to all receivers are returned. `last` must not be above
+        the head. Transfers of zero are included. Raise `RangeTooLarge` if the endpoint requires a
+        smaller request.
         """
         ...
 
     def transfers_in(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
     ) -> list[Transfer]:
-        """Return the same of one block, requested by its hash (EIP-234).
+        """Return the Transfer logs of `tokens` in one block, requested by its hash (EIP-234).
 
-        Raise `BlockUnreadable` for a node that lacks the block, which answers with an error instead
-        of an empty list, and `RangeTooLarge` when the answer would be too large.
+        A node without the block returns an error for its hash, instead of an empty list. Raise
+        `BlockUnreadable` then, and `RangeTooLarge` if the response would be too large.
         """
         ...
 
@@ -143,23 +146,25 @@ class ChainReader(Protocol):
         ...
 
     def is_kept_elsewhere(self, number: int, block_hash: str) -> bool:
-        """Return whether at least half of the endpoints that are as far as the step's one have this
-        block on their chain.
+        """Return whether enough of the other endpoints that are equally far have this block on
+        their chain: at least two of them, or the only one, or one if none of the others agrees
+        with the step's endpoint.
 
         If so, the next `head()` prefers one of them.
         """
         ...
 
     def is_disputed(self, number: int, block_hash: str) -> bool:
-        """Return whether another endpoint, as far as the step's one, has another block with this
+        """Return whether another endpoint that is equally far has a different block with this
         number.
 
-        If most of the endpoints have the same other block, the next `head()` prefers one of them.
+        If most of the endpoints have the same different block, the next `head()` prefers one of
+        them.
         """
         ...
 
     def may_be_kept_elsewhere(self) -> bool:
-        """Return whether another endpoint is silent now and answered some minutes ago: it may still
-        have blocks that the step's one does not have.
+        """Return whether another endpoint does not answer now but did in the last minutes: it may
+        still have blocks that the step's endpoint does not have.
         """
         ...

@@ -1,4 +1,4 @@
-"""The `ChainReader` over RPC endpoints, which are tried in order, checked, and time out."""
+"""The `ChainReader` over RPC endpoints, with timeouts, checks and failover."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 
 _RECEIPT: RPCEndpoint = "eth_getTransactionReceipt"  # type: ignore[assignment]
 LEVEL = 8
-"""Endpoints whose heads are at most this many blocks apart count as equally far."""
+"""Endpoints count as equally far if their heads are at most this many blocks apart."""
 
 
 class RpcChainReader:
-    """Reads chain `chain_id` from those of `urls` that serve it; one instance per thread.
+    """Reads a chain from the endpoints of `urls` that serve it. Use one instance per thread.
 
-    `timeout_s` bounds each request; nothing is retried here, because the watcher's next step is the
-    retry. `not_behind()` is the block number of the watcher's checkpoint: an endpoint whose head is
-    lower is not used, because it would show payments as gone that it has not seen yet. `genesis()`
-    is the hash of block 0 as the watcher remembers it: an endpoint with another one is not used.
-    `before` is called before each call to an endpoint, and may raise what the call would.
+    `timeout_s` limits each request. Requests are not retried, because the watcher's next step is
+    the retry. `not_behind()` returns the block number of the watcher's checkpoint. An endpoint
+    whose head is lower is not used, because payments that it does not have yet would appear to be
+    removed. `genesis()` returns the hash of block 0 that the watcher has stored. An endpoint with a
+    different block 0 is not used. `before` runs before each call and may raise the same errors.
     """
 
     def __init__(
@@ -81,16 +81,16 @@ class RpcChainReader:
         ]
         self._chosen: Node | None = None
         self._first: Node | None = None
-        """The step's endpoint, which `others` leaves out even after it has failed."""
+        """The step's endpoint, which `others` skips even after it has failed."""
         self._preferred: Node | None = None
         self._head_number = 0
         self._passed_over: dict[Node, str] = {}
-        """Endpoints that were not used, and whether they fail or are behind. A change has a line in
-        the log, and not each step.
+        """The endpoints that were skipped, with the reason: they fail or are behind. Only changes
+        are logged, not each step.
         """
 
     def close(self) -> None:
-        """Close the kept connections."""
+        """Close open connections."""
         for node in self._nodes:
             node.close()
 
@@ -103,7 +103,9 @@ class RpcChainReader:
         return min(node.limits.width for node in self._nodes)
 
     def head(self) -> Block:
-        """Choose the step's endpoint: the first one that answers, as this chain, up to date."""
+        """Choose the step's endpoint: the first one that answers, serves the chain, and is not
+        behind the checkpoint.
+        """
         self._chosen = None
         if not self._nodes:
             raise EndpointsUnavailable(f"no usable RPC endpoint for chain {self._chain_id}")
@@ -212,7 +214,7 @@ class RpcChainReader:
         try:
             transfers = node.ask(read)
         except (RpcError, EndpointFailed) as error:
-            # An error about a range is not about this request, which names one block.
+            # Only a rate limit ends the step. After other errors, the block is read by its number.
             if isinstance(error, RpcError) and not is_rate_limit(error.code, error.message):
                 if is_range_too_large(error.code, error.message):
                     self._note_refusal(node, error, 1, all_receivers=receivers is None)
@@ -266,12 +268,12 @@ class RpcChainReader:
         return bool(others)
 
     def _prefer(self, node: Node) -> None:
-        """Have the next step use this endpoint, which has just answered: its rest is over."""
+        """Prefer this endpoint in the next step. It has just answered, so it counts as healthy."""
         node.wake()
         self._preferred = node
 
     def _find_elsewhere(self, number: int) -> dict[Node, str]:
-        """Return the hash of a block at each of the other endpoints that are as far."""
+        """Return the hash of block `number` on each other endpoint that is equally far."""
         genesis = self._genesis()
         found: dict[Node, str] = {}
         for node in self._nodes:
@@ -309,17 +311,19 @@ class RpcChainReader:
         return self._chosen
 
     def _in_order(self) -> list[Node]:
-        """Return the endpoints in the order of trial: healthy ones first, then by preference."""
+        """Return the endpoints in the order in which to try them: healthy ones first, then the
+        preferred one, then by position.
+        """
         return sorted(self._nodes, key=lambda node: (node.is_resting, node is not self._preferred))
 
     def _note_refusal(
         self, node: Node, error: EndpointFailed | RpcError, width: int, *, all_receivers: bool
     ) -> None:
-        """Narrow the next request where a smaller one may help. Raise `RangeTooLarge` then, unless
-        the endpoint just failed and another one is healthy.
+        """Make the next request smaller if that may help, and raise `RangeTooLarge`. Do not raise
+        it if the error does not mention the range and another endpoint is healthy.
 
-        The endpoint has just shown its head. So any failure of a request for several blocks (a
-        timeout, a 5xx, an unknown text) is a reason for a narrower one.
+        The endpoint has just returned its head. So any failure of a request for several blocks (a
+        timeout, a 5xx, an unknown text) is a reason to request fewer.
         """
         worded, named = isinstance(error, AnswerTooLarge), None
         if isinstance(error, RpcError):
@@ -342,7 +346,7 @@ class RpcChainReader:
         raise RangeTooLarge(f"{node.endpoint}: {error}")
 
     def _end_step(self, node: Node, error: EndpointFailed | RpcError) -> EndpointsUnavailable:
-        """Rest the endpoint, so that the next `head` chooses again; return the error to raise."""
+        """Mark the endpoint as failed, so that the next `head` chooses again. Return the error."""
         node.rest(error)
         self._chosen = None
         return EndpointsUnavailable(f"{node.endpoint}: {error}")
@@ -356,12 +360,12 @@ def _filter(tokens: Sequence[str], receivers: Sequence[str] | None) -> dict[str,
 
 
 def _get_logs(web3: Web3, query: dict[str, Any]) -> Any:
-    # Not web3.eth.get_logs: its formatters take 400 us a log, a busy token has thousands.
+    # web3.eth.get_logs is too slow: it formats a log in 400 us, and a busy token has thousands.
     return web3.provider.make_request("eth_getLogs", [query])["result"]  # type: ignore[arg-type]
 
 
 def _sorted(transfers: list[Transfer], receivers: Sequence[str] | None) -> list[Transfer]:
-    """Return the transfers to the receivers, in chain order, even if the node sent others too."""
+    """Return the transfers to the receivers in chain order. A node may also return others."""
     if receivers is not None:
         wanted = {receiver.lower() for receiver in receivers}
         transfers = [transfer for transfer in transfers if transfer.receiver.lower() in wanted]

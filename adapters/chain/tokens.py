@@ -1,7 +1,7 @@
 """Reads tokens from a chain: code, decimals and symbol of a contract, balances of addresses.
 
-For commands of the operator. Contracts are untrusted programs: an answer may have any shape and
-length, and what cannot be read is None.
+The operator's commands use it. Contracts are untrusted programs, so a result may have any structure
+and length. Unreadable values are None.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ WORD = 32
 MAX_DECIMALS = 255
 """A `uint8`."""
 LONGEST_SYMBOL = 256
-"""The most bytes of a symbol that are read."""
+"""The maximum length of a symbol in bytes."""
 REVERTED = 3
-"""The error code of geth, and of clients like it, for a call that the contract reverted."""
+"""The error code of geth and similar clients if the contract reverted the call."""
 _FAILED = re.compile(
     r"revert|opcode|instruction|out ?of ?gas|gas required|stack|jump|execution|\b(e?vm)\b",
     re.IGNORECASE,
 )
-"""Of a contract that failed; all other errors are the endpoint's."""
+"""Errors of a contract; all other errors are failures of the endpoint."""
 _CODE_LIMIT = 1024 * 1024
 _ANSWER_LIMIT = 16 * 1024
 
 
 class ChainUnreadable(Exception):
-    """No endpoint of the chain answers; the text has the reason of each, and no URL."""
+    """No endpoint of the chain gives a usable response. The message has the reasons but no URL."""
 
 
 class TokenReader:
-    """Reads from the first endpoint that answers for the chain. A context manager; every call
+    """Reads from the first endpoint that serves the chain. It is a context manager. Every call
     blocks and may raise `ChainUnreadable`.
     """
 
@@ -60,7 +60,6 @@ class TokenReader:
 
     @property
     def is_configured(self) -> bool:
-        """Whether the chain has an endpoint."""
         return bool(self._endpoints)
 
     def __enter__(self) -> TokenReader:
@@ -71,7 +70,7 @@ class TokenReader:
             self._chosen[0].close()
 
     def facts(self, token: str) -> TokenFacts:
-        """Return the decimals and the symbol of the contract at an address."""
+        """Return whether there is a contract at an address, and its decimals and symbol."""
         try:
             code = self._call("eth_getCode", [token, "latest"], limit=_CODE_LIMIT)
         except AnswerTooLarge:
@@ -87,19 +86,19 @@ class TokenReader:
         )
 
     def balance(self, token: str, holder: str) -> int | None:
-        """Return the atoms of a token at an address."""
+        """Return the token balance of an address in atoms, or None if the contract fails."""
         answer = self._view(token, BALANCE_CALL + holder[2:].lower().rjust(2 * WORD, "0"))
         return int.from_bytes(answer[:WORD]) if len(answer) >= WORD else None
 
     def native_balance(self, holder: str) -> int:
-        """Return the wei at an address, which pay the gas of its transactions."""
+        """Return the balance of an address in wei, which pays for the gas of its transactions."""
         try:
             return parse_quantity(self._call("eth_getBalance", [holder, "latest"]))
         except (EndpointFailed, RpcError) as error:
             raise self._failure(error) from None
 
     def _view(self, token: str, data: str) -> bytes:
-        """Return what a contract returns; nothing where it fails or returns too much."""
+        """Return the result of a contract call, empty if the contract fails or returns too much."""
         try:
             return _bytes_of(self._call("eth_call", [{"to": token, "data": data}, "latest"]))
         except AnswerTooLarge:
@@ -142,7 +141,7 @@ class TokenReader:
 
 
 def _bytes_of(answer: Any) -> bytes:
-    """Return the bytes of `0x...`; none of anything else."""
+    """Decode `0x...`. Return empty bytes for any other value."""
     if not isinstance(answer, str) or not answer.startswith("0x"):
         return b""
     try:
@@ -157,7 +156,9 @@ def _decimals(answer: bytes) -> int | None:
 
 
 def _symbol(answer: bytes) -> str | None:
-    """Return a `string`, or the `bytes32` of older tokens, which ends with NULs."""
+    """Decode a `string`, or a `bytes32` padded with NULs as in older tokens. Return None if it is
+    invalid.
+    """
     if len(answer) == WORD:
         text = answer.rstrip(b"\0")
     else:

@@ -1,1 +1,1 @@
-"""Stores of files: a directory, or a server that speaks S3."""
+"""File stores: a directory, or a server with the S3 protocol."""

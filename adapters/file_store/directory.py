@@ -1,4 +1,4 @@
-"""Files in a directory, which all machines share where there are several."""
+"""Files in a directory. If the service runs on several machines, they must share it."""
 
 import os
 import sys
@@ -12,13 +12,13 @@ from adapters.file_store.store import PIECE, FileMissing, StoreUnavailable
 
 
 class DirectoryStore:
-    """Each key is a file below `folder`, in one of 256 folders of its first part."""
+    """Stores the key `a/xyz` in the file `{folder}/a/xy/xyz`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def put(self, key: str, path: Path) -> None:
-        """Move the file; `path` must be on the same file system."""
+        """Move the file into the store. `path` must be on the same file system."""
         target = self._path_of(key)
         try:
             _make_folder(target.parent, self._folder)
@@ -62,7 +62,7 @@ class DirectoryStore:
 
 
 def _make_folder(folder: Path, top: Path) -> None:
-    """Make a folder below `top`, and sync the names of new ones to the disk."""
+    """Create a folder below `top` and its parents, and sync them to disk."""
     if folder.is_dir():
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

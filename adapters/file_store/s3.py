@@ -1,4 +1,4 @@
-"""Files in a bucket of a store that speaks S3 (Amazon's, MinIO, Ceph, Garage), through boto3."""
+"""Files in a bucket of an S3 server (Amazon, MinIO, Ceph, Garage), through boto3."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +13,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 from adapters.file_store.store import PIECE, FileMissing, StoreUnavailable
 
 PART = 8 * 1024 * 1024
-"""Bytes of a large file that are in memory and sent at once."""
+"""The size in bytes of the parts in which large files are uploaded."""
 _MISSING = frozenset(("404", "NoSuchKey", "NotFound"))
 _ONE_BY_ONE = TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, use_threads=False)
 
 
 class S3Store:
-    """Each key is an object of the bucket, which must exist. `url` is the store's address; empty
-    for Amazon's. Without `key_id` and `secret` boto3 looks for credentials as every AWS client.
+    """Stores each key as an object of the bucket, which must exist. `url` is the server's address,
+    empty for Amazon. Without `key_id` and `secret`, boto3 uses the usual AWS credential sources.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class S3Store:
         )
 
     def put(self, key: str, path: Path) -> None:
-        """Copy the file; it stays where it is."""
+        """Copy the file into the store. The original is not deleted."""
         with _store_errors(key):
             self._client.upload_file(str(path), self._bucket, key, Config=_ONE_BY_ONE)
 
@@ -69,7 +69,7 @@ class S3Store:
 
 @contextmanager
 def _store_errors(key: str) -> Iterator[None]:
-    """Raise the client's errors as those of a store."""
+    """Convert the client's errors to `FileMissing` and `StoreUnavailable`."""
     try:
         yield
     except ClientError as error:

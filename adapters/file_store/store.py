@@ -1,4 +1,4 @@
-"""The protocol of a store of files, and its errors."""
+"""The protocol of file stores, and its errors."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 PIECE = 256 * 1024
-"""Bytes of a file that are in memory at once."""
+"""The size in bytes of the pieces in which files are read."""
 
 
 class FileMissing(FileNotFoundError):
@@ -14,29 +14,29 @@ class FileMissing(FileNotFoundError):
 
 
 class StoreUnavailable(OSError):
-    """The store does not answer, or refuses."""
+    """The store does not answer or rejected the request."""
 
 
 class FileStore(Protocol):
-    """Files by key, which is `{folder}/{name}`; safe for several threads and processes.
+    """Files by key, in the form `{folder}/{name}`. It is safe for several threads and processes.
 
-    A file under a key never changes. Every method raises `StoreUnavailable`.
+    The file of a key never changes. Every method raises `StoreUnavailable`.
     """
 
     def put(self, key: str, path: Path) -> None:
-        """Store the file at `path`, which may be gone then. On return it is durable."""
+        """Store the file at `path` durably. The store may move it away from `path`."""
         ...
 
     def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
-        """Yield `length` bytes of the file from `start`, or all, in pieces. Raise `FileMissing` at
-        once.
+        """Return the pieces of `length` bytes of the file from `start`, or of all bytes. Raise
+        `FileMissing` immediately, not during the iteration.
         """
         ...
 
     def delete(self, key: str) -> None:
-        """Remove the file, if it is there."""
+        """Delete the file if it exists."""
         ...
 
     def find_older(self, moment: datetime) -> Iterator[str]:
-        """Yield the keys of the files that were put before then, in any order."""
+        """Yield the keys of the files that were stored before `moment`, in any order."""
         ...

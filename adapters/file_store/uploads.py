@@ -1,4 +1,4 @@
-"""Files that users upload, in the store: a picture has a thumbnail beside it."""
+"""Stores uploaded files, and a thumbnail for each picture."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,8 @@ from models.chat.uploads.attachments import NewUpload
 def store_upload(
     store: FileStore, realm_id: int, new: NewUpload, path: Path, picture: Picture | None
 ) -> NewUpload:
-    """Store the thumbnail of a picture, whose own file is deleted, and the file after it. Return
-    the upload with the size of the picture. Raise `StoreUnavailable`.
+    """Store a picture's thumbnail, if there is one, and then the file. The local thumbnail is
+    deleted. Return the upload with the picture's size. Raise `StoreUnavailable`.
     """
     key = names.key_of(realm_id, new.handle)
     if picture is not None:

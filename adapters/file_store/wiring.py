@@ -1,4 +1,4 @@
-"""The store that the settings name."""
+"""Builds the file store that the settings select."""
 
 from adapters.file_store.directory import DirectoryStore
 from adapters.file_store.store import FileStore
@@ -6,12 +6,12 @@ from settings import Settings
 from specd.errors import SettingsError
 
 ARRIVING = "arriving"
-"""Folder of the files that are on their way in, below `chat_upload_dir`; workers sweep it."""
+"""Folder of unfinished uploads, below `chat_upload_dir`. Workers delete old files in it."""
 
 
 def build_file_store(settings: Settings) -> FileStore:
-    """Return a bucket where one is set, else a directory. Raise `SettingsError` for a bucket
-    without the extra `s3`.
+    """Return an S3 store if a bucket is set, otherwise a directory. Raise `SettingsError` if the
+    extra `s3`, which S3 stores need, is not installed.
     """
     if not settings.chat_upload_bucket:
         return DirectoryStore(settings.chat_upload_dir / "files")

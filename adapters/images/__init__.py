@@ -1,1 +1,1 @@
-"""Thumbnails of pictures that users sent, made in a process of their own, which may fail."""
+"""Thumbnails of uploaded pictures, created in a separate process because pictures are untrusted."""

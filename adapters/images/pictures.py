@@ -1,4 +1,4 @@
-"""Makes pictures small, in processes of bounded memory and time."""
+"""Scales pictures down in processes with memory and time limits."""
 
 import json
 import subprocess
@@ -11,12 +11,14 @@ TIMEOUT_S = 20.0
 
 
 class NotAPicture(Exception):
-    """The file is no picture, or takes too much memory or time."""
+    """The file is not a picture, or decoding it needs too much memory or time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The results: `small`, and of an animation `still`. The size is the source's, in pixels."""
+    """The files `small` and, for an animation, `still`. `width` and `height` are those of the
+    source in pixels.
+    """
 
     small: Path
     still: Path | None
@@ -28,8 +30,9 @@ class Picture:
 def make_small(
     source: Path, target: Path, width: int, height: int, *, only_still: bool = False
 ) -> Picture:
-    """Write the picture to `target` as WebP, no larger than so many pixels; `only_still`: of an
-    animation the first frame. Raise `NotAPicture`, and then leave nothing of it.
+    """Write the picture to `target` as WebP, scaled to fit into `width` by `height` pixels. With
+    `only_still`, write only the first frame of an animation. On failure, delete the output and
+    raise `NotAPicture`.
     """
     still = target.with_name(target.name + ".still")
     frames = "still" if only_still else "all"
@@ -50,8 +53,8 @@ def make_small(
 
 
 def make_square(source: Path, target: Path, side: int) -> None:
-    """Write the picture to `target` as PNG: what is in its middle, of so many pixels in width and
-    height; of an animation the first frame. Raise `NotAPicture`, and then leave nothing of it.
+    """Write the middle of the picture to `target` as a square PNG of `side` pixels. Use the first
+    frame of an animation. On failure, delete the output and raise `NotAPicture`.
     """
     try:
         _run(source, target, side, side, "square")

@@ -1,12 +1,12 @@
-"""A program that makes one picture small, under limits that nothing in the picture can pass.
+"""A program that scales one picture down, under limits that a malicious picture cannot exceed.
 
     python shrinking.py SOURCE TARGET WIDTH HEIGHT (all | still | square)
 
-The picture goes to TARGET as WebP. With `still` that is the first frame of an animation; otherwise
-the first frame goes to TARGET.still. With `square` the first frame goes to TARGET as PNG, cut and
-scaled to exactly this width and height. One line of JSON has the width and height of the source,
-and whether it is animated. The exit status is 1 for what is no picture, or one that exceeds a
-limit.
+The picture is written to TARGET as WebP. For an animation, `still` writes only the first frame, and
+`all` also writes the first frame to TARGET.still. `square` writes the first frame to TARGET as PNG,
+cropped and scaled to exactly this width and height. The output is one line of JSON: the width and
+height of the source, and whether it is animated. The exit status is 1 if the file is not a picture
+or exceeds a limit.
 """
 
 import json
@@ -16,7 +16,7 @@ import sys
 import warnings
 from pathlib import Path
 
-# Without AVIF and WebP, Pillow imports all of its forty formats to find them.
+# If these two are not imported, Pillow imports all its forty formats to find them.
 import PIL.AvifImagePlugin
 import PIL.WebPImagePlugin  # noqa: F401
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -24,19 +24,19 @@ from PIL.JpegImagePlugin import JpegImageFile
 from PIL.TiffImagePlugin import STRIPOFFSETS, TILEOFFSETS, TiffImageFile
 
 MEMORY = 512 * 1024 * 1024
-"""Bytes of address space, the interpreter's included."""
+"""The limit of the address space in bytes, including the interpreter."""
 CPU_S = 3
 NICENESS = 10
-"""Requests to the server go before pictures."""
+"""Lowers the process's priority, so that the server's requests have precedence."""
 WRITTEN = 8 * 1024 * 1024
-"""Bytes of one file that is written."""
+"""The maximum size of an output file in bytes."""
 PIXELS = 32_000_000
-"""Of one frame, once it is decoded: four bytes each."""
+"""The maximum number of pixels of a decoded frame, each of four bytes."""
 FRAMES = 150
 PIXELS_OF_FRAMES = 100_000_000
 SCANS = 100
-"""Of a JPEG, an MPO (several JPEGs) or a TIFF (a JPEG for each strip): each is a pass over all of
-the picture or strip, and an encoder makes some ten.
+"""The maximum number of scans of a JPEG, an MPO (several JPEGs) or a TIFF (a JPEG per strip). Each
+scan is a pass over the complete picture or strip; encoders create about ten.
 """
 START_OF_SCAN = b"\xff\xda"
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
@@ -44,13 +44,13 @@ REFUSED = 1
 
 
 def main(source: Path, target: Path, width: int, height: int, frames: str) -> int:
-    """Make the picture small; return the exit status."""
+    """Set the limits and scale the picture down. Return the exit status."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.nice(NICENESS)
-    Image.MAX_IMAGE_PIXELS = None  # PIXELS takes its place
+    Image.MAX_IMAGE_PIXELS = None  # PIXELS is checked instead
     warnings.simplefilter("ignore")
     try:
         with Image.open(source, formats=FORMATS) as image:
@@ -74,7 +74,7 @@ def _shrink(
     pixels = image.size[0] * image.size[1]
     if pixels > PIXELS:
         raise ValueError("too many pixels")
-    # The pictures of an MPO are views of the same thing.
+    # The pictures of an MPO are views of one scene, not an animation.
     frames = min(getattr(image, "n_frames", 1), FRAMES) if image.format != "MPO" else 1
     is_animated = frames > 1 and pixels * frames <= PIXELS_OF_FRAMES
     still = _cut(image, box) if wanted == "square" else _fitted(image, box)
@@ -99,21 +99,23 @@ def _shrink(
 
 
 def _strips(image: JpegImageFile | TiffImageFile) -> int:
-    """Return in how many pieces a TIFF stores the picture: its strips or tiles."""
+    """Return the number of strips or tiles of a TIFF, 0 for a JPEG."""
     if isinstance(image, JpegImageFile):
         return 0
     return max(len(image.tag_v2.get(tag, ())) for tag in (STRIPOFFSETS, TILEOFFSETS))
 
 
 def _fitted(image: Image.Image, box: tuple[int, int]) -> Image.Image:
-    """Return the frame upright, in RGBA, no larger than the box; a smaller one keeps its size."""
+    """Return the frame upright, in RGBA, scaled down to fit the box. A smaller frame is not
+    enlarged.
+    """
     frame = image.convert("RGBA")
     frame.thumbnail(box)
     return _upright(frame)
 
 
 def _cut(image: Image.Image, box: tuple[int, int]) -> Image.Image:
-    """Return the middle of the frame upright, in RGBA, of exactly the size of the box."""
+    """Return the middle of the frame upright, in RGBA, scaled to exactly the size of the box."""
     return _upright(ImageOps.fit(image.convert("RGBA"), box))
 
 

@@ -1,4 +1,4 @@
-"""Mail as files: one `.eml` file each in a folder, for trying things out and for tests."""
+"""Mail as `.eml` files in a folder, for development and tests."""
 
 import os
 from email.policy import SMTPUTF8
@@ -11,9 +11,7 @@ SUFFIX = ".eml"
 
 
 class FileMailer:
-    """Writes each mail to `{folder}/{key}.eml`, whole or not at all. Sent again, it is the same
-    file.
-    """
+    """Writes each mail atomically to `{folder}/{key}.eml`. A retry replaces the same file."""
 
     lease_s = 30.0
 
@@ -21,7 +19,7 @@ class FileMailer:
         self.folder = folder
 
     def send(self, mail: Mail) -> None:
-        """Return when the file is on the disk."""
+        """Write the file and sync it to disk."""
         content = compose(mail).as_bytes(policy=SMTPUTF8)
         target = self.folder / f"{mail.key}{SUFFIX}"
         partial = target.with_suffix(f".{os.getpid()}.part")

@@ -1,4 +1,4 @@
-"""The protocol of mailers: one message at a time, to one recipient, acknowledged or not."""
+"""The protocol of mailers: each call sends one mail to one recipient."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A plain-text mail. `key`: 32 hex digits of its Message-ID, which stays on a retry."""
+    """A plain-text mail. `key`: the 32 hex digits of its Message-ID, unchanged on a retry."""
 
     key: str
     sender: str
@@ -20,28 +20,26 @@ class Mail:
 
 
 class MailNotSent(Exception):
-    """The mail was not accepted; a later retry may help. The text never contains a secret."""
+    """The mail was not accepted, but a later retry may succeed. The message contains no secrets."""
 
 
 class MailRefused(MailNotSent):
-    """The mail will never be accepted, as it is."""
+    """The mail was rejected permanently; a retry is useless."""
 
 
 class Mailer(Protocol):
-    """Sends mail."""
-
     lease_s: float
-    """No call of `send` takes longer."""
+    """The maximum duration of a call of `send`, in seconds."""
 
     def send(self, mail: Mail) -> None:
-        """Return when the other side has accepted the mail. Raise `MailNotSent`, `MailRefused`.
+        """Send the mail and wait until it is accepted. Raise `MailNotSent` and `MailRefused`.
 
-        It blocks up to `lease_s`: call it neither on the event loop nor inside a transaction.
+        It blocks for up to `lease_s`: do not call it on an event loop or in a transaction.
         """
 
 
 def compose(mail: Mail) -> EmailMessage:
-    """Return the message. Raise `MailRefused` where an address or the subject fits no header."""
+    """Build the message. Raise `MailRefused` if an address or the subject cannot be a header."""
     message = EmailMessage()
     domain = mail.sender.rpartition("@")[2].rstrip(">") or "localhost"
     try:
@@ -50,7 +48,7 @@ def compose(mail: Mail) -> EmailMessage:
         message["Subject"] = mail.subject
         message["Message-ID"] = f"<{mail.key}@{domain}>"
         message["Date"] = format_datetime(mail.written_at)
-        # RFC 3834: no vacation answers to a machine.
+        # RFC 3834: prevents automatic replies such as vacation notices.
         message["Auto-Submitted"] = "auto-generated"
     except ValueError as problem:
         raise MailRefused(f"a header does not hold it: {problem}") from None

@@ -1,4 +1,4 @@
-"""Mail by SMTP (RFC 5321): a connection per mail, with deadlines, TLS and a login."""
+"""Mail by SMTP (RFC 5321): one connection per mail, with timeouts, TLS and optional login."""
 
 import smtplib
 import ssl
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from adapters.mail.mailer import Mail, MailNotSent, MailRefused, compose
 
 STEPS = 16
-"""An upper bound of the server's answers to one mail."""
+"""The maximum number of server replies during the delivery of one mail."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """A mail server. `tls`: `implicit` from the first byte; `always` STARTTLS, or no mail;
-    `offered` STARTTLS where the server offers it; `never`.
+    """A mail server. `tls` is one of: `implicit`, TLS from the first byte; `always`, STARTTLS is
+    required; `offered`, STARTTLS if the server offers it; `never`.
     """
 
     host: str
@@ -26,7 +26,7 @@ class SmtpServer:
 
 
 class SmtpMailer:
-    """Hands each mail to one server. `timeout_s` is the deadline of each of its answers."""
+    """Sends each mail to one server. `timeout_s` limits the time to wait for each reply."""
 
     def __init__(self, server: SmtpServer, *, timeout_s: float) -> None:
         self._server = server
@@ -44,13 +44,13 @@ class SmtpMailer:
                 connection.close()
 
     def send(self, mail: Mail) -> None:
-        """Return when the server has accepted the mail."""
+        """Send the mail and wait until the server has accepted it."""
         message = compose(mail)
         with _mail_errors():
             connection = self._connect()
             try:
                 connection.send_message(message, from_addr=_address(mail.sender), to_addrs=mail.to)
-                # The server has accepted the mail by now, whatever follows.
+                # The server has already accepted the mail, so later errors do not matter.
                 with suppress(smtplib.SMTPException, OSError):
                     connection.quit()
             finally:
@@ -83,7 +83,7 @@ class SmtpMailer:
 
 @contextmanager
 def _mail_errors() -> Iterator[None]:
-    """Raise what the server or the network says as `MailNotSent` or `MailRefused`."""
+    """Convert errors of the server and the network to `MailNotSent` or `MailRefused`."""
     try:
         yield
     except smtplib.SMTPRecipientsRefused as refusal:

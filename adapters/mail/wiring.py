@@ -1,4 +1,4 @@
-"""The mailer that the settings name."""
+"""Builds the mailer that the settings select."""
 
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -10,9 +10,8 @@ from adapters.mail.smtp import SmtpMailer, SmtpServer
 
 
 def build_mailer(url: str, *, timeout_s: float) -> Mailer:
-    """Return the mailer of a checked SPECD_MAIL_URL. Mail and password leave through TLS only,
-    unless the server is this machine or the URL allows less: `?starttls=offered`,
-    `?starttls=never`.
+    """Return the mailer for SPECD_MAIL_URL, which has been validated. TLS is required unless the
+    server is this machine or the URL has `?starttls=offered` or `?starttls=never`.
     """
     parts = urlsplit(url)
     if parts.scheme == "file":

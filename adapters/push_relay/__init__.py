@@ -1,1 +1,1 @@
-"""The push relay: hands encrypted notifications to the push services of phones."""
+"""The push relay: delivers encrypted notifications to the push services of phones."""

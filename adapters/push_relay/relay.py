@@ -1,8 +1,8 @@
-"""The protocol of the relay, and the relay over HTTP.
+"""The protocol of the push relay, and its implementation over HTTP.
 
-Only the relay (the reference calls it bouncer) can read the tokens of the phones' push services. A
-client encrypts its token for the relay; this server passes that on, and afterwards names the token
-by the first 8 bytes of its SHA-256. The relay cannot read the notifications.
+Only the relay (Zulip calls it bouncer) can read the tokens of the phones' push services. A client
+encrypts its token for the relay. This server forwards it, and later identifies the token by the
+first 8 bytes of its SHA-256. The relay cannot read the notifications.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REFUSALS = frozenset(
         "BAD_REQUEST",
     )
 )
-"""Errors of a registration itself, for which a retry is useless."""
+"""Error codes that mean that the registration is invalid, so that a retry is useless."""
 
 
 class RelayFailed(Exception):
@@ -33,7 +33,7 @@ class RelayFailed(Exception):
 
 
 class RelayUnreachable(RelayFailed):
-    """The relay gave no answer, or an unintelligible one."""
+    """The relay sent no response or an invalid one."""
 
 
 class RelayBroken(RelayFailed):
@@ -41,11 +41,11 @@ class RelayBroken(RelayFailed):
 
 
 class RelayDenied(RelayFailed):
-    """The relay refuses this server or organization, or none is configured."""
+    """The relay rejects this server or organization, or no relay is configured."""
 
 
 class RegistrationRefused(Exception):
-    """The relay refused the registration; `code` is one of `REFUSALS`."""
+    """The relay rejected the registration. `code` is one of `REFUSALS`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -54,7 +54,7 @@ class RegistrationRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """One encrypted notification for one device, with the token and the key."""
+    """An encrypted notification for a device. `push_key_id` identifies the encryption key."""
 
     token_id: str
     token_kind: str
@@ -71,16 +71,18 @@ class PushRelay(Protocol):
     async def register(
         self, realm_uuid: str, *, token_id: str, public_key: str, registration: str
     ) -> None:
-        """Register a token, which only the relay can read. Raise `RegistrationRefused`."""
+        """Register an encrypted token. Raise `RegistrationRefused`."""
         ...
 
     async def notify(self, realm_uuid: str, pushes: Sequence[Push]) -> frozenset[str]:
-        """Send notifications. Return the token ids that no device has any more."""
+        """Send notifications. Return the token ids that are no longer valid."""
         ...
 
 
 class HttpPushRelay:
-    """`PushRelay` over HTTP with Basic authentication of the organization that runs this server."""
+    """`PushRelay` over HTTP. `organization` and `key` identify this server with Basic
+    authentication.
+    """
 
     def __init__(self, url: str, *, organization: str, key: str, timeout_s: float) -> None:
         self._peer = Peer(url, timeout_s)
@@ -136,7 +138,7 @@ class HttpPushRelay:
             raise RelayUnreachable() from None
 
     def _require_success(self, answer: Answer) -> dict[str, object]:
-        """Return the body of a success. Raise the error of anything else."""
+        """Return the body of a successful response. Raise the matching error for any other."""
         if answer.status >= 500:
             _log.warning("push_relay_failed", reason=f"answered HTTP {answer.status}")
             raise RelayBroken()

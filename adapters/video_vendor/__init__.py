@@ -1,1 +1,1 @@
-"""The vendor of video calls: acts for users who have authorized this server there (OAuth 2)."""
+"""The video call vendor: creates meetings for users who have authorized this server (OAuth 2)."""

@@ -1,7 +1,7 @@
-"""The protocol of the vendor, and the vendor over HTTP.
+"""The protocol of the video call vendor, and its implementation over HTTP.
 
-OAuth 2 (RFC 6749) with PKCE (RFC 7636) and revocation (RFC 7009), and the meeting operations of the
-vendor that the reference works with. Addresses come from the operator's settings alone.
+It uses OAuth 2 (RFC 6749) with PKCE (RFC 7636) and revocation (RFC 7009), and the meeting
+operations of the vendor that Zulip supports. Only the operator's settings contain addresses.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ LIFETIME_MAX_S = 10 * 365 * 86_400
 
 
 class TokenRejected(Exception):
-    """The vendor refused a code or a token as invalid."""
+    """The vendor rejected a code or a token as invalid."""
 
 
 class VendorFailed(Exception):
-    """The vendor gave no answer, or an unintelligible one."""
+    """The vendor is not configured, or sent no response or an invalid one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The secret tokens that the vendor gives for a code or a refresh token."""
+    """The secret tokens that the vendor returns for a code or a refresh token."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -49,17 +49,17 @@ class VideoVendor(Protocol):
 
     @property
     def timeout_s(self) -> float:
-        """The longest duration of one exchange."""
+        """The maximum duration of one exchange, in seconds."""
         ...
 
     def authorization_url(self, *, redirect_uri: str, state: str, challenge: str) -> str:
-        """Return the address at which a user's browser authorizes this server."""
+        """Return the URL at which a user authorizes this server."""
         ...
 
     async def exchange_code(self, code: str, *, redirect_uri: str, verifier: str) -> Tokens: ...
 
     async def refresh(self, refresh_token: str) -> Tokens:
-        """Return new tokens; the given refresh token is used up."""
+        """Return new tokens. The given refresh token becomes invalid."""
         ...
 
     async def revoke(self, token: str) -> None: ...
@@ -69,7 +69,7 @@ class VideoVendor(Protocol):
         ...
 
     async def create_meeting(self, access_token: str, *, is_video_call: bool) -> str:
-        """Return the address at which people join a new meeting."""
+        """Create a meeting and return the URL at which users join it."""
         ...
 
 
@@ -163,7 +163,7 @@ class HttpVideoVendor:
             raise self._failure(str(failure)) from None
 
     def _document(self, answer: Answer, status: int) -> dict[str, Any]:
-        """Return the body of a success. Raise `TokenRejected` for 401."""
+        """Return the body of a successful response. Raise `TokenRejected` for HTTP 401."""
         if answer.status == 401:
             raise TokenRejected()
         if answer.status != status or answer.document is None:

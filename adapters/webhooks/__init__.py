@@ -1,1 +1,1 @@
-"""Posts webhooks to HTTPS servers in the public Internet, and to none of a private network."""
+"""Posts webhooks to HTTPS servers on the public Internet, but not to private networks."""

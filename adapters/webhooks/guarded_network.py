@@ -1,8 +1,8 @@
-"""Connections that never lead to a private network: a name is resolved once, and the connection
-goes to the resolved address.
+"""Network connections that cannot reach private networks: each name is resolved once, and the
+connection uses the resolved address.
 
-Each address of a name is checked before the first connection. TLS uses the name, not the address
-(SNI), and the certificate must be the name's.
+All addresses of a name are checked before the first connection. TLS uses the name instead of the
+address (SNI), and the certificate must match the name.
 """
 
 import asyncio
@@ -18,7 +18,8 @@ from models.webhooks.addresses import Address, Network, Target, read_address, re
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 """Returns the addresses of a name. Raises `NameNotResolved`."""
 RESOLVERS = 64
-"""Names that are resolved at once: a name server that hangs occupies a thread."""
+"""How many names are resolved concurrently. A name server that hangs occupies one of the threads.
+"""
 TRIED_ADDRESSES = 3
 
 
@@ -27,7 +28,7 @@ class NameNotResolved(Exception):
 
 
 async def resolve(host: str, port: int) -> Sequence[Address]:
-    """Return the addresses that the resolver of the system finds. Raise `NameNotResolved`."""
+    """Resolve a name with the system's resolver. Raise `NameNotResolved`."""
     loop = asyncio.get_running_loop()
     try:
         entries = await loop.run_in_executor(
@@ -47,7 +48,7 @@ async def find_addresses(
     target: Target, resolve: Resolve, opened: Sequence[Network]
 ) -> Sequence[Address]:
     """Return the addresses to connect to. Raise `AddressRefused` if any of them is in a private
-    network, and `NameNotResolved`.
+    network that is not in `opened`, and `NameNotResolved`.
     """
     addresses = [target.address] if target.address else await resolve(target.host, target.port)
     if not addresses:
@@ -57,7 +58,7 @@ async def find_addresses(
 
 
 class GuardedNetwork(httpcore.AsyncNetworkBackend):
-    """The network of a connection pool whose requests all have the same scheme."""
+    """The network backend of a connection pool whose requests all have the same scheme."""
 
     def __init__(self, scheme: str, resolve: Resolve, opened: Sequence[Network]) -> None:
         self._scheme, self._resolve, self._opened = scheme, resolve, opened

@@ -1,7 +1,7 @@
-"""Connections to receivers, in a pool for each receiver.
+"""One connection pool for each webhook receiver.
 
-One pool for all would be slow, because httpcore looks at each connection of a pool for each
-request, and at all of them again for each idle one.
+A common pool would be slow, because httpcore's time per request grows quadratically with the number
+of idle connections in the pool.
 """
 
 import time
@@ -16,7 +16,7 @@ Origin = tuple[str, str, int]
 KEPT_FOR_S = 20.0
 """How long an idle connection is kept."""
 MAX_KEPT = 200
-"""The most receivers whose idle connections are kept."""
+"""The maximum number of receivers whose idle connections are kept."""
 
 
 @dataclass(slots=True)
@@ -27,16 +27,16 @@ class _Kept:
 
 
 class Pools:
-    """The pools of one event loop. `make(scheme)` makes one."""
+    """The pools of one event loop. `make(scheme)` creates a pool."""
 
     def __init__(self, make: Callable[[str], httpcore.AsyncConnectionPool]) -> None:
         self._make = make
         self._kept: dict[Origin, _Kept] = {}
-        """In the order of the last use."""
+        """In order of last use, oldest first."""
 
     @asynccontextmanager
     async def use(self, origin: Origin) -> AsyncIterator[httpcore.AsyncConnectionPool]:
-        """Yield the receiver's pool, for one request and its answer."""
+        """Yield the receiver's pool for one request and its response."""
         await self._forget()
         kept = self._kept.pop(origin, None) or _Kept(self._make(origin[0]), time.monotonic())
         self._kept[origin] = kept
@@ -54,7 +54,7 @@ class Pools:
             await each.pool.aclose()
 
     async def _forget(self) -> None:
-        """Close those that were idle for a while, and the oldest of too many."""
+        """Close pools that were idle for a while, and the oldest ones if there are too many."""
         late = time.monotonic() - KEPT_FOR_S
         while self._kept:
             origin, oldest = next(iter(self._kept.items()))

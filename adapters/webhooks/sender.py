@@ -1,8 +1,8 @@
-"""Posts one request to one receiver: bounded in time and size, never redirected, and never to a
-private network.
+"""Posts a request to a receiver, with time and size limits, without redirects, and not to private
+networks.
 
-The client is httpcore, on which httpx is built: its network can be replaced, and it has no cookies,
-no proxies of the environment, no redirects and no encodings.
+The client is httpcore, on which httpx is built: its network backend can be replaced, and it does
+not use cookies, proxies of the environment, redirects or content encodings.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from adapters.webhooks.pools import KEPT_FOR_S, Pools
 from models.webhooks.addresses import AddressRefused, Network, Target, check_url
 
 TIMEOUT_S = 15.0
-"""The time limit of a request, up to the head of the answer."""
+"""The time limit of a request until the response's headers arrive."""
 BODY_S = 2.0
-"""The time limit of the body of the answer."""
+"""The time limit for reading the response's body."""
 ANSWER_READ = 64 * 1024
 ANSWER_KEPT = 1024
 
@@ -37,8 +37,8 @@ REFUSED, BROKEN = "address_refused", "connection_broken"
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The result of a request. `status` is None without an answer; then `failure` is one of the
-    above. `answer`: the beginning of the body, as text.
+    """The result of a request. Without a response, `status` is None and `failure` is one of the
+    constants above. `answer` is the beginning of the body as text.
     """
 
     status: int | None
@@ -49,7 +49,7 @@ class Received:
 
 
 class WebhookSender:
-    """Posts to receivers, on one event loop. Connections are kept for a while and used again."""
+    """Posts to receivers on one event loop. Connections are kept for a while and reused."""
 
     def __init__(
         self,
@@ -60,14 +60,14 @@ class WebhookSender:
         certificates: ssl.SSLContext | None = None,
         answer_kept: int = ANSWER_KEPT,
     ) -> None:
-        """`answer_kept`: how many bytes of an answer are kept, up to `ANSWER_READ`."""
+        """`answer_kept`: how many bytes of a response body to keep, at most `ANSWER_READ`."""
         self._opened, self._resolve, self._timeout_s = opened, resolve, timeout_s
         self._certificates, self._answer_kept = certificates, answer_kept
         self._pools = Pools(self._make_pool)
 
     async def check(self, url: str) -> None:
-        """Raise `AddressRefused` for an address that nothing will be posted to. A name that has no
-        address now may have one later.
+        """Raise `AddressRefused` if the address is not allowed. A name that cannot be resolved now
+        is accepted for https, because it may be resolved later.
         """
         target = check_url(url, self._opened)
         try:
@@ -78,7 +78,7 @@ class WebhookSender:
                 raise AddressRefused("does not begin with https://") from None
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Received:
-        """Return the result of one request. No receiver makes it raise."""
+        """Send a request and return the result. Failures of the receiver do not raise."""
         began = time.monotonic()
         status, failure, answer, retry_after = None, None, b"", None
         try:
@@ -119,7 +119,7 @@ class WebhookSender:
 async def _request(
     pool: httpcore.AsyncConnectionPool, target: Target, headers: Mapping[str, str], body: bytes
 ) -> httpcore.Response:
-    """Return the answer, whose body is still to be read."""
+    """Send the request and return the response before its body is read."""
     host = f"[{target.host}]" if ":" in target.host else target.host
     usual = 443 if target.scheme == "https" else 80
     sent = {
@@ -138,7 +138,7 @@ async def _request(
 
 
 async def _read(response: httpcore.Response) -> bytes:
-    """Return the beginning of the body; a connection with more to come is closed."""
+    """Return the beginning of the body. If the body is longer, close the connection."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_S):
@@ -159,5 +159,5 @@ def _header(response: httpcore.Response, name: bytes) -> str | None:
 
 
 def _readable(answer: bytes) -> str:
-    """Return any bytes as text, without NUL, which no database stores."""
+    """Decode any bytes as text. NUL is replaced, because PostgreSQL cannot store it."""
     return answer.decode("utf-8", errors="replace").replace("\0", "\ufffd")
