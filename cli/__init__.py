@@ -1,1 +1,1 @@
-"""The `specd` command: reads settings, builds what a command needs and runs it."""
+"""This project's commands of `specd`."""

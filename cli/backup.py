@@ -1,4 +1,4 @@
-"""`specd backup`: copies an installation into a folder while it serves."""
+"""`specd backup`: copies an installation into a folder while it is running."""
 
 import hashlib
 import os
@@ -64,10 +64,10 @@ def backup(folder: Path, only: str | None, as_json: bool) -> None:
 
 
 def _write(writer: BackupWriter, settings: Settings, named: Iterable[str]) -> list[str]:
-    """Write all parts, and return the services whose databases are elsewhere.
+    """Write all parts. Return the services whose databases are not in the backup.
 
-    Files come after the rows that name them, so every row of the copy has its file, except those
-    that were deleted meanwhile.
+    Files are copied after the databases, so every row of the copy has its file, except if the file
+    was deleted in between.
     """
     moment = Clock().now()
     found = {service: _database_of(service, settings) for service in named}
@@ -87,8 +87,8 @@ def _write(writer: BackupWriter, settings: Settings, named: Iterable[str]) -> li
 
 
 def _database_of(service: str, settings: Settings) -> dict[str, str]:
-    """Return facts of a database. Raise ClickException unless it is migrated and was written under
-    the secret of this machine, without which nobody could use the backup.
+    """Return facts of a database. Raise ClickException if it is not migrated, or if it was not
+    written with the secret of this machine, because such a backup would be useless.
     """
     with open_database(service, settings, needs_secret=True) as database:
         return {"kind": database.dialect, "revision": database.find_revision()}
@@ -108,7 +108,7 @@ def _copy(writer: BackupWriter, service: str, file: Path) -> None:
 
 
 def _add_files(writer: BackupWriter, settings: Settings) -> None:
-    """Write files that never change under their names, unless an earlier run has."""
+    """Write uploads, exports and mail, except files that an earlier run has copied."""
     store = build_file_store(settings)
     for key in installation.all_keys(store):
         _add_file(writer, installation.upload_name(key), partial(store.read, key))
@@ -126,13 +126,14 @@ def _add_file(writer: BackupWriter, name: str, read: Callable[[], Iterable[bytes
     try:
         pieces = read()
     except FileNotFoundError:
-        return  # deleted since it was listed
+        return  # it was deleted after it was listed
     writer.add(name, pieces)
 
 
 def settings_text(env: Mapping[str, str]) -> str:
-    """Return the settings of an environment as the lines of `/etc/specd.env`, with the secrets of
-    files in place of their paths. Raise ClickException for a value that no line can have.
+    """Return the settings of an environment as lines for `/etc/specd.env`. Settings that name a
+    file with a secret are replaced with the secret. Raise ClickException if a value cannot be
+    written in a line.
     """
     lines = []
     for name, value in Settings.export(env).items():
@@ -143,7 +144,7 @@ def settings_text(env: Mapping[str, str]) -> str:
 
 
 def _identity_of(settings: Settings) -> str:
-    """Return a text that differs between installations, without secrets."""
+    """Return a digest that identifies an installation and reveals no secrets."""
     shown = {line.variable: line.value for line in settings.describe({})}
     urls = [shown[settings.variable(f"{name}_database_url")] for name in settings.database_urls]
     places = [str(settings.data_dir.absolute()), *urls]

@@ -119,7 +119,7 @@ def forget(chain_id: int, as_json: bool) -> None:
 
 @contextmanager
 def _acting(port: int) -> Iterator[Testnet]:
-    """Yield a `Testnet` on the local chain; raise its failures as ClickExceptions."""
+    """Yield a `Testnet` on the local chain. Convert its errors to ClickExceptions."""
     with closing(Testnet(f"http://127.0.0.1:{port}", timeout_s=120)) as testnet:
         try:
             yield testnet
@@ -158,7 +158,7 @@ def _run(settings: Settings, port: int, *, block_time_s: float, state: Path, as_
                 ),
             )
             keep_mining(running, block_time_s=block_time_s, stopping=stopping)
-            # Ctrl-C reaches anvil too, so it may end a moment before our signal comes.
+            # Ctrl-C also stops anvil, so it may end shortly before this process gets its signal.
             if not stopping.wait(1.0):
                 raise click.ClickException(f"{running.engine} ended unexpectedly")
         finally:

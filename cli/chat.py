@@ -247,7 +247,9 @@ def set_realm(realm: str, assignments: tuple[str, ...], as_json: bool) -> None:
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:
-    """Return the name and the value of `KEY=VALUE`. Raise UsageError without `=`."""
+    """Return the name and value of `KEY=VALUE`. The value is parsed as JSON if possible. Raise
+    UsageError for any other text.
+    """
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise click.UsageError(f"{text.partition('=')[0]!r} is not KEY=VALUE.")
@@ -261,5 +263,5 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         parsed: Any = json.loads(value)
     except ValueError:
         return name, value
-    # A name may look like a number.
+    # The value of a text setting may look like a number.
     return name, value if name in TEXT_SETTINGS and not isinstance(parsed, str) else parsed

@@ -1,4 +1,4 @@
-"""`specd chat check-archive`: reads an archive of an organization and believes nothing in it."""
+"""`specd chat check-archive`: checks an untrusted archive of an organization."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`specd chat export`: creates an archive of an organization's data at once."""
+"""`specd chat export`: creates an archive of an organization's data immediately."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""`specd chat import`: makes an organization of an archive, or of an export of Zulip's."""
+"""`specd chat import`: creates an organization from an archive or from a Zulip export."""
 
 import csv
 import time
@@ -127,7 +127,7 @@ def import_archive(
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """An archive of ours. `losses` is None unless it was made of another form."""
+    """An archive in specd format. `losses` is None if it was not converted from another format."""
 
     archive: Path
     password_hashes: Mapping[int, str]
@@ -164,8 +164,8 @@ def _opened(
 
 
 def read_passwords(path: Path) -> Mapping[str, str]:
-    """Return hashes of Django's by addresses in lower case, from a CSV file of two columns. Raise
-    `ClickException` for a line that has no such hash.
+    """Read Django password hashes by lower-case address from a CSV file of two columns. Unusable
+    passwords (empty, or beginning with `!`) are skipped. Raise `ClickException` for other lines.
     """
     hashes: dict[str, str] = {}
     with path.open(newline="", encoding="utf-8") as lines:
@@ -207,7 +207,7 @@ def _answer(imported: Imported, opened: _Opened, *, as_json: bool) -> None:
 
 
 class ImportProgress:
-    """Says on standard error how far an import is, where somebody watches."""
+    """Prints the progress of an import on standard error if that is a terminal."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
@@ -216,7 +216,7 @@ class ImportProgress:
         self._done_before = 0
 
     def tell(self, what: str, done: int, rows: int, total: int) -> None:
-        """Say it at intervals: what is written, how fast, and the time that is left."""
+        """Print at intervals: the current part, the speed, and the remaining time."""
         now = time.monotonic()
         if not self._what:
             self._rows_before = rows
@@ -235,7 +235,7 @@ class ImportProgress:
 
 
 def _printable(text: str) -> str:
-    """Return text of an archive for a terminal: on one line, without control characters and without
-    characters that change the direction of a line.
+    """Escape text from an archive for the terminal: line breaks, control characters and characters
+    that change the text direction.
     """
     return "".join(it if it.isprintable() else ascii(it)[1:-1] for it in text)

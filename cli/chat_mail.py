@@ -86,9 +86,9 @@ def dead_mail(retry: bool, as_json: bool) -> None:
 
 LARGEST_MAIL = 25 * 1024 * 1024
 CPU_S = 0.2
-"""The time limit of reading one mail: the longest that people write take a quarter of it."""
+"""The CPU time limit for parsing a mail. The longest real mails need a quarter of it."""
 FILES_CPU_S = 2.0
-"""The time limit of reading its attachments: those of the largest mail take a quarter of it."""
+"""The CPU time limit for reading attachments. Those of the largest mail need a quarter of it."""
 
 
 @click.command("receive-mail")
@@ -151,16 +151,16 @@ def receive_mail(address: str) -> None:
 
 
 def read_at_once(raw: bytes) -> Mail:
-    """Return the mail. Raise as `read_mail` does, and `UnreadableMail` for one that takes longer
-    than any that people write: the time of the library's parsers grows with the square of the
-    number of parts, of nested ones and of parameters, which its documentation does not mention.
+    """Parse a mail within a CPU time limit. Raise the errors of `read_mail`, and `UnreadableMail`
+    if the limit is exceeded. The standard library's parsers need quadratic time in the number of
+    parts, their nesting and their parameters, which its documentation does not mention.
     """
     with _limited_cpu(CPU_S):
         return read_mail(raw, needs_text=False)
 
 
 def _read_files(raw: bytes) -> tuple[list[MailFile], str]:
-    """Return the attachments, or else a sentence that says that there may be some."""
+    """Return the attachments, and a sentence for the message if they could not be read."""
     try:
         with _limited_cpu(FILES_CPU_S):
             return read_files(raw), ""
@@ -171,7 +171,7 @@ def _read_files(raw: bytes) -> tuple[list[MailFile], str]:
 def _store(
     settings: Settings, owner: Actor, files: Sequence[MailFile], left_out: str, *, used: int
 ) -> tuple[list[NewUpload], str]:
-    """Store attachments. Return them and a sentence on those that are left out. Raise `OSError`."""
+    """Store attachments. Return them, and a sentence about omitted ones. Raise `OSError`."""
     kept: list[NewUpload] = []
     refused: list[str] = []
     store = build_file_store(settings)
@@ -201,7 +201,7 @@ def _store(
 def _store_file(
     store: FileStore, arriving: Path, owner: Actor, new: NewUpload, file: MailFile
 ) -> NewUpload:
-    """Return what `store_upload` returns."""
+    """Store an attachment, with a thumbnail if it is a picture, and return its upload."""
     arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = arriving / new.handle
     small = path.with_name(f"{path.name}.small")
@@ -219,13 +219,13 @@ def _store_file(
 
 @contextmanager
 def _limited_cpu(seconds: float) -> Iterator[None]:
-    """Raise `UnreadableMail` where the block takes more time of the processor."""
+    """Raise `UnreadableMail` if the block needs more CPU time."""
 
     def stop(_signal: int, _frame: FrameType | None) -> NoReturn:
         raise UnreadableMail()
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    # Repeatedly, because the parser may catch the first exception.
+    # The timer repeats, because the parser may catch the first exception.
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.01)
     try:
         yield

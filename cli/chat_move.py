@@ -1,4 +1,4 @@
-"""`specd chat move`: an organization comes from another installation, while people use it."""
+"""`specd chat move`: moves an organization from another installation while users work in it."""
 
 import subprocess
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from workers.imports import Imports
 from workers.moves import Moved, Moves, Place
 
 SWITCH_S = 60
-"""How long the command of the switch may take."""
+"""The time limit of the switch command."""
 LEFT_BEHIND = """\
 What does not come along:
 - Deleted messages that are kept for a while, and exports.
@@ -99,7 +99,7 @@ def move(
 
 
 def read_settings(path: Path) -> dict[str, str]:
-    """Return the variables of a file of lines such as NAME=VALUE. Raise `ClickException`."""
+    """Return the variables of a file with lines NAME=VALUE. Raise `ClickException`."""
     values: dict[str, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         text = line.strip()

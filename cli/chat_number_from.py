@@ -1,4 +1,4 @@
-"""`specd chat number-from`: each cell has ids of its own."""
+"""`specd chat number-from`: reserves a range of ids for each of several installations."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from specd.commands import answer, json_option, open_database
 from specd.db import table_of
 
 MOST = 2_000_000_000
-"""Clients keep ids in 32 bits, with a sign."""
+"""The limit of the first id: clients store ids as signed 32-bit integers."""
 
 
 @click.command("number-from")

@@ -1,4 +1,4 @@
-"""`specd chat render-again`: stored messages get the HTML of the present renderer."""
+"""`specd chat render-again`: renders stored messages again with the current renderer."""
 
 from functools import partial
 
@@ -11,9 +11,9 @@ from specd.commands import answer, json_option, open_database
 from specd.db import Database
 
 BATCH = 200
-"""Messages of one transaction."""
+"""The number of messages per transaction."""
 _PROGRESS = 10_000
-"""Messages between two lines of progress."""
+"""The number of messages between two progress lines."""
 
 
 @click.command("render-again")
@@ -45,7 +45,9 @@ def render_again(realm: str | None, after: int, as_json: bool) -> None:
 
 
 def _one_batch(database: Database, realm_id: int | None, after: int) -> tuple[int, int, int] | None:
-    """Return the last id, the messages read and those changed, or None at the end."""
+    """Render a batch. Return the last id and the numbers of messages read and changed, or None if
+    there are no more messages.
+    """
     with database.reading() as connection:
         messages = rendering_again.find_stored(
             connection, after=after, limit=BATCH, realm_id=realm_id

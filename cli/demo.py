@@ -1,4 +1,4 @@
-"""`specd demo`: everything on one machine under one supervisor, ready for the first request."""
+"""`specd demo`: runs all services on one machine under a supervisor, with example data."""
 
 import asyncio
 import os
@@ -44,17 +44,17 @@ VENDOR_CLIENT = "specd-demo"
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """One demo: its settings, as its children get them through `env`."""
+    """The settings of a demo. Child processes get the same settings through `env`."""
 
     settings: Settings
     env: Mapping[str, str]
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str]) -> "Demo":
-        """Return the caller's settings, completed for one machine. Raise SettingsError."""
+        """Complete the given settings for a demo on one machine. Raise SettingsError."""
         given = Settings.from_env(environ)
         url = f"http://127.0.0.1:{given.chain_port}"
-        # An address that other machines reach needs passwords and limits.
+        # If other machines can reach the address, passwords and rate limits are required.
         alone = _is_alone(given)
         env = {
             "SPECD_RATE_LIMITS": str(not alone).lower(),
@@ -72,7 +72,7 @@ class Demo:
 
     @property
     def is_alone(self) -> bool:
-        """Whether only this machine reaches the demo."""
+        """Whether only this machine can reach the demo."""
         return _is_alone(self.settings)
 
     @property
@@ -82,7 +82,7 @@ class Demo:
 
     @property
     def local_urls(self) -> tuple[str, str]:
-        """The video vendor and the push relay on this machine; empty where there are none."""
+        """The URLs of the simulated video vendor and push relay, empty if they are not used."""
         if not self.has_local_services:
             return "", ""
         return self.settings.video_vendor_url, self.settings.push_relay_url
@@ -101,8 +101,8 @@ class Demo:
 
 
 def outside_services(given: Settings) -> dict[str, str]:
-    """Return the environment in which the push relay and the video vendor are on this machine;
-    nothing when one of them is configured already. The ports are free now, and used soon.
+    """Return the variables for a simulated push relay and video vendor on free ports, or nothing if
+    one of them is already configured.
     """
     if given.push_relay_url or given.video_vendor_url:
         return {}
@@ -137,7 +137,7 @@ def demo(as_json: bool) -> None:
 
 
 def require_free(variable: str, host: str, port: int) -> None:
-    """Raise ClickException unless this process could listen there."""
+    """Raise ClickException if this process cannot listen on the port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -151,7 +151,7 @@ def require_free(variable: str, host: str, port: int) -> None:
 
 
 async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int:
-    """Run the demo under the supervisor. Return the exit status."""
+    """Run the demo until it is stopped. Return the exit status."""
     settings = setup.settings
     host, port = _host_and_port(settings.bind)
     reached = "127.0.0.1" if host in ("0.0.0.0", "") else host
@@ -215,7 +215,9 @@ async def run_demo(setup: Demo, supervisor: Supervisor, *, as_json: bool) -> int
 
 
 def prepare(setup: Demo) -> tuple[Access, str | None]:
-    """Seed the database; return the access to it, and the hash of block 0 of its chain, if any."""
+    """Seed the payment database. Return the access to its project, and the stored hash of the
+    chain's block 0, if there is one.
+    """
     settings = setup.settings
     file = settings.data_dir / "demo.json"
     vault, now = payment_vault(settings), Clock().now()
@@ -254,7 +256,7 @@ def _is_alone(settings: Settings) -> bool:
 
 
 def _has_local_chains(given: Settings) -> bool:
-    """Return whether all endpoints of chains are on this machine, like the demo's own."""
+    """Return whether all configured chain endpoints are on this machine."""
     return all(endpoint.is_loopback for _, endpoint in parse_endpoints(given.chain_rpc_urls))
 
 
@@ -264,7 +266,7 @@ def _genesis_hash(chain_url: str) -> str:
 
 
 def _chain_is_ready(chain_url: str) -> bool:
-    """Return whether the chain answers and has the token."""
+    """Return whether the chain answers and has the test token."""
     with closing(Testnet(chain_url, timeout_s=2)) as chain, suppress(TestnetError):
         return chain.has_code(TOKEN)
     return False

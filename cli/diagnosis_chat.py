@@ -1,4 +1,4 @@
-"""What `specd doctor` finds of the chat: its file store and its mail server."""
+"""The checks of `specd doctor` for the chat: the file store and the mail server."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,12 @@ from specd.errors import SettingsError
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:
-    """Yield the findings about the file store and mail."""
     yield from diagnose_store(settings)
     yield from diagnose_mail(settings)
 
 
 def diagnose_mail(settings: Settings) -> Iterator[Finding]:
-    """Connect to the mail server as the worker does, and log in. A folder is checked above."""
+    """Connect to the mail server and log in, as the worker does."""
     mailer = build_mailer(settings.mail_url, timeout_s=settings.mail_timeout_s)
     if not isinstance(mailer, SmtpMailer):
         return
@@ -31,10 +30,10 @@ def diagnose_mail(settings: Settings) -> Iterator[Finding]:
 
 
 def diagnose_store(settings: Settings) -> Iterator[Finding]:
-    """Check that the library of a bucket is installed."""
+    """Check that the file store can be created, which for a bucket needs a library."""
     try:
         build_file_store(settings)
     except SettingsError as error:
         yield Finding("uploads", "broken", str(error))
-    except Exception as error:  # what a client of S3 says of bad settings
+    except Exception as error:  # the S3 client raises many types for wrong settings
         yield Finding("uploads", "broken", f"the bucket cannot be used ({type(error).__name__})")

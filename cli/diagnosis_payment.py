@@ -1,5 +1,5 @@
-"""What `specd doctor` finds of payments: read-only checks of chain endpoints and of the tokens of
-payment methods.
+"""The checks of `specd doctor` for payments: read-only checks of chain endpoints and of the tokens
+of payment methods.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
 BEHIND_S = 3600.0
 BEHIND_OF_DEVELOPMENT_S = 24 * 3600.0
-"""The maximum age of the newest block. Development chains may mine none for a while."""
+"""The maximum age of the newest block. Development chains may pause mining for a while."""
 
 
 def diagnose(settings: Settings) -> Iterator[Finding]:
-    """Yield the findings about chains and payment methods."""
     yield from diagnose_chains(settings)
     yield from diagnose_methods(settings)
 
@@ -85,7 +84,7 @@ def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Findi
 
 
 def diagnose_methods(settings: Settings) -> Iterator[Finding]:
-    """Check every method that takes invoices against its chain; each token is read once."""
+    """Check the token of every enabled method on its chain. Each token is read once."""
     fitting, unread = 0, 0
     ends_at = time.monotonic() + LONGEST_S
     for chain_id, group in groupby(_find(settings), key=lambda method: method.chain_id):
@@ -120,7 +119,9 @@ def diagnose_methods(settings: Settings) -> Iterator[Finding]:
 
 
 def _find(settings: Settings) -> Sequence[EnabledMethod]:
-    """Return no method where the database cannot be read, which is a finding of its own."""
+    """Return the enabled methods, or none if the database cannot be read, which another check
+    reports.
+    """
     try:
         with open_database("payment", settings) as database, database.reading() as reader:
             return find_enabled(reader)

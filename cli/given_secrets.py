@@ -1,6 +1,7 @@
-"""Secrets that a command is given: from the environment, a file or standard input.
+"""Secrets for commands, from the environment, a file or standard input.
 
-Other users of the machine can see the arguments of a process, and the shell keeps them.
+They should not be arguments, because other users of the machine can see a process's arguments, and
+the shell stores them in its history.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import click
 from click.core import ParameterSource
 
 LONGEST = 4096
-"""Bytes of a file with a secret."""
+"""The maximum length of a secret from a file or standard input."""
 
 
 def read_secret(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """Return the secret of an option, as the callback of the option. `-` reads standard input, and
-    `@PATH` a file. Warn about a secret among the arguments. Raise `click.BadParameter` if the file
-    cannot be read.
+    """Return the secret for an option; use this as its callback. `-` reads standard input, and
+    `@PATH` reads a file. Print a warning if the secret itself is an argument. Raise
+    `click.BadParameter` if the file cannot be read.
     """
     name = option.name or ""
     if value is None or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:

@@ -22,7 +22,7 @@ from specd.commands import open_database
 from specd.db import Database
 
 AT_ONCE = 100
-"""Addresses that are read from the database at once."""
+"""The number of addresses per database query."""
 ETHER_DECIMALS = 18
 
 
@@ -96,7 +96,7 @@ def _deposits(database: Database, project_id: str, first: int) -> Iterator[Depos
 
 
 class _Balances:
-    """Reads balances by one reader for each chain; warns once of a chain without an endpoint."""
+    """Reads balances with one reader per chain. Warns once about each chain without an endpoint."""
 
     def __init__(self, settings: Settings, opened: ExitStack) -> None:
         self._settings = settings
@@ -104,7 +104,9 @@ class _Balances:
         self._readers: dict[int, TokenReader | None] = {}
 
     def of(self, deposit: Deposit) -> dict[str, Any]:
-        """Return the balances. Raise ClickException for a configured chain that does not answer."""
+        """Return the balances, None for a chain that is not configured. Raise ClickException if a
+        configured chain does not answer.
+        """
         reader = self._reader(deposit.chain_id)
         if reader is None:
             return {"balance": None, "native_balance": None, "differs": None}

@@ -1,4 +1,4 @@
-"""`specd payment events` and `specd payment listen`: a project's events, as they come."""
+"""`specd payment events` and `specd payment listen`: follow a project's events."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from settings import Settings
 from specd.db import Clock, UtcMs
 
 RECEIVER_S = 15.0
-"""How long a receiver has to answer."""
+"""The timeout for requests to a receiver."""
 RETRY_S = 2.0
-"""The pause before an event that was not taken is sent again (`--resume`)."""
+"""The pause before an event is sent again that the receiver did not accept (`--resume`)."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def feed_options(command: F) -> F:
-    """Add the options of a feed of events: the project's key, the server, and the first event."""
+    """Add the options of an event feed: the project's key, the server, and the first event."""
     for option in (
         click.option("--all", "from_start", is_flag=True, help="Begin with the oldest event kept."),
         click.option("--after", metavar="EVENT", help="Begin after this event.  [default: now]"),
@@ -125,8 +125,8 @@ def listen(
 def following(
     url: str | None, key: str, after: str | None, *, from_start: bool
 ) -> Iterator[Iterator[Event]]:
-    """Yield the events to follow. An interruption ends the command silently; a refusal ends it with
-    the server's message.
+    """Yield an iterator over the events. Ctrl-C ends the command without a message. If the server
+    rejects the request, raise ClickException with its message.
     """
     address = url or Settings.from_env().public_url
     with closing(Feed(address, key, report=lambda text: click.echo(text, err=True))) as feed:
@@ -142,7 +142,7 @@ def following(
 
 
 def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> str:
-    """Send an event as a webhook; return the receiver's answer, and how long it took."""
+    """Send an event as a webhook. Return the status of the response and the duration as text."""
     at = UtcMs.from_ms(event["created_at"])
     body = signing.write_message(event["id"], event["type"], at, event["data"])
     headers = signing.sign(event["id"], body, [secret], now=Clock().now())
@@ -157,7 +157,7 @@ def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> s
 
 
 def line_of(event: Event) -> str:
-    """Return an event as a line: its time (UTC), its id, its type, its invoice and the status."""
+    """Format an event as a line: time (UTC), id, type, invoice id and invoice status."""
     at = datetime.fromtimestamp(event["created_at"] / 1000, UTC)
     invoice = event["data"].get("invoice", {})
     words = [event["id"], event["type"], event["invoice_id"] or "", invoice.get("status", "")]

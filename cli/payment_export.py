@@ -1,4 +1,4 @@
-"""`specd payment export`: the invoices and payments of a project, for programs and book-keepers."""
+"""`specd payment export`: exports the invoices or payments of a project as JSON lines or CSV."""
 
 import json
 from collections.abc import Iterator
@@ -61,7 +61,6 @@ def export(
 
 
 def _print_payments(database: Database, wanted: ReceiptFilter, form: str) -> None:
-    """Print payments page by page."""
     if form == "csv":
         click.echo(bookkeeping.payments_header(), nl=False)
     place = None
@@ -79,7 +78,7 @@ def _print_payments(database: Database, wanted: ReceiptFilter, form: str) -> Non
 
 
 def _invoices(database: Database, wanted: InvoiceFilter) -> Iterator[InvoiceView]:
-    """Yield the invoices page by page, so that neither memory nor a read grows with them."""
+    """Yield the invoices, read page by page to limit memory use and the duration of a query."""
     now, cursor = Clock().now(), None
     while True:
         with database.reading() as reader:

@@ -1,4 +1,4 @@
-"""A client that follows the events of a project by the long poll of `GET /v1/events`."""
+"""A client that follows the events of a project with long polls of `GET /v1/events`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from models.json import Json
 
 WAIT_S = 25
 ANSWER_S = 20.0
-"""How long an answer may take beyond the requested wait."""
+"""How long a response may take in addition to the requested wait."""
 PAGE = 100
 PAUSES_S = (1.0, 2.0, 5.0)
-"""The pauses between tries to reach a server that is away; the last one repeats."""
+"""The pauses between attempts to reach an unavailable server. The last one is repeated."""
 AWAY = frozenset((429, 500, 502, 503, 504))
 
 
@@ -32,12 +32,12 @@ class Event(TypedDict):
 
 
 class FeedRefused(Exception):
-    """The server refuses events to this key, or does not have the operation."""
+    """The server rejects the key or does not support the operation."""
 
 
 class Feed:
-    """One project's events. While the server is away, the feed waits for it; `report` gets a
-    sentence when that begins and ends.
+    """The events of a project. If the server is unavailable, requests are repeated until it
+    answers. `report` is called with a sentence when that begins and ends.
     """
 
     def __init__(
@@ -62,14 +62,16 @@ class Feed:
         self._client.close()
 
     def newest(self) -> str | None:
-        """Return the id of the newest event; None: there was never one. Raise `FeedRefused`."""
+        """Return the cursor after the newest event, or None if there are no events. Raise
+        `FeedRefused`.
+        """
         after, has_more = None, True
         while has_more:
             _, has_more, after = self._page(after, wait_s=0)
         return after
 
     def follow(self, after: str | None) -> Iterator[Event]:
-        """Yield every event after that one, as they come, without end. Raise `FeedRefused`."""
+        """Yield all events after `after` and then new ones, without end. Raise `FeedRefused`."""
         while True:
             events, _, after = self._page(after, wait_s=self._wait_s)
             yield from events
@@ -102,7 +104,7 @@ class Feed:
 
 
 def _parsed(answer: httpx.Response) -> Json:
-    """Return the body of a page. Raise `FeedRefused` with the server's message."""
+    """Return the body of a response. Raise `FeedRefused` if it is not a page of events."""
     try:
         body = answer.json()
     except ValueError:

@@ -21,14 +21,14 @@ from specd.db import Clock
 
 UNCHECKED = "or skip the look at the token with --unchecked"
 LOOKED_AT = 20
-"""Addresses that are checked for earlier use: as many as the gap limit of wallets."""
+"""The number of addresses that are checked for earlier use: the gap limit of wallets."""
 LONGEST_S = 15.0
 """The time limit of that check."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedToken:
-    """The symbol of a new method's token, and the warnings of its check."""
+    """The symbol of a new method's token, and warnings about it."""
 
     symbol: str
     warnings: list[str]
@@ -102,8 +102,8 @@ def create_method(
 def _check(
     reader: TokenReader, chain_id: int, token: str, symbol: str | None, *, xpub: str, first: int
 ) -> CheckedToken:
-    """Return the token's symbol, with warnings. Raise `InvalidMethod` for a token that does not
-    fit, ClickException for a chain that does not answer.
+    """Check a token on its chain. Raise `InvalidMethod` if the token is unsuitable, and
+    ClickException if the chain does not answer.
     """
     if not reader.is_configured:
         if symbol is None:
@@ -135,8 +135,8 @@ def _check(
 
 
 def _find_used(reader: TokenReader, token: str, symbol: str, *, xpub: str, first: int) -> list[str]:
-    """Return the warnings that some of the next addresses have the token already, and that not all
-    were checked.
+    """Return warnings if some of the next addresses already have a balance of the token, and if not
+    all could be checked.
     """
     ends_at = time.monotonic() + LONGEST_S
     used: list[str] = []

@@ -1,4 +1,4 @@
-"""`specd payment pay`: pays an invoice on a test chain of this machine."""
+"""`specd payment pay`: pays an invoice on a local test chain."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from specd.commands import answer, json_option, open_database
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """The part of an invoice that a customer pays by; `amount` in atoms."""
+    """The columns of an invoice that are needed to pay it. `amount` is in atoms."""
 
     amount: int
     chain_id: int
@@ -84,8 +84,8 @@ def _read_bill(settings: Settings, invoice_id: str) -> Bill:
 
 
 def _connect(settings: Settings, chain_id: int) -> Testnet:
-    """Return the first local chain that answers: of configured endpoints, then of the embedded
-    chain's port. A chain of another id must be on this machine and sign for the payer.
+    """Return the first usable test chain: of the configured endpoints, then of the embedded chain's
+    port. For another chain id than the embedded chain's, only endpoints on this machine are used.
     """
     endpoints = endpoints_for(settings.chain_rpc_urls, chain_id)
     if chain_id == CHAIN_ID:

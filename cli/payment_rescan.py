@@ -1,4 +1,4 @@
-"""`specd payment rescan`: makes the watcher read blocks again."""
+"""`specd payment rescan`: schedules a rescan of blocks by the chain watcher."""
 
 from datetime import datetime
 
@@ -49,7 +49,7 @@ def rescan(
 
 
 def _time_of(settings: Settings, chain_id: int, number: int) -> datetime:
-    """Return the time of a block, as the chain shows it."""
+    """Return the timestamp of a block from the chain. Raise ClickException if that fails."""
     reader = RpcChainReader(
         settings.chain_rpc_urls, chain_id, settings.chain_rpc_timeout_s, lambda: 0
     )

@@ -1,4 +1,4 @@
-"""`specd payment scenario`: runs scenarios of the test helpers against a shop."""
+"""`specd payment scenario`: runs the test helpers' scenarios against a shop."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from specd.commands import answer, json_option
 
 ANSWER_S = 30.0
 WAIT_S = 1
-"""How long the server holds a request for further events."""
+"""How long the server waits for further events before it answers."""
 FORGED = "forged"
-"""The scenario in which a receiver has to refuse a message."""
+"""The scenario in which the receiver must reject a message with a wrong signature."""
 ENDED = ("passed", "failed")
 PAGE = 100
 
@@ -106,7 +106,7 @@ def scenario(
 
 
 class Bench:
-    """The test helpers of one server, and a receiver that events are forwarded to."""
+    """A client of a server's test helpers that forwards events to a receiver, if there is one."""
 
     def __init__(self, url: str, key: str, receiver: str | None, secret: str) -> None:
         self._api = httpx.Client(
@@ -127,11 +127,11 @@ class Bench:
         self._shop.close()
 
     def names(self) -> list[str]:
-        """Return the names of the catalogue."""
+        """Return the names of all scenarios."""
         return [each["name"] for each in self._ask("GET", "/test-helpers/scenarios")["data"]]
 
     def run(self, name: str, body: dict[str, str]) -> dict[str, Any]:
-        """Run a scenario to its end, and show it. `body` is the RunRequest."""
+        """Run a scenario to its end and print its progress. `body` is the RunRequest."""
         click.echo(f"{name}:", err=True)
         run = started = self._ask("POST", f"/test-helpers/scenarios/{name}/runs", json=body)
         shown, refused = 0, []
@@ -160,7 +160,7 @@ class Bench:
         return run
 
     def _follow(self, run: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[Event]]]:
-        """Yield the run and its new events until it has ended and there are no more."""
+        """Yield the run with its new events, until it has ended and there are no more events."""
         invoices = [
             run["invoice_id"],
             *([run["next_invoice_id"]] if run["next_invoice_id"] else []),
@@ -183,13 +183,13 @@ class Bench:
             run = self._ask("GET", f"/test-helpers/runs/{run['id']}")
 
     def _forward(self, event: Event) -> str | None:
-        """Return what the receiver has said to the event; None: there is no receiver."""
+        """Forward an event. Return the result as text, or None if there is no receiver."""
         if self._receiver is None:
             return None
         return forward(self._shop, self._receiver, event, self._secret)
 
     def _is_fooled(self, event: Event) -> bool:
-        """Return whether the receiver takes the event with a signature that is not ours."""
+        """Send the event with a wrong signature. Return whether the receiver accepts it."""
         if self._receiver is None:
             return False
         return forward(self._shop, self._receiver, event, signing.new_secret()).startswith("2")

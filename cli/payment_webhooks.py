@@ -1,4 +1,4 @@
-"""`specd payment create-endpoint`, `list-endpoints` and `reseal`: webhooks, by the operator."""
+"""`specd payment create-endpoint`, `list-endpoints` and `reseal`: manage webhooks."""
 
 import asyncio
 from ipaddress import ip_network

@@ -1,4 +1,4 @@
-"""`specd restore`: puts a backup into an empty installation."""
+"""`specd restore`: restores a backup into an empty installation."""
 
 import fcntl
 import os
@@ -68,10 +68,11 @@ def restore(folder: Path, only_checks: bool, as_json: bool) -> None:
 
 
 class Restore:
-    """A backup on its way into the installation that the settings describe.
+    """Restores a backup into the installation of the settings.
 
-    Databases come last, because specd does not start without them. A marker in the data directory
-    names the backup until the end: it keeps specd from starting, and a second run continues.
+    Databases are put in place last, because specd does not start without them. Until the end, a
+    marker file in the data directory contains the digest of the backup. It prevents specd from
+    starting, and it allows another run to continue.
     """
 
     def __init__(self, folder: Path, facts: dict[str, Any], settings: Settings) -> None:
@@ -81,8 +82,8 @@ class Restore:
         self._marker = settings.restore_marker
 
     def run(self) -> tuple[int, int]:
-        """Restore all files; return their number and their bytes. Raise ClickException if there is
-        something that would be overwritten, and `BackupDamaged` before anything is written.
+        """Restore all files and return the number of files and bytes. Raise ClickException if data
+        would be overwritten, and `BackupDamaged`, both before anything is written.
         """
         backup = manifest_digest(self._folder)
         self._require_databases()
@@ -113,7 +114,7 @@ class Restore:
         return counted
 
     def _require_databases(self) -> None:
-        """Raise ClickException if a database is to be of another kind than its backup."""
+        """Raise ClickException if a database's setting has another kind than its backup."""
         for service, kind in self._kinds.items():
             is_file = installation.database_file(self._settings.database_urls[service]) is not None
             if is_file is not (kind == "sqlite"):
@@ -130,7 +131,7 @@ class Restore:
             )
 
     def _present(self) -> Iterator[Path | str]:
-        """Yield data that is there already."""
+        """Yield the existing data that a restore would overwrite."""
         settings = self._settings
         for service, kind in self._kinds.items():
             file = installation.database_file(settings.database_urls[service])
@@ -145,7 +146,7 @@ class Restore:
                 yield f"The uploaded file {key}"
 
     def _require_secrets(self) -> None:
-        """Raise ClickException for a setting that gives another secret than the backup's."""
+        """Raise ClickException if a setting contains another secret than the backup."""
         for entry in read_entries(self._folder):
             if service := self._service_of(entry):
                 given = installation.given_secret(self._settings, service)
@@ -175,7 +176,7 @@ class Restore:
             self._upload(entry, is_again=is_again)
 
     def _write(self, target: Path, entry: Entry) -> None:
-        """Write a file, unless an earlier run has."""
+        """Write a file unless it already has the right content."""
         if not is_same(target, entry):
             write_file(target, read_file(self._folder, entry))
 
@@ -188,7 +189,7 @@ class Restore:
         return True
 
     def _upload(self, entry: Entry, *, is_again: bool) -> None:
-        """Store an uploaded file, unless an earlier run has."""
+        """Store an uploaded file unless an earlier run did."""
         key = installation.upload_key(entry.name)
         if is_again and self._has_upload(key):
             return
@@ -198,21 +199,21 @@ class Restore:
         arriving.unlink(missing_ok=True)
 
     def _database_of(self, entry: Entry) -> Path | None:
-        """Return the file of the database that an entry is a copy of, or None."""
+        """Return the database file for an entry, or None if the entry is not a database."""
         for service in self._kinds:
             if entry.name == installation.database_name(service):
                 return installation.database_file(self._settings.database_urls[service])
         return None
 
     def _service_of(self, entry: Entry) -> str | None:
-        """Return the service whose secret an entry is, or None."""
+        """Return the service whose secret the entry contains, or None if it is not a secret."""
         names = {installation.secret_name(service): service for service in self._kinds}
         return names.get(entry.name)
 
 
 @contextmanager
 def _locked(data_dir: Path) -> Iterator[None]:
-    """Keep other restores away. Raise ClickException if there is one."""
+    """Lock the data directory. Raise ClickException if another restore is running."""
     descriptor = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -224,5 +225,5 @@ def _locked(data_dir: Path) -> Iterator[None]:
 
 
 def _waiting(file: Path) -> Path:
-    """Return where a database is until all others are there too."""
+    """Return the path of a restored database until all files are restored."""
     return Path(f"{file}{RESTORED}")

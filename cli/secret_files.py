@@ -1,6 +1,7 @@
-"""Secrets on the command line: read from a file or standard input, never from an argument.
+"""Secrets for commands: read from a file or standard input, never from an argument.
 
-The process list shows arguments to every user of the machine, and shells keep them in histories.
+Every user of the machine can see arguments in the process list, and shells store them in their
+history.
 """
 
 from collections.abc import Callable
@@ -14,8 +15,8 @@ SECRET_MAX = 64 * 1024
 
 
 def secret_option(name: str, help: str) -> Callable[[F], F]:
-    """Return a decorator that adds `--NAME-file`, whose argument NAME is the text of the secret,
-    and refuses `--NAME` with an explanation.
+    """Return a decorator that adds the option `--NAME-file`, which passes the secret to the
+    parameter NAME. The option `--NAME` is rejected with an explanation.
     """
 
     def add(command: F) -> F:
@@ -36,8 +37,8 @@ def secret_option(name: str, help: str) -> Callable[[F], F]:
 
 
 def read_secret(place: str) -> str:
-    """Return the text of a file, or of standard input (`-`), without the newlines at its end. Raise
-    UsageError for an empty text.
+    """Return the text of a file, or of standard input (`-`), without final line breaks. Raise
+    UsageError if it is empty.
     """
     with click.open_file(place) as source:
         text = str(source.read(SECRET_MAX)).rstrip("\r\n")

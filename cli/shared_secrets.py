@@ -1,4 +1,4 @@
-"""The secrets that all machines of an installation share, and the vaults that use them."""
+"""The secrets that all machines of an installation share, and the vaults that encrypt with them."""
 
 import click
 
@@ -15,35 +15,31 @@ without_previous = click.option(
     is_flag=True,
     help="Use the current secret although the previous one, and all that it encrypted, is lost.",
 )
-"""An option of the commands that encrypt with another secret."""
 
 
 def payment_vault(settings: Settings) -> WebhookVault:
-    """Return the vault under the server's secrets."""
+    """Return the vault for webhook secrets."""
     return open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
 
 
 def chat_secrets(settings: Settings) -> tuple[bytes, bytes | None]:
-    """Return the server's current secret and the previous one."""
+    """Return the server's current secret and the previous one, if there is one."""
     return load_secrets(settings.data_dir, settings.chat_secret, settings.chat_secret_previous)
 
 
 def chat_vault(settings: Settings) -> Vault:
-    """Return the vault under the server's secrets."""
     return Vault(*chat_secrets(settings))
 
 
 def key_maker(settings: Settings) -> KeyMaker:
-    """Return the maker of API keys under the server's secrets."""
     return KeyMaker(*chat_secrets(settings))
 
 
 PAYMENT = SharedSecret(table_of(PaymentCheck), payment_vault)
 CHAT = SharedSecret(table_of(ChatCheck), chat_vault)
 SECRETS = {"payment": PAYMENT, "chat": CHAT}
-"""The shared secret of each service."""
 
 
 def has_same_secret(database: Database, settings: Settings) -> bool:
-    """Return whether the secrets of this machine open what another chat database has sealed."""
+    """Return whether a secret of this machine can decrypt the values in another chat database."""
     return CHAT.is_shared(database, settings)
