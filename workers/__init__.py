@@ -1,1 +1,1 @@
-"""What runs beside the server: dumb loops over `try_..._one() -> bool` steps."""
+"""Background workers: simple loops over steps such as `try_..._one() -> bool`."""

@@ -1,5 +1,5 @@
-"""The workers that finish what requests left in a table, because it takes long. They need no
-leader: several share the work by skipping locked rows on PostgreSQL, and take turns on SQLite.
+"""Workers that finish long tasks that requests have queued in a table. They need no leader: several
+share the work by skipping locked rows on PostgreSQL, and take turns on SQLite.
 """
 
 import time
@@ -14,15 +14,16 @@ from models.chat.tables import MessageRemoval, StaleSearch
 from specd.db import Clock, Database
 
 BATCH = 10
-"""Messages whose search rows are refreshed at once: long ones take a millisecond each."""
+"""How many messages' search rows are refreshed per transaction. A long message takes a millisecond.
+"""
 
 
 class Backlog:
-    """Steps over the rows of one table, one transaction each. `key` is a column of the table;
-    `work(session)` does a batch and returns whether there was any.
+    """Processes the rows of a table in batches, one transaction each. `key` is a column of the
+    table. `work(session)` processes a batch and returns whether there were any rows.
 
-    `rest(seconds)` waits: after each step as long as the step took, so that other writers have
-    SQLite's one lock at least half of the time.
+    `rest(seconds)` waits. Each batch is followed by a pause of the same length, so that SQLite's
+    write lock is free for other writers at least half of the time.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Backlog:
         self._rest = rest
 
     def try_some(self) -> bool:
-        """Do one batch; return whether there was any."""
+        """Process one batch. Return whether there were any rows."""
         with self._database.reading() as reader:
             if not reader.execute(self._waiting).scalar():
                 return False
@@ -50,7 +51,7 @@ class Backlog:
 
 
 def stale_search(database: Database, *, rest: Callable[[float], object]) -> Backlog:
-    """Return the backlog of messages that search finds at their old place."""
+    """Return the backlog of messages whose search rows are out of date."""
     return Backlog(
         database,
         StaleSearch.message_id,
@@ -62,7 +63,7 @@ def stale_search(database: Database, *, rest: Callable[[float], object]) -> Back
 def message_removals(
     database: Database, clock: Clock, *, rest: Callable[[float], object]
 ) -> Backlog:
-    """Return the backlog of messages that a request with more than a batch is to delete."""
+    """Return the backlog of message deletions that are too large for one request."""
     return Backlog(
         database,
         MessageRemoval.id,

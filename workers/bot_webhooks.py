@@ -1,7 +1,7 @@
-"""The worker that posts messages to the addresses of bots, and sends their answers.
+"""The worker that posts messages to outgoing webhook bots and sends their replies.
 
-The worker's own thread uses the database, a second thread posts (workers/posting.py). So no
-transaction is open while a bot answers. Any number of processes share the messages by leases
+The worker's thread uses the database, and a second thread posts (workers/posting.py). So no
+transaction is open during a request. Any number of processes share the messages by leases
 (models/chat/outgoing_webhooks/queue.py).
 """
 
@@ -26,23 +26,23 @@ from workers import posting
 from workers.webhook_lanes import Lanes
 
 LOOK_S = 0.25
-"""The longest that a message which is due waits for a step."""
+"""The maximum time that a due message waits for a step."""
 AT_ONCE = 32
-"""Messages that are claimed in one step."""
+"""The maximum number of messages that are claimed in a step."""
 UNSIGNED_S = 60.0
-"""How long a worker that cannot sign for a bot leaves the bot to others."""
+"""How long a worker skips a bot after it could not decrypt the bot's secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The outcome of a request, after so many seconds."""
+    """The outcome and the duration of a request."""
 
     outcome: Outcome
     seconds: float
 
 
 class Posting(posting.Posting[Request, Ended]):
-    """Messages on their way to bots, signed."""
+    """Signs messages and posts them to bots."""
 
     def __init__(self, sender: WebhookSender, clock: Clock) -> None:
         super().__init__("bots-out")
@@ -72,25 +72,25 @@ class Posting(posting.Posting[Request, Ended]):
 
 
 class BotWebhooks:
-    """Steps over one chat database. `close` ends what is under way."""
+    """Posts the messages of one chat database. `close` waits for running requests."""
 
     def __init__(self, database: Database, clock: Clock, vault: Vault, posting: Posting) -> None:
         self._database, self._clock = database, clock
         self._vault, self._posting = vault, posting
         self._lanes = Lanes()
         self._unsigned: dict[int, float] = {}
-        """Bot that this process cannot sign for -> when it tries again, on the monotonic clock."""
+        """Bot whose secret cannot be decrypted -> time of the next attempt (monotonic clock)."""
         self._woken = threading.Event()
         self._log = structlog.get_logger("bot_webhooks")
 
     def try_step(self) -> bool:
-        """Wait a moment for something to do, and do it; return whether there was anything."""
+        """Wait for work for a moment, and do it. Return whether there was any."""
         self._woken.wait(LOOK_S)
         self._woken.clear()
         return self.try_at_once()
 
     def try_at_once(self) -> bool:
-        """Record what has ended, and begin what is due; return whether there was anything."""
+        """Record ended requests and start due ones. Return whether there were any."""
         ended = self._posting.take_ended()
         for each in ended:
             outcome, claim = each.outcome, each.outcome.claim
@@ -101,7 +101,7 @@ class BotWebhooks:
         return self._begin() or bool(ended)
 
     def close(self) -> None:
-        """Wait for the requests under way, and record their outcomes."""
+        """Wait for the running requests and record their outcomes."""
         for ended in self._posting.finish():
             self._settle(ended.outcome)
         self._posting.close()
@@ -126,13 +126,13 @@ class BotWebhooks:
         return bool(claims)
 
     def _release_unsigned(self, claim: Claim, now: datetime) -> None:
-        """Leave a bot whose secret this process cannot open to processes that can."""
+        """Release a bot's message whose secret this process cannot decrypt, for other processes."""
         self._log.warning("bot_not_signed", alert=True, bot=claim.bot_id)
         self._unsigned[claim.bot_id] = time.monotonic() + UNSIGNED_S
         self._database.run(lambda session: queue.QUEUE.release(session, [claim.id], now=now))
 
     def _claim(self, now: datetime) -> list[Claim]:
-        """Claim as many messages as there is capacity for."""
+        """Claim as many due messages as the capacity allows."""
         moment = time.monotonic()
         self._unsigned = {bot_id: at for bot_id, at in self._unsigned.items() if at > moment}
         excluded = {*self._unsigned, *(int(bot_id) for bot_id in self._lanes.full())}
@@ -153,12 +153,12 @@ class BotWebhooks:
         return queue.QUEUE.try_run(self._database, claim_some, now=now) or []
 
     def _settle(self, outcome: Outcome) -> None:
-        """Handle each outcome in a unit of its own, so that no bot delays another."""
+        """Handle an outcome in a separate transaction, so that bots do not delay each other."""
         now = self._clock.now()
         try:
             with self._database.reading() as reader:
                 prepared = answers.prepare(reader, outcome)
             self._database.run(lambda session: answers.settle(session, outcome, prepared, now=now))
         except Exception:
-            # The claim expires, and another attempt follows.
+            # Another attempt follows when the claim expires.
             self._log.warning("bot_answer_not_handled", bot=outcome.claim.bot_id, exc_info=True)

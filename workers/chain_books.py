@@ -1,11 +1,12 @@
-"""The database of one chain's watcher: what it reads, and each transaction that it writes.
+"""The database access of a chain's watcher: its queries and its transactions.
 
-Every transaction swaps the checkpoint's revision first: it raises `CheckpointMoved`, and writes
-nothing, where another watcher was first.
+Every transaction swaps the checkpoint's revision first. If another watcher was faster, it raises
+`CheckpointMoved` and writes nothing.
 
-Only `extend` has checked that the head is on the chain. The other readings have checked the
-checkpoint, so they confirm payments by its number, and store no head above it: a head that an
-endpoint only claims confirms nothing, now or when an invoice expires, and no merchant reads it.
+Only before `extend` has the watcher checked that the head is on the chain. Before the other
+transactions it has checked the checkpoint, so they confirm payments by the checkpoint's number and
+do not store a head above it. So an unverified head never confirms a payment, neither now nor when
+an invoice expires, and merchants never see it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +24,7 @@ NEWCOMERS_AT_ONCE = 200
 
 
 class ChainBooks:
-    """The database's side of one chain, as `ChainView` is the chain's own."""
+    """The database's side of a chain's watcher. `ChainView` is the chain's side."""
 
     def __init__(self, database: Database, clock: Clock, chain_id: int) -> None:
         self._database = database
@@ -33,26 +34,28 @@ class ChainBooks:
     # Reading.
 
     def look(self) -> tuple[Checkpoint | None, list[Newcomer]]:
-        """Return the checkpoint, None before the first step, and the next newcomers."""
+        """Return the checkpoint, or None before the first step, and the next newcomers."""
         with self._database.reading() as reader:
-            # The checkpoint first: its revision protects everything that is read after it.
+            # The checkpoint is read first: its revision protects everything that is read later.
             checkpoint = checkpoints.find_checkpoint(reader, self._chain_id)
             return checkpoint, receivers.find_newcomers(
                 reader, self._chain_id, limit=NEWCOMERS_AT_ONCE
             )
 
     def is_awaited(self) -> bool:
-        """Return whether blocks of this chain matter now (see `receivers.is_awaited`)."""
+        """Return whether new blocks of this chain are awaited (see `receivers.is_awaited`)."""
         with self._database.reading() as reader:
             return receivers.is_awaited(reader, self._chain_id)
 
     def known_blocks(self, *, up_to: int) -> list[BlockMark]:
-        """Return the remembered blocks up to a number, oldest first."""
+        """Return the stored blocks up to a number, oldest first."""
         with self._database.reading() as reader:
             return checkpoints.find_checkpoint_blocks(reader, self._chain_id, up_to=up_to)
 
     def open_receivers(self, *, since: datetime, limit: int | None) -> list[Receiver]:
-        """Return up to `limit` (None: all) of the joined invoices monitored at `since`."""
+        """Return up to `limit` joined invoices that were monitored at `since`, or all of them if
+        `limit` is None.
+        """
         with self._database.reading() as reader:
             return receivers.find_receivers(reader, self._chain_id, since=since, limit=limit)
 
@@ -62,30 +65,30 @@ class ChainBooks:
             return receivers.find_tokens(reader, self._chain_id, since=since)
 
     def owners(self, addresses: Collection[str], *, since: datetime) -> list[Receiver]:
-        """Return the joined invoices monitored at `since` that own one of the addresses."""
+        """Return the joined invoices with one of the addresses that were monitored at `since`."""
         with self._database.reading() as reader:
             return receivers.match_receivers(
                 reader, self._chain_id, since=since, addresses=addresses
             )
 
     def paid_above(self, number: int) -> list[PaidAbove]:
-        """Return the payments that count and are in blocks above a number."""
+        """Return the counted payments in blocks above a number."""
         with self._database.reading() as reader:
             return watching.find_paid_above(reader, self._chain_id, number)
 
     def has_pending(self) -> bool:
-        """Return whether a payment of the chain waits for confirmations."""
+        """Return whether a payment on the chain waits for confirmations."""
         with self._database.reading() as reader:
             return watching.has_pending(reader, self._chain_id)
 
     def stored(self, seen: Sequence[Observation]) -> list[StoredLog]:
-        """Return the stored logs of the blocks of the transfers."""
+        """Return the stored logs in the blocks of the transfers."""
         if not seen:
             return []
         with self._database.reading() as reader:
             return watching.find_stored(reader, self._chain_id, seen)
 
-    # Writing, a transaction each.
+    # Writing. Each method is a transaction.
 
     def begin(self, *, genesis: BlockMark | None, start: BlockMark, head: BlockMark) -> None:
         """Write the first checkpoint."""
@@ -104,7 +107,9 @@ class ChainBooks:
         start: BlockMark,
         head: BlockMark,
     ) -> None:
-        """Drop the payments of all open invoices, and send each back to its start on the chain."""
+        """Replace the checkpoint with one of a new chain. Drop the payments of all open invoices
+        and reset each to its first block.
+        """
         since = checkpoint.block.timestamp
         now = self._clock.now()
 
@@ -118,7 +123,7 @@ class ChainBooks:
         self._database.run(write)
 
     def note_seen(self, checkpoint: Checkpoint, *, read_until: datetime) -> None:
-        """Note that the checkpoint is still the head, and how far the chain's time has come."""
+        """Record that the checkpoint is still the head, and the chain's current time."""
         now = self._clock.now()
         self._database.run(
             lambda session: checkpoints.note_seen(
@@ -140,14 +145,14 @@ class ChainBooks:
         waiting: Mapping[str, int],
         given_up: bool = False,
     ) -> int:
-        """Write the transfers from `base` to `tip`, the new checkpoint; return how many invoices
-        were settled.
+        """Write the transfers from `base` to `tip`, which becomes the checkpoint. Return the number
+        of settled invoices.
 
-        This also drops the payments of the blocks with the hashes `dropped`, in the same
-        transaction, so that a payment that is mined again never looks lost in between.
-        `is_deep`: the blocks are old enough that one reading is as good as a second one.
-        `waiting`: the invoices with transfers that no other endpoint shows yet, and the blocks from
-        which they are read again. `given_up`: no endpoint shows the blocks' logs.
+        The same transaction drops the payments of the blocks with the hashes `dropped`, so that a
+        payment that is mined again never appears to be lost in between. `is_deep`: whether the
+        blocks are so old that they need no second reading. `waiting`: the invoices with transfers
+        that no other endpoint has confirmed yet, with the block from which to read them again.
+        `given_up`: whether the blocks are skipped because no endpoint returns their logs.
         """
         now = self._clock.now()
         read_twice = is_deep and checkpoint.reread_number >= base.number
@@ -193,9 +198,8 @@ class ChainBooks:
         next_block: int | None,
         waiting: Mapping[str, int],
     ) -> None:
-        """Write the transfers to newcomers before `next_block`; None: they join the others.
-
-        `waiting` as in `extend`.
+        """Write the transfers to newcomers before `next_block`. If it is None, the newcomers join
+        the other invoices. `waiting` is as in `extend`.
         """
         now = self._clock.now()
 
@@ -219,7 +223,7 @@ class ChainBooks:
     def put_off(
         self, checkpoint: Checkpoint, newcomers: Sequence[Newcomer], *, head: BlockMark
     ) -> None:
-        """Let newcomers join the others now, and have their blocks read again later."""
+        """Join newcomers to the other invoices now and schedule a later reading of their blocks."""
         now = self._clock.now()
 
         def write(session: Session) -> None:
@@ -239,10 +243,11 @@ class ChainBooks:
         next_block: int | None,
         given_up: int = 0,
     ) -> int:
-        """Write what was found when the blocks of invoices were read again, from `first` to before
-        `next_block`; None: to the end. Return for how many invoices a payment was found.
+        """Write the transfers that were found when blocks of invoices were read again, from `first`
+        to before `next_block`, or to the end if it is None. Return the number of invoices with new
+        payments.
 
-        `given_up`: how many of them have blocks that no endpoint shows any more.
+        `given_up`: the number of invoices with blocks whose logs no endpoint returns.
         """
         now = self._clock.now()
 
@@ -252,7 +257,7 @@ class ChainBooks:
             receivers.note_reread(session, invoice_ids, first=first, next_block=next_block)
             checkpoints.count_given_up(session, checkpoint, given_up)
             touched = found
-            if next_block is None:  # those with payments may expire now
+            if next_block is None:  # invoices with payments may expire now
                 touched = found | watching.find_with_payments(session, invoice_ids)
             watching.settle_touched(
                 session,
@@ -275,8 +280,8 @@ class ChainBooks:
         waiting: Mapping[str, int],
         given_up: bool = False,
     ) -> int:
-        """Write the transfers of a second reading up to `reread_number`; return how many invoices
-        it changed. `waiting` as in `extend`. `given_up`: no endpoint shows these blocks' logs.
+        """Write the transfers of a second reading up to `reread_number`. Return the number of
+        changed invoices. `waiting` and `given_up` are as in `extend`.
         """
         now = self._clock.now()
 
@@ -304,7 +309,7 @@ class ChainBooks:
         now: datetime,
         reread_number: int | None = None,
     ) -> None:
-        """Swap the checkpoint's revision. A head above it is only claimed, and is not stored."""
+        """Swap the checkpoint's revision. A head above it is not verified, so it is not stored."""
         checkpoints.move(
             session,
             checkpoint,
@@ -317,7 +322,7 @@ class ChainBooks:
     def rescan_token(
         self, checkpoint: Checkpoint, token: str, *, above: BlockMark, head: BlockMark
     ) -> None:
-        """Have the invoices of a token that were monitored at a block read again above it."""
+        """Schedule a rescan above a block for the invoices of a token that were monitored then."""
         now = self._clock.now()
 
         def write(session: Session) -> None:
@@ -335,7 +340,7 @@ class ChainBooks:
     def anchor(
         self, checkpoint: Checkpoint, anchors: Mapping[str, int], *, head: BlockMark
     ) -> None:
-        """Write the last block before each newcomer's address was handed out."""
+        """Write the last block before each newcomer's address was assigned."""
         now = self._clock.now()
 
         def write(session: Session) -> None:
@@ -345,7 +350,7 @@ class ChainBooks:
         self._database.run(write)
 
     def read_anew(self, checkpoint: Checkpoint, *, ended_at: datetime | None) -> int:
-        """Have invoices whose time is over read a second time; return how many."""
+        """Schedule a second reading of invoices whose time is over. Return their number."""
         expired_at = min(checkpoint.read_until, self._clock.now())
         return self._database.run(
             lambda session: receivers.read_anew(

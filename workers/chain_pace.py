@@ -1,9 +1,9 @@
-"""The intervals at which a chain is polled: providers charge for requests, and shoppers wait.
+"""The polling intervals of a chain, a compromise between providers' prices and shoppers' waits.
 
-A chain without anything to wait for (no invoice to be paid, no payment to be confirmed) is polled
-every `idle_s` seconds. Otherwise it is polled twice per block, by the blocks' own timestamps, and
-at most every `poll_s` seconds. Chains for development, whose blocks have no interval, are polled
-every `poll_s` seconds.
+If no invoice waits for payment and no payment for confirmation, the chain is polled every `idle_s`
+seconds. Otherwise it is polled twice per block interval, which is computed from block timestamps,
+but not more often than every `poll_s` seconds. Development chains, which have no regular interval,
+are polled every `poll_s` seconds.
 """
 
 from collections import deque
@@ -14,14 +14,14 @@ from adapters.chain.reader import Block
 from specd.db import Clock
 
 HEADS = 32
-"""The newest heads from which the interval of blocks is computed."""
+"""The number of recent heads from which the block interval is computed."""
 
 SLOWEST_S = 6.0
-"""The longest interval for a chain that is waited for, however slow its blocks are."""
+"""The maximum interval while blocks are awaited, even if they are slower."""
 
 
 class Pace:
-    """The pace of one chain's watcher. `is_awaited` may query the database."""
+    """The polling schedule of a chain's watcher. `is_awaited` may query the database."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class Pace:
         if self._polled_at is None:
             return True
         passed = (self._clock.now() - self._polled_at) / timedelta(seconds=1)
-        # A poll may come a little early: a whole one later would be too late.
+        # Polls are up to half an interval early, because the next one would be too late.
         if passed < self._pause() - self._poll_s / 2:
             return False
         return passed >= self._idle_s - self._poll_s / 2 or self._is_awaited()
 
     def note(self, head: Block | None) -> None:
-        """Note that the chain was polled now, and its head."""
+        """Record that the chain was polled now, and its head."""
         self._polled_at = self._clock.now()
         if head is not None and (not self._heads or self._heads[-1][0] < head.number):
             self._heads.append((head.number, head.timestamp))

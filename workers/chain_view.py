@@ -1,5 +1,5 @@
-"""The reads of a watcher's step, in requests that the endpoint accepts, and the arithmetic of
-blocks. Writes nothing.
+"""Reads blocks and transfers for a watcher's step, in requests that the endpoint accepts, and
+computes block ranges. Writes nothing.
 """
 
 from collections import Counter
@@ -26,35 +26,36 @@ from models.payment.watching import Observation
 from workers.chain_alerts import Alerts
 
 SHALLOW = 64
-"""Reorganisations up to this depth are walked back to a checkpoint of ours that lies this near."""
+"""A stored block is this near to the head, so that reorganizations up to this depth can be walked
+back to it.
+"""
 
 NEAR = 4
-"""Up to so many new blocks are read one by one, each by its hash."""
+"""The maximum number of new blocks that are read one by one, each by its hash."""
 
 SPAN = 1000
 REQUESTS = 24
-"""A step makes one request for logs, or up to `REQUESTS` while they span at most `SPAN` blocks, so
-that its other requests cost little, however narrow those are.
+"""A step makes one request for logs, or up to `REQUESTS` if together they span at most `SPAN`
+blocks. So the fixed cost of a step is shared by many blocks even if requests are narrow.
 """
 
 CLOCK_SLACK = timedelta(minutes=2)
-"""How far apart clocks may be where only time separates older transfers from an invoice's: ours and
-the chain's, or those of a chain's branches.
+"""The tolerated difference between two clocks (ours and the chain's, or those of two branches) if
+only time separates an invoice's transfers from older ones.
 """
 
 ANCHOR_WAIT = timedelta(seconds=30)
-"""How long an invoice waits for an endpoint to show the block that was the newest at its creation.
-"""
+"""How long an invoice waits until an endpoint has the block that was the newest at its creation."""
 
 DOUBTS = 3
-"""How often a reading is done again because headers and logs do not fit together."""
+"""How often a reading is repeated because headers and logs are inconsistent."""
 _BY_HASH = "blocks by hash"
 
 _TRANSFER = bytes.fromhex(TRANSFER_TOPIC[2:])
 
 
 class ChainView:
-    """One chain through one reader. Every method may raise EndpointsUnavailable."""
+    """A view of one chain through one reader. Every method may raise EndpointsUnavailable."""
 
     def __init__(self, reader: ChainReader, now: Callable[[], datetime], alerts: Alerts) -> None:
         self._reader = reader
@@ -67,30 +68,32 @@ class ChainView:
     # Blocks.
 
     def mark(self, block: Block) -> BlockMark:
-        """Return a block as the database names it.
+        """Convert a block for the database.
 
-        A block that is dated in the future counts as one of now: chains for tests travel in time,
-        and a payment that was seen before an invoice's expiry is not late.
+        A timestamp in the future is replaced with the current time, because test chains can jump in
+        time, and a payment that was seen before an invoice's expiry is not late.
         """
         return BlockMark(block.number, block.hash, min(block.timestamp, self._now()))
 
     def span(self, *, everywhere: bool = False) -> int:
-        """Return how many blocks a step reads; `everywhere`: through each of the endpoints."""
+        """Return how many blocks a step reads. `everywhere`: whether it uses all endpoints."""
         width = self._reader.narrowest if everywhere else self._reader.limits.width
         return width * max(1, min(self._requests, SPAN // width))
 
     def note_step(self, *, is_done: bool) -> None:
-        """Note the outcome of a step: after a failure the next one is small, then they grow again.
+        """Record the outcome of a step. After a failure the next step is small, then they grow.
 
-        A step is all or nothing, so a long one never ends where requests fail now and then.
+        A failed request fails the complete step, so a long step would never succeed if requests
+        fail sporadically.
         """
         self._requests = min(REQUESTS, self._requests * 2) if is_done else 1
 
     def tip(self, head: Block, base: BlockMark, *, exactly: bool = False) -> Block | None:
-        """Return the block to read up to from `base`: as far as a step reaches, at most the head.
+        """Return the last block to read from `base` in one step, at most the head, or None if the
+        chain became shorter.
 
-        A leap stops `SHALLOW` blocks before the head, so that a checkpoint lies there to walk back
-        to; `exactly` forbids that. None when the chain became shorter.
+        If a step of more than `SHALLOW` blocks would reach the head, it ends `SHALLOW` blocks
+        before the head, so that there is a checkpoint to walk back to, unless `exactly` is true.
         """
         last = min(head.number, base.number + self.span())
         if last == head.number and last - base.number > SHALLOW and not exactly:
@@ -98,10 +101,10 @@ class ChainView:
         return head if last == head.number else self._reader.block(last)
 
     def links(self, head: Block, base: BlockMark) -> list[Block] | None:
-        """Return the few blocks above `base` up to `head`, each the parent of the next.
+        """Return the blocks above `base` up to `head`, each the parent of the next.
 
-        Empty where there are too many, or headers show no parents. None where they do not lead to
-        `base`.
+        Return an empty list if there are more than `NEAR` or the headers have no parent hashes.
+        Return None if the parents do not lead to `base`.
         """
         if not 0 < head.number - base.number <= NEAR or not head.parent_hash:
             return []
@@ -114,8 +117,8 @@ class ChainView:
         return blocks if blocks[0].parent_hash == base.hash else None
 
     def without_claimed(self, linked: Sequence[Block]) -> Sequence[Block]:
-        """Return linked blocks without the last one, the head, if the endpoint only claims it: it
-        shows another block, or none, for its number.
+        """Return linked blocks without the last one, the head, if the endpoint returns another
+        block or none for the head's number.
         """
         with suppress(BlockMissing):
             if self.is_canonical(linked[-1]):
@@ -123,9 +126,9 @@ class ChainView:
         return linked[:-1]
 
     def ends(self, head: Block) -> tuple[BlockMark | None, BlockMark] | None:
-        """Return block 0, and the block to begin with: a little below the head, to walk back to.
+        """Return block 0 and the first checkpoint, which is `SHALLOW` blocks below the head.
 
-        None when the chain moved meanwhile; block 0 is None where the endpoint has pruned it.
+        Return None if the chain changed meanwhile. Block 0 is None if the endpoint has pruned it.
         """
         start = self._reader.block(max(0, head.number - SHALLOW))
         if start is None or not self.is_canonical(head):
@@ -134,14 +137,14 @@ class ChainView:
         return None if genesis is None else self.mark(genesis), self.mark(start)
 
     def is_canonical(self, block: Block | BlockMark) -> bool:
-        """Return whether this block is on the chain as it is now."""
+        """Return whether this block is on the current chain."""
         found = self._reader.block(block.number)
         return found is not None and found.hash == block.hash
 
     def newest_canonical(self, known: Sequence[BlockMark]) -> BlockMark | None:
-        """Return the last of `known` (oldest first) that is on the chain.
+        """Return the last of `known` (oldest first) that is on the chain, or None if none is.
 
-        Bisected: the ancestors of a canonical block are canonical.
+        A binary search is possible, because the ancestors of a canonical block are canonical.
         """
         low, high = 0, len(known)
         while low < high:
@@ -157,7 +160,8 @@ class ChainView:
     def read(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, last: int
     ) -> list[Transfer]:
-        """Return the transfers of the tokens to the receivers (None: to anybody) in the blocks.
+        """Return the transfers of the tokens to the receivers in the blocks. If `receivers` is
+        None, return transfers to all addresses.
 
         Raise `RangeTooLarge` after making the next request smaller.
         """
@@ -176,10 +180,10 @@ class ChainView:
     def read_each(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, blocks: Sequence[Block]
     ) -> list[Transfer] | None:
-        """Return the same of linked blocks, each read by its hash.
+        """Return the transfers in linked blocks, each read by its hash.
 
-        None where a block's bloom promises more: it is read again later. May raise
-        `BlockUnreadable`.
+        Return None if a block's bloom filter indicates more transfers, so that it must be read
+        again later. Raise `BlockUnreadable`.
         """
         transfers = []
         for block in blocks:
@@ -200,7 +204,7 @@ class ChainView:
     def read_block(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, block: Block
     ) -> list[Transfer]:
-        """Return the same of one block, read by its hash. May raise `BlockUnreadable`."""
+        """Return the transfers in one block, read by its hash. Raise `BlockUnreadable`."""
         return [
             transfer
             for some in _chunks(tokens, TOKENS_AT_ONCE)
@@ -216,10 +220,9 @@ class ChainView:
         last: int,
         base: BlockMark,
     ) -> list[Transfer]:
-        """Return the transfers that any of the endpoints with `base` on their chain shows.
+        """Return the combined transfers from all endpoints that have `base` on their chain.
 
-        An endpoint that does not answer is left out, and `EndpointsUnavailable` raised if none
-        does.
+        Endpoints that do not answer are skipped. Raise `EndpointsUnavailable` if none answers.
         """
         transfers: list[Transfer] = []
         failure: EndpointsUnavailable | None = None
@@ -241,8 +244,9 @@ class ChainView:
     def first_readable(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, first: int, base: BlockMark
     ) -> int:
-        """Return the first block from `first` to `base` whose logs an endpoint shows, and those of
-        all after it: nodes delete the oldest. One more than `base` if there is none.
+        """Return the first block from `first` to `base` from which on logs are available at an
+        endpoint, because nodes delete the oldest logs. Return the number after `base` if no logs
+        are available.
         """
         some = None if receivers is None else receivers[:1]
         low, high = first, base.number + 1
@@ -259,13 +263,15 @@ class ChainView:
     def find_failing_tokens(
         self, tokens: Sequence[str], receivers: Sequence[str] | None, base: BlockMark
     ) -> list[str]:
-        """Return the tokens whose logs of one block no endpoint shows. Empty if it shows none."""
+        """Return the tokens whose logs no endpoint returns for the block `base`. Return an empty
+        list if that is true for all tokens.
+        """
         some = None if receivers is None else receivers[:1]
         failing = [each for each in tokens if not self.can_read(each, some, base)]
         return failing if len(failing) < len(tokens) else []
 
     def can_read(self, token: str, receivers: Sequence[str] | None, base: BlockMark) -> bool:
-        """Return whether an endpoint shows the logs of a token in a block."""
+        """Return whether an endpoint returns a token's logs for the block `base`."""
         try:
             self.read_everywhere([token], receivers, base.number, base.number, base)
         except (EndpointsUnavailable, RangeTooLarge):
@@ -273,8 +279,8 @@ class ChainView:
         return True
 
     def _doubts(self, reading: str, number: int) -> bool:
-        """Return whether to do a reading again, because the header and the logs of a block do not
-        fit together. However many blocks do not fit, the reading goes on after some tries.
+        """Return whether to repeat a reading because the header and logs of a block are
+        inconsistent. The number of repetitions is limited for all blocks together.
         """
         self._doubted[reading] += 1
         self._alerts.warn("chain_logs_missing", number, block=number)
@@ -284,10 +290,10 @@ class ChainView:
         self._shows_blooms = self._shows_blooms or any(block.bloom)
 
     def _is_refuted(self, block: Block, transfer: Transfer) -> bool:
-        """Return whether the header of a log's block proves that it has no such log.
+        """Return whether the header of a log's block proves that the block has no such log.
 
-        Some chains show zeros for every block, so these prove something only of a block without
-        transactions, or once the chain has shown a bloom.
+        Some chains have an empty bloom filter in every block. So an empty filter proves something
+        only if the block has no transactions or another block had a non-empty filter.
         """
         if len(block.bloom) != BLOOM_BYTES:
             return False
@@ -317,12 +323,13 @@ class ChainView:
         *,
         reading: str,
     ) -> list[Observation] | None:
-        """Return the transfers that count, with their block's time; None when a block is gone, and
-        `reading`, which names what is read, is done again.
+        """Return the transfers that count, with the time of their block. Return None if a block is
+        gone or inconsistent with its logs, so that the reading must be repeated. `reading` is the
+        name under which repetitions are counted.
 
-        A log that its block's header refutes does not count, nor do another token than the
-        invoice's, a zero value, a block that was there before the address was handed out, and a
-        block after the monitoring's end. `known` are blocks that were read before.
+        A transfer does not count if the header of its block excludes it, the token is not the
+        invoice's, the value is zero, or the block is from before the address was assigned or after
+        the end of the monitoring. `known` are blocks that have already been read.
         """
         owners = {(each.token, each.address): each for each in receivers}
         blocks: dict[int, Block | None] = {block.number: block for block in known}
@@ -339,7 +346,7 @@ class ChainView:
                 return None
             self._note_bloom(block)
             if block.hash != transfer.block_hash:
-                # The chain moved, which the step finds out, or nodes are on several branches.
+                # The chain changed, which the step detects, or nodes are on different branches.
                 if self._doubts(reading, number):
                     return None
                 self._refuse(transfer, "its block is not on the chain")
@@ -364,12 +371,13 @@ class ChainView:
         self._doubted.pop(reading, None)
         return seen
 
-    # Where invoices begin.
+    # The first blocks of invoices.
 
     def anchor(self, newcomers: Sequence[Newcomer], head: Block) -> dict[str, int]:
-        """Return for each newcomer the block right before its first one, by invoice id.
+        """Return the number of the block before each newcomer's first block, by invoice id.
 
-        One is left out while an endpoint may still show the newest block of its creation.
+        A newcomer is omitted while an endpoint may still get the block that was the newest at its
+        creation.
         """
         by_time: dict[datetime, int] = {}
         anchors = {}
@@ -382,19 +390,19 @@ class ChainView:
                 if found is not None and found.hash == each.creation_head_hash:
                     anchor = noted
             if anchor is None:
-                # One search serves all invoices of a minute.
+                # All invoices of a minute share one search.
                 minute = each.created_at.replace(second=0, microsecond=0)
                 if minute not in by_time:
                     by_time[minute] = self._last_block_before(minute - CLOCK_SLACK, head)
-                # Dates can be wrong: the block was no higher than the newest one then.
+                # Timestamps can be wrong, so the newest block at the creation is an upper limit.
                 anchor = by_time[minute] if noted is None else min(noted, by_time[minute])
             anchors[each.receiver.invoice_id] = anchor
         return anchors
 
     def _last_block_before(self, moment: datetime, head: Block) -> int:
-        """Return the last block dated before `moment`, -1 if there is none.
+        """Return the number of the last block before `moment`, or -1 if there is none.
 
-        It looks ever further below the head, because nodes delete the oldest blocks.
+        The search starts at the head, because nodes delete the oldest blocks.
         """
         low, high, reach = 0, head.number + 1, 1
         while reach <= head.number:
@@ -414,10 +422,10 @@ class ChainView:
 
 
 def merge(known: Sequence[Transfer], more: Iterable[Transfer]) -> list[Transfer]:
-    """Return the transfers of one answer, and those of another one that it does not show.
+    """Return the transfers of one response, and those of another response that it does not contain.
 
-    Endpoints may number logs in different ways, so a log with another number is the same one, as
-    long as neither answer shows more logs like it.
+    Endpoints may number logs differently. So logs that differ only in their number are the same,
+    unless one of the responses has more logs with this content.
     """
     merged = list(dict.fromkeys(known))
     others = list(dict.fromkeys(more))
@@ -434,7 +442,7 @@ def merge(known: Sequence[Transfer], more: Iterable[Transfer]) -> list[Transfer]
 
 
 def tokens_of(receivers: Iterable[Receiver]) -> list[str]:
-    """Return the tokens that the receivers wait for, each once."""
+    """Return the distinct tokens of the receivers, sorted."""
     return sorted({receiver.token for receiver in receivers})
 
 
@@ -450,7 +458,7 @@ def _may_hide(
     receivers: Sequence[str] | None,
     transfers: Sequence[Transfer],
 ) -> bool:
-    """Return whether the block's bloom promises a transfer to a receiver without any."""
+    """Return whether the block's bloom filter indicates a transfer that is not in `transfers`."""
     if not is_selective(block.bloom, len(tokens if receivers is None else receivers)):
         return False
     shown = {transfer.token for transfer in transfers}

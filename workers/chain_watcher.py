@@ -1,54 +1,58 @@
-"""The worker that finds payments: it reads one chain's Transfer logs into invoices.
+"""The worker that finds payments: it reads a chain's Transfer logs and assigns them to invoices.
 
-One step: read the head -> check that the checkpoint's block is still canonical, else walk back to
-the newest known block that is -> read the logs of the next blocks -> check that nothing moved
-meanwhile -> write observations, dropped payments, settlements and the new checkpoint in one
-transaction.
+A step reads the head and checks that the checkpoint's block is still canonical. If it is not, the
+step walks back to the newest known block that is. Then it reads the logs of the next blocks, checks
+that the chain did not change meanwhile, and writes observations, dropped payments, settlements and
+the new checkpoint in one transaction.
 
-Why no payment is missed, in any interleaving and with any answers of single nodes
-(`tests/workers/test_chain_watcher.py` and `test_lying_nodes.py` check it):
+No payment is missed, in any interleaving and with any responses of single nodes
+(`tests/workers/test_chain_watcher.py` and `test_lying_nodes.py` check it), for these reasons:
 
 1. *Blocks.* New blocks near the checkpoint are linked to it by their parents' hashes, and the logs
-   of each are requested by its hash: a node that lacks the block answers with an error. A block
-   whose bloom promises more than the answer contains is read again. Longer ranges: a step reads the
-   tip's hash first, then finds the base canonical, then reads the logs, then finds the tip
-   canonical again. Each log's block hash is compared too. A step that saw the chain move writes
-   nothing.
-2. *A second reading.* A node may answer for blocks that it lacks as if they were empty. So all
-   blocks are read again when they are `DEEP` and a minute old, a few at a time while a payment is
-   awaited; and all blocks of an invoice once more before it expires for good, and when its
-   monitoring is over. These readings use all endpoints, and one that shows a payment is enough.
-   What fails again and again is passed over, with an alert, and holds up nothing else. A token
-   whose logs no endpoint shows is set aside, so that others do not wait for it.
-3. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null) and is read alone,
-   from its first block to the checkpoint; only then it joins those that are read together. So
-   "joined" means "read up to the checkpoint", and each step moves all the joined ones on together.
-   It does not matter where the checkpoint was when the invoice was stored, nor whether a step
-   was under way, because that step does not count the invoice as joined.
-4. *Writers.* Each writer swaps the checkpoint's revision, which it read before it read the list
-   of joined invoices. If another watcher joined invoices or moved the checkpoint in between, the
-   swap fails and nothing is written. Two watchers only cost work; the lease only saves it.
-5. *The end.* An invoice is read until a block's own time is past its `monitoring_ends_at`, so that
-   no downtime ends the monitoring.
+   of each are requested by its hash, so that a node without the block answers with an error. If a
+   block's bloom filter indicates more logs than the response contains, the block is read again. For
+   longer ranges, a step first reads the tip's hash, then checks that the base is canonical, then
+   reads the logs, and then checks that the tip is still canonical. The block hash of each log is
+   compared, too. If the chain changed during the step, nothing is written.
 
-Why nothing is taken back wrongly: a payment is dropped only if the chain has another block with its
-number, or its transaction in another block. Null for a block below the head means that a node lacks
-it. What is confirmed stays while an endpoint that may have it is silent, up to some minutes.
+2. *A second reading.* A node may return empty results for blocks that it does not have. So all
+   blocks are read again when they are `DEEP` and a minute old, in small groups while a payment is
+   awaited. All blocks of an invoice are also read again before its final expiry and when its
+   monitoring ends. These readings use all endpoints, and it is enough if one returns a payment. If
+   a reading fails repeatedly, it is skipped with an alert and does not delay others. If no endpoint
+   returns the logs of a token, the token is set aside, so that others do not wait for it.
 
-Why nothing else is counted: the bloom in the header of a log's block must not exclude the log, and
-a second endpoint must show the same log, if one can answer (`chain_witnesses`). Until then the
-invoice's blocks are read again, and others do not wait. And
-an invoice stores the checkpoint of the moment when its address was handed out, in a transaction
-that no watcher's overtakes, and the chain's newest block if that is above it. No transfer in these
-blocks or below is its payment. If a reorganisation takes the checkpoint away, the last block that
-both branches share takes its place, and blocks of the new branch that are dated long before the
-checkpoint do not count either.
+3. *Invoices.* Every invoice starts as a newcomer (`catch_up_block` is not null). It is read alone,
+   from its first block to the checkpoint. Only then it joins the invoices that are read together.
+   So "joined" means "read up to the checkpoint", and each step advances all joined invoices
+   together. It does not matter where the checkpoint was when the invoice was stored, or whether a
+   step was running, because that step does not count the invoice as joined.
 
-Block 0 identifies a chain. An endpoint that shows another one is not used, and blocks that were
-read are given up only when no other endpoint has them.
+4. *Writers.* Each writer swaps the checkpoint's revision, which it read before the list of joined
+   invoices. If another watcher joined invoices or moved the checkpoint in between, the swap fails
+   and nothing is written. So two watchers are safe. The lease only avoids duplicate work.
 
-With more than `many` open invoices the tokens' logs are read whole and matched in the database, so
-that a block costs what it contains and not what is open.
+5. *The end.* An invoice is read until the time of a block is after its `monitoring_ends_at`, so
+   that downtime does not end the monitoring.
+
+No payment is dropped wrongly: a payment is dropped only if the chain has another block with its
+number, or has its transaction in another block. A null response for a block below the head means
+only that a node does not have it. Confirmed payments are not dropped while an endpoint that may
+have them is silent, for up to some minutes.
+
+No other transfers are counted: the bloom filter of a log's block must not exclude the log, and a
+second endpoint must return the same log, if one can answer (`chain_witnesses`). Until then the
+invoice's blocks are read again, and other invoices do not wait. When an address is assigned, the
+invoice stores the current checkpoint, in a transaction that no watcher's transaction can overtake,
+and the chain's newest block if it is higher. No transfer up to these blocks is its payment. If a
+reorganization removes the checkpoint, the last common block of both branches replaces it, and
+blocks of the new branch that are dated long before the checkpoint do not count either.
+
+Block 0 identifies a chain. An endpoint with another block 0 is not used. Blocks that were read are
+discarded only if no other endpoint has them.
+
+With more than `many` open invoices, all logs of the tokens are read and matched in the database, so
+that the cost of a block depends on its content and not on the number of open invoices.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -78,50 +82,53 @@ from workers.chain_view import ChainView, tokens_of
 from workers.chain_witnesses import Verdict, Witnesses
 
 MANY_RECEIVERS = 500
-"""With more open invoices than this, whole blocks are read and matched in the database."""
+"""The number of open invoices above which all logs of the tokens are read."""
 
 DEEP = 32
 OLD = timedelta(minutes=1)
-"""Blocks with so many above them, and so old, are read a second time."""
+"""The depth and the age of blocks at which they are read a second time."""
 
 REREAD_AT_ONCE = 64
 REREAD_AWAITED = 10
-"""How many blocks wait for their second reading until it is worth a request: while nobody waits for
-a payment, and while somebody does.
+"""How many blocks are collected for a second reading: while no payment is awaited, and while one
+is.
 """
 
 _SECOND_READING = "second reading"
 
 WITNESS_AFTER = timedelta(seconds=2)
 WITNESS_TRIES = 10
-"""How long, and how often, the other endpoints are asked about a transfer: in all 90 seconds."""
+"""The first pause, and the number of times that other endpoints are asked about a transfer. That
+takes 90 seconds in total.
+"""
 COMPARED_EVERY = timedelta(seconds=30)
 COMPARED_EVERY_IDLE = timedelta(minutes=10)
-"""How often the checkpoint's block is compared with the other endpoints' ones."""
+"""How often the checkpoint's block is compared between the endpoints."""
 
 ASIDE_FOR = timedelta(minutes=5)
 """How often a token that was set aside is tried again."""
 ASIDE_AFTER = frozenset({2, TRIES})
-"""After so many failures of a reading, its tokens are read one by one."""
+"""The numbers of failures of a reading after which its tokens are tried one by one."""
 
 SEEN_EVERY = timedelta(seconds=10)
 """How often the time of an unchanged head is stored."""
 
 READ_ANEW_EVERY = timedelta(seconds=30)
 ENDED_EVERY = timedelta(hours=1)
-"""How often invoices whose time is over are read anew: those that expired, those that ended."""
+"""How often expired invoices, and invoices whose monitoring ended, are scheduled to be read again.
+"""
 
 DEVELOPMENT_CHAINS = frozenset({1337, 31337})
 IDLE_DEVELOPMENT, IDLE = timedelta(seconds=10), timedelta(minutes=10)
-"""A chain with the same head for so long makes no blocks: its time is then our clock's. Development
-nodes make a block only when there is a transaction.
+"""If the head is unchanged for this long, the chain is producing no blocks, and its time is derived
+from our clock. Development nodes produce blocks only for transactions.
 """
 
 
 @dataclass(slots=True)
 class _Aside:
-    """A token whose logs no endpoint shows: the last block that was read for it, whose transfers
-    are requested to try it again, and when."""
+    """A token that was set aside, because no endpoint returns its logs. `block` is the last block
+    that was read for it. The next attempt requests transfers to `receivers` at `retry_at`."""
 
     block: BlockMark
     receivers: Sequence[str] | None
@@ -131,7 +138,7 @@ class _Aside:
 class ChainWatcher:
     """The watcher of one chain. Steps may raise EndpointsUnavailable and DatabaseUnavailable.
 
-    `may_replace`: whether another chain may take over the same id without an operator.
+    `may_replace`: whether another chain with the same id is accepted without an operator's command.
     """
 
     def __init__(
@@ -162,7 +169,7 @@ class ChainWatcher:
         self._compared_at = clock.now()
         self._aside: dict[str, _Aside] = {}
         self._unsure: set[str] = set()
-        """The invoices with transfers that wait for another endpoint."""
+        """The invoices with transfers that another endpoint has not confirmed yet."""
         self._checked_hash = ""
         self._has_paid_above = False
         self._served: set[bool] = set()
@@ -175,19 +182,19 @@ class ChainWatcher:
         self._second_reading_at = clock.now()
 
     def try_watch_one(self) -> bool:
-        """Do one step; return whether it changed the database or the next one differs."""
+        """Do one step. Return whether to do the next one immediately."""
         try:
             more = self._watch_one()
         except EndpointsBehind:
-            # Every endpoint answers and is below our checkpoint. Only their blocks show whether
-            # they lag, or the chain lost blocks.
+            # Every endpoint answers and is below the checkpoint. The next step reads their blocks
+            # to find out whether they are behind or the chain lost blocks.
             if self._looks_behind:
                 raise
             self._looks_behind = True
             return True
         except ChainReplaced:
             if self._ignores_genesis or not self._may_replace:
-                # An operator decides: `specd chain forget`. The next step checks whether they have.
+                # The operator must run `specd chain forget`, which the next step checks.
                 self._checkpoint = None
                 self._alerts.begin("chain_replaced")
                 raise
@@ -210,12 +217,12 @@ class ChainWatcher:
         return more
 
     def is_awaited(self) -> bool:
-        """Return whether blocks of this chain matter now."""
+        """Return whether new blocks of this chain are awaited."""
         return self._books.is_awaited()
 
     @property
     def head(self) -> Block | None:
-        """The newest block that was seen; None before the first step."""
+        """The newest block that was seen, or None before the first step."""
         return self._head
 
     def least_head(self) -> int:
@@ -246,7 +253,7 @@ class ChainWatcher:
             self._ignores_genesis = False
             return self._begin(head, checkpoint)
         if checkpoint.block.hash != self._checked_hash:
-            # A head went back below what it had confirmed before.
+            # Payments can be above the checkpoint after the chain became shorter.
             self._has_paid_above = bool(self._books.paid_above(checkpoint.block.number))
             self._checked_hash = checkpoint.block.hash
         base = checkpoint.block
@@ -258,7 +265,7 @@ class ChainWatcher:
                 tip = self._view.tip(head, base)
                 if blocks is None or not self._view.is_canonical(base):
                     return self._follow_reorganisation(head, checkpoint)
-        if tip is None or tip.number < base.number:  # or another watcher has read beyond this head
+        if tip is None or tip.number < base.number:  # lower if another watcher has read further
             return self._moved_under_us()
         has_new_blocks = tip.number > base.number
         self._alerts.end("endpoint_is_behind")
@@ -280,9 +287,10 @@ class ChainWatcher:
     def _serve(
         self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer], *, in_turn: bool
     ) -> bool:
-        """Read the blocks of single invoices; return whether there were some to read.
+        """Read the blocks of single invoices. Return whether there were any to read.
 
-        `in_turn`: new blocks wait, too, and come after one reading of each of the two lists.
+        `in_turn`: new blocks are also waiting. They are read after one reading of each of the two
+        lists.
         """
         if not in_turn:
             self._served.clear()
@@ -295,7 +303,7 @@ class ChainWatcher:
         self._served.clear()
         return False
 
-    # Reading on.
+    # Reading new blocks.
 
     def _extend(
         self,
@@ -307,10 +315,10 @@ class ChainWatcher:
         *,
         reorganised: bool = False,
     ) -> bool:
-        """Read from `base` to `tip` for all joined invoices; `base` is canonical.
+        """Read from `base`, which is canonical, to `tip` for all joined invoices. Return whether
+        there are more blocks to read.
 
-        `blocks`: those in between, where they were read and each is the parent of the next. Return
-        whether there are more blocks to read.
+        `blocks`: the linked blocks above `base`, if they were read.
         """
         reading, given_up, is_proven = f"blocks above {base.number}", False, False
         blocks = blocks or ()
@@ -320,7 +328,7 @@ class ChainWatcher:
             if self._patience.is_due(reading):
                 self._patience.note_failure([reading])
                 if self._patience.failures(reading) in ASIDE_AFTER:
-                    self._reader.head()  # chooses an endpoint again, after the failure
+                    self._reader.head()  # chooses an endpoint again after the failure
                     tokens, addresses, _ = self._wanted(base.timestamp)
                     if self._try_set_aside(tokens, addresses, head, checkpoint, base):
                         return True
@@ -379,11 +387,11 @@ class ChainWatcher:
         checkpoint: Checkpoint,
         base: BlockMark,
     ) -> bool:
-        """Set tokens aside whose logs no endpoint shows, although one shows those of others. Return
-        whether there are any.
+        """Set aside tokens whose logs no endpoint returns, if one returns logs of other tokens.
+        Return whether there are any.
 
-        The other tokens do not wait for them. Their invoices are read alone, and once more from
-        `base` on when the logs can be read again.
+        The other tokens do not wait for them. Invoices of these tokens are read alone, and again
+        from `base` when the logs are available again.
         """
         failing = self._view.find_failing_tokens(tokens, addresses, self._view.mark(head))
         for token in failing:
@@ -395,7 +403,9 @@ class ChainWatcher:
         return bool(failing)
 
     def _try_bring_back(self, head: Block, checkpoint: Checkpoint) -> bool:
-        """Read tokens again that were set aside, if their logs can be read; return whether any."""
+        """Bring back a token that was set aside, if its logs can be read again. Return whether one
+        was brought back.
+        """
         now = self._clock.now()
         for token, aside in list(self._aside.items()):
             if now < aside.retry_at:
@@ -427,10 +437,10 @@ class ChainWatcher:
     ) -> set[str] | None:
         """Return the hashes of the blocks above `base` that have payments and are not on the chain.
 
-        A block is gone if the chain has another one with its number, or its transaction in another
-        block. One above the head is gone, too, unless it confirmed a payment, which stays until the
-        chain has a block with its number. None while a silent endpoint may still have what was
-        confirmed.
+        A block is gone if the chain has another block with its number, or has the payment's
+        transaction in another block. After a reorganization, a block above the head is gone, too,
+        unless its payment is confirmed. Return None while a silent endpoint may still have blocks
+        with confirmed payments.
         """
         if not reorganised and not self._has_paid_above:
             return set()
@@ -456,10 +466,10 @@ class ChainWatcher:
         return dropped
 
     def _pass_over(self, head: Block, base: BlockMark, tip: Block) -> Block | None:
-        """Return the last of the blocks above `base` whose logs no endpoint shows, although it
-        shows those of newer blocks; None if it does not, too.
+        """Return the last block above `base` whose logs are not available although those of newer
+        blocks are, so that it can be skipped. Return None if those are not available either.
         """
-        self._reader.head()  # chooses an endpoint again, after the failure of the first one
+        self._reader.head()  # chooses an endpoint again after the failure
         tokens, addresses, _ = self._wanted(base.timestamp)
         first, newest = base.number + 1, self._view.mark(head)
         readable = self._view.first_readable(tokens, addresses, first, newest)
@@ -473,11 +483,11 @@ class ChainWatcher:
     def _read(
         self, base: BlockMark, tip: Block, blocks: Sequence[Block], *, reorganised: bool
     ) -> tuple[list[Observation] | None, bool]:
-        """Return the transfers to joined invoices from `base` to `tip`; None where the chain moved
-        meanwhile, or a bloom promises more. Return too whether the blocks were read by their
-        hashes, which proves that the endpoint has them.
+        """Return the transfers to joined invoices from `base` to `tip`, or None if the chain
+        changed meanwhile or a bloom filter indicates more. Also return whether the blocks were read
+        by their hashes, which proves that the endpoint has them.
 
-        After a reorganisation no block above `base` was there before any of the addresses.
+        After a reorganization, every block above `base` is newer than the addresses.
         """
         since = base.timestamp
         tokens, addresses, owners = self._wanted(since)
@@ -504,8 +514,8 @@ class ChainWatcher:
     def _wanted(self, since: datetime) -> tuple[list[str], list[str] | None, list[Receiver] | None]:
         """Return the tokens and addresses to read, and the joined invoices that they belong to.
 
-        With more than `many` open invoices there are no addresses and no invoices, because the
-        receivers of the tokens' logs are looked up.
+        With more than `many` open invoices, addresses and invoices are None if the endpoint accepts
+        requests for all receivers. Then the receivers of the logs are looked up.
         """
         open_now = self._books.open_receivers(since=since, limit=self._many + 1)
         if len(open_now) > self._many:
@@ -517,7 +527,7 @@ class ChainWatcher:
         return tokens_of(open_now), [each.address for each in open_now], open_now
 
     def _catch_up(self, head: Block, checkpoint: Checkpoint, newcomers: Sequence[Newcomer]) -> bool:
-        """Read newcomers' own blocks, up to the checkpoint, where they join the others."""
+        """Read the blocks of newcomers up to the checkpoint, where they join the other invoices."""
         unknown = [each for each in newcomers if not each.is_anchored]
         if unknown:
             anchors = self._view.anchor(unknown, head)
@@ -534,7 +544,7 @@ class ChainWatcher:
         base = checkpoint.block
         span = self._view.span()
         near = [each for each in newcomers if base.number - each.start < span]
-        # Those that begin far below have every second turn, however many are new.
+        # Newcomers that begin far below get every second turn, even if there are many others.
         far = [each for each in newcomers if base.number - each.start >= span]
         group = far if far and not (near and self._far_had_their_turn) else near
         self._far_had_their_turn = group is far
@@ -550,7 +560,7 @@ class ChainWatcher:
                 transfers = self._view.read(tokens, addresses, first, last)
                 seen = self._view.observe(transfers, receivers, reading="newcomers")
             except EndpointsUnavailable as failure:
-                # They join the others, so that new blocks do not wait, and are read again.
+                # They join the others, so that new blocks do not wait, and are read again later.
                 self._log.warning("newcomers_unreadable", first=first, reason=str(failure))
                 self._books.put_off(checkpoint, group, head=self._view.mark(head))
                 return True
@@ -575,7 +585,7 @@ class ChainWatcher:
     def _read_alone(
         self, head: Block, checkpoint: Checkpoint, rereadings: Sequence[Newcomer]
     ) -> bool:
-        """Read invoices' own blocks again, through all endpoints, up to the checkpoint."""
+        """Read the blocks of invoices again up to the checkpoint, from all endpoints."""
         base = checkpoint.block
         due = [each for each in rereadings if self._is_due(each.receiver.invoice_id)]
         if not due:
@@ -627,10 +637,10 @@ class ChainWatcher:
         last: int,
         failure: EndpointsUnavailable,
     ) -> bool:
-        """Note that no endpoint shows the logs up to `last`. Pass over them for the invoices whose
+        """Record that no endpoint returns the logs up to `last`. Skip them for the invoices whose
         reading has failed often enough, and return whether there were any.
         """
-        # The oldest blocks are those that fail. Others of the group do not wait for them.
+        # The oldest blocks are the likely cause. The newer half of the group does not wait.
         middle = sorted(each.start for each in group)[(len(group) - 1) // 2]
         oldest = [each for each in group if each.start <= middle]
         self._patience.note_failure(each.receiver.invoice_id for each in oldest)
@@ -681,9 +691,9 @@ class ChainWatcher:
         )
 
     def _read_again(self, head: Block, checkpoint: Checkpoint) -> bool:
-        """Read blocks a second time for all joined invoices, through all endpoints.
+        """Read blocks a second time for all joined invoices, from all endpoints.
 
-        A failure is tried again in a while, so that new blocks do not wait for it.
+        A failure is retried after a pause, so that new blocks do not wait for it.
         """
         self._second_reading_at = self._clock.now() + SEEN_EVERY
         old = self._clock.now() - OLD
@@ -733,15 +743,15 @@ class ChainWatcher:
         self._second_reading_at = self._clock.now()
         return True
 
-    # What other endpoints say.
+    # Confirmation by other endpoints.
 
     def _attest(
         self, seen: Sequence[Observation], is_last: Callable[[str], bool] = lambda _: False
     ) -> tuple[list[Observation], list[Observation]]:
-        """Return the transfers that count, and those that wait for another endpoint to show them.
+        """Return the transfers that count, and those that another endpoint must confirm first.
 
-        What is stored was compared before. `is_last` returns whether an invoice has waited long
-        enough: then a disputed transfer is left out, and one without a witness counts.
+        Stored transfers were confirmed before. `is_last` returns whether an invoice has waited long
+        enough. Then a disputed transfer is omitted, and one without a witness counts.
         """
         stored = self._books.stored(seen)
         seen = with_stored_numbers(seen, stored)
@@ -783,7 +793,7 @@ class ChainWatcher:
         return self._witness_patience.failures(invoice_id) >= WITNESS_TRIES - 1
 
     def _compare_endpoints(self, base: BlockMark) -> None:
-        """Compare the checkpoint's block with the other endpoints' one now and then."""
+        """Compare the checkpoint's block with the other endpoints' blocks at intervals."""
         now = self._clock.now()
         if now < self._compared_at:
             return
@@ -794,7 +804,7 @@ class ChainWatcher:
             self._alerts.end("chain_endpoints_disagree")
 
     def _send_back(self, checkpoint: Checkpoint) -> bool:
-        """Have invoices whose time is over read a second time; return whether there were any."""
+        """Schedule a second reading of invoices whose time is over. Return whether any exist."""
         now = self._clock.now()
         self._read_anew_at = now + self._read_anew_every
         ended_at = None
@@ -803,7 +813,7 @@ class ChainWatcher:
         return self._books.read_anew(checkpoint, ended_at=ended_at) > 0
 
     def _note_seen(self, checkpoint: Checkpoint) -> None:
-        """Note that nothing is new, and that time passes on a chain that makes no blocks."""
+        """Record that the head is unchanged, and advance the time of a chain without new blocks."""
         now = self._clock.now()
         read_until = checkpoint.read_until
         idle = IDLE_DEVELOPMENT if self._chain_id in DEVELOPMENT_CHAINS else IDLE
@@ -813,13 +823,13 @@ class ChainWatcher:
         if read_until > checkpoint.read_until or seen_at is None or now - seen_at >= SEEN_EVERY:
             self._books.note_seen(checkpoint, read_until=read_until)
 
-    # When the chain is not what the database has.
+    # Chains that differ from the database.
 
     def _begin(self, head: Block, replaced: Checkpoint | None = None) -> bool:
-        """Store the first checkpoint, a little below the head, so that one can walk back to it.
+        """Store the first checkpoint, a little below the head, so that it can be walked back to.
 
         `replaced`: the checkpoint of another chain with the same id. All payments of open invoices
-        are dropped, and each is read anew from its time on; the others are history and stay.
+        are dropped, and the invoices are read again. Other invoices do not change.
         """
         ends = self._view.ends(head)
         if ends is None:
@@ -836,22 +846,22 @@ class ChainWatcher:
         return True
 
     def _follow_reorganisation(self, head: Block, checkpoint: Checkpoint) -> bool:
-        """Go back to the newest known block that is still there: the checkpoint's is gone."""
+        """Go back to the newest known block that is still on the chain."""
         lost = checkpoint.block
         known = self._books.known_blocks(up_to=head.number)
         ancestor = self._view.newest_canonical(known)
         is_older = head.number < lost.number and head.timestamp <= lost.timestamp
         if is_older and ancestor is not None and ancestor == known[-1]:
-            # Nothing contradicts what we read beyond it: this is an endpoint that lags behind.
+            # The chain does not contradict the blocks that were read: the endpoint is behind.
             self._alerts.warn("endpoint_is_behind", head=head.number, checkpoint=lost.number)
             return False
         if self._reader.is_kept_elsewhere(lost.number, lost.hash):
-            # The endpoints disagree. What was read stays while one that is as far has it.
+            # The endpoints disagree. The blocks are kept while an equally far endpoint has them.
             self._alerts.begin("chain_endpoints_disagree", checkpoint=lost.number)
             return True
         forgotten = ancestor is not None and ancestor.number == 0
         if ancestor is None or (forgotten and lost.number > REMEMBERED_BLOCKS):
-            # The chain was reset, or changed deeper than we remember.
+            # The chain was reset, or the reorganization is deeper than the stored blocks.
             if not self._may_replace:
                 raise ChainReplaced(
                     f"chain {self._chain_id} has none of the blocks that were read before; if that"
@@ -864,20 +874,20 @@ class ChainWatcher:
         return self._extend(head, checkpoint, ancestor, tip, reorganised=True)
 
     def _moved_under_us(self) -> bool:
-        """Write nothing, because the chain changed while it was read; the next poll reads again."""
+        """End the step without writing, because the chain changed while it was read."""
         self._log.info("chain_moved_while_reading")
         return False
 
 
 def _deepest(head: Block, checkpoint: Checkpoint) -> int:
-    """Return the newest block that is `DEEP`. The head is only claimed, so the checkpoint says how
-    deep blocks are, and the head adds one block at most.
+    """Return the number of the newest block that is `DEEP`. The head is not verified, so depth is
+    measured from the checkpoint, or from the block after it if the head is higher.
     """
     return min(head.number, checkpoint.block.number + 1) - DEEP
 
 
 def _starts(waiting: Iterable[Observation]) -> dict[str, int]:
-    """Return the first block to read again for each invoice with transfers that wait."""
+    """Return the first block to read again for each invoice with waiting transfers."""
     starts: dict[str, int] = {}
     for each in waiting:
         number = each.block.number

@@ -1,7 +1,8 @@
-"""Whether a second endpoint shows a transfer, too: a header's bloom does not cover amounts.
+"""Checks new transfers with a second endpoint, because bloom filters do not cover amounts.
 
-An endpoint that has the block and does not show the transfer disputes it. One that fails, or whose
-head is far below, is not a witness. One that is a few blocks behind will be, so the transfer waits.
+An endpoint that has the block but does not return the transfer disputes it. An endpoint that fails,
+or whose head is far below, is not a witness. If an endpoint is a few blocks behind, the transfer
+waits for it.
 """
 
 from __future__ import annotations
@@ -26,25 +27,25 @@ from models.payment.watching import Observation
 from workers.chain_view import ChainView
 
 NEAR_HEAD = 8
-"""An endpoint that is at most so many blocks below a transfer's block will soon be its witness."""
+"""A transfer waits for an endpoint whose head is at most this many blocks below its block."""
 MAX_RECEIPTS = 10
-"""How many receipts of one block are requested from an endpoint that does not show the logs."""
+"""The maximum number of receipts per block to request from an endpoint without the logs."""
 
 
 class Verdict(Enum):
-    """What the endpoints together say of one transfer."""
+    """The result for one transfer from all endpoints."""
 
     COUNTS = "counts"
-    """Two endpoints show it, or no other endpoint can answer."""
+    """Two endpoints return it, or no other endpoint can answer."""
     LAGS = "lags"
     """The only other endpoints that answer do not have its block yet."""
     DISPUTED = "disputed"
-    """One endpoint shows it, and another one that is as far does not."""
+    """An endpoint that has the block does not return it, and fewer than two endpoints return it."""
 
 
 @dataclass(slots=True)
 class _Answers:
-    """What endpoints said of the transfers of one block."""
+    """The responses of endpoints about the transfers of one block."""
 
     shown: Counter[Observation] = field(default_factory=Counter)
     disputed: set[Observation] = field(default_factory=set)
@@ -52,14 +53,14 @@ class _Answers:
 
 
 class Witnesses:
-    """Asks the endpoints of one chain about transfers that are new."""
+    """Asks the other endpoints of a chain about new transfers."""
 
     def __init__(self, reader: ChainReader, view: ChainView) -> None:
         self._reader = reader
         self._view = view
 
     def judge(self, new: Iterable[Observation]) -> dict[Observation, Verdict]:
-        """Return the verdict on each of the transfers."""
+        """Return the verdict for each transfer."""
         by_block: dict[BlockMark, list[Observation]] = {}
         for each in new:
             by_block.setdefault(each.block, []).append(each)
@@ -76,12 +77,12 @@ class Witnesses:
                     answers.is_lagging = True
                 else:
                     self._ask(block, group, answers)
-        # The other endpoint may be the only one that shows it.
+        # The transfer may come only from that other endpoint, so the step's endpoint is asked, too.
         self._ask(block, [each for each in group if answers.shown[each] == 1], answers)
         return {each: _verdict(each, answers) for each in group}
 
     def _ask(self, block: Block, group: Sequence[Observation], answers: _Answers) -> None:
-        """Add the answer of the reader's endpoint."""
+        """Add the response of the reader's current endpoint."""
         if not group:
             return
         try:
@@ -99,7 +100,9 @@ class Witnesses:
         answers.disputed |= set(group) - shown
 
     def _read(self, block: Block, group: Sequence[Observation]) -> list[Transfer]:
-        """Return the block's logs; none if the endpoint has another block with its number."""
+        """Return the block's logs, or an empty list if the endpoint has another block with its
+        number. Raise `BlockMissing` if it has none.
+        """
         tokens = sorted({each.receiver.token for each in group})
         receivers = sorted({each.receiver.address for each in group})
         try:
@@ -114,7 +117,9 @@ class Witnesses:
         return [each for each in logs if each.block_hash == block.hash]
 
     def _find_in_receipt(self, block: Block, group: Sequence[Observation]) -> set[Observation]:
-        """Return those of a transaction that its receipt shows: an index of logs may have gaps."""
+        """Return the transfers of one transaction that are in its receipt. This helps if the node's
+        log index has gaps.
+        """
         tokens = sorted({each.receiver.token for each in group})
         try:
             logs = self._reader.transfers_of(group[0].tx_hash, tokens, block)
@@ -124,9 +129,10 @@ class Witnesses:
 
 
 def find_shown(group: Iterable[Observation], logs: Iterable[Transfer]) -> set[Observation]:
-    """Return the transfers that the logs contain, each log being one transfer at most.
+    """Return the transfers that are in the logs. Each log matches at most one transfer.
 
-    Endpoints may number the logs of a block in different ways, so the number is only preferred.
+    Endpoints may number the logs of a block differently, so a log with another number also matches
+    if there is none with the same number.
     """
     numbered = {(_content_of(each), each.log_index) for each in logs}
     shown = {each for each in group if (_content(each), each.log_index) in numbered}

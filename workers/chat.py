@@ -19,12 +19,12 @@ from workers.scheduled_delivery import ScheduledDelivery
 from workers.uploads import Uploads
 
 NICENESS = 10
-"""Of workers whose work is less urgent than requests."""
+"""The niceness of workers whose tasks are less urgent than requests."""
 DELIVERY_EVERY_S = 0.25
 MAIL_EVERY_S = 0.5
 EXPORTS_EVERY_S = 1.0
 LONGEST_EXPORT_S = 12 * 3600.0
-"""An archive is one step."""
+"""The time limit of a step, which writes a complete archive."""
 UPLOADS_EVERY_S = 1.0
 SEARCH_EVERY_S = 0.5
 REMOVAL_EVERY_S = 0.5
@@ -41,24 +41,24 @@ def scheduled_delivery(context: WorkerContext[Settings]) -> Worker:
 
 
 def search_index(context: WorkerContext[Settings]) -> Worker:
-    """Refreshes the search of changed messages; any number of processes share the work."""
+    """Refreshes the search rows of changed messages; any number of processes share the work."""
     worker = stale_search(context.database, rest=context.pool.stopping.wait)
     return Worker("search_index", worker.try_some, poll_s=SEARCH_EVERY_S, niceness=NICENESS)
 
 
 def message_removal(context: WorkerContext[Settings]) -> Worker:
-    """Deletes what requests began to delete; any number of processes share the work."""
+    """Finishes deletions that requests began; any number of processes share the work."""
     worker = message_removals(context.database, context.clock, rest=context.pool.stopping.wait)
     return Worker("message_removal", worker.try_some, poll_s=REMOVAL_EVERY_S, niceness=NICENESS)
 
 
 def bot_webhooks(context: WorkerContext[Settings]) -> Worker:
-    """Posts messages to the addresses of bots; any number of processes share the work."""
+    """Posts messages to outgoing webhook bots; any number of processes share the work."""
     settings = context.settings
     opened = [ip_network(network) for network in settings.webhook_networks]
     posting = Posting(WebhookSender(opened, answer_kept=ANSWER_READ), context.clock)
     worker = BotWebhooks(context.database, context.clock, _open_vault(settings), posting)
-    # A step waits for something to do by itself.
+    # The step itself waits for work.
     return Worker(
         "bot_webhooks",
         worker.try_step,
@@ -88,7 +88,7 @@ def outbox(context: WorkerContext[Settings]) -> Worker:
 
 
 def exports(context: WorkerContext[Settings]) -> Worker:
-    """Makes archives of organizations' data; any number of processes share the work."""
+    """Writes archives of organizations' data; any number of processes share the work."""
     settings = context.settings
     worker = Exports(
         context.database,
@@ -109,7 +109,7 @@ def exports(context: WorkerContext[Settings]) -> Worker:
 
 
 def uploads(context: WorkerContext[Settings]) -> Worker:
-    """Removes unused files; any number of processes share the work."""
+    """Deletes unused files; any number of processes share the work."""
     settings = context.settings
     worker = Uploads(
         context.database,

@@ -1,7 +1,7 @@
-"""The worker that makes archives of organizations' data. Needs no leader: exports are leased.
+"""The worker that writes archives of organizations' data. It needs no leader: exports are leased.
 
-It reads one moment of the database in one read-only transaction, with a batch of rows in memory at
-a time. Between batches it rests, so that others get their turn.
+It reads a snapshot of the database in one read-only transaction, with one batch of rows in memory.
+It pauses between batches to limit the load.
 """
 
 import secrets
@@ -30,19 +30,21 @@ from specd.db import Clock, Database
 from workers.periodic import PeriodicStep
 
 REPORT_EVERY_S = 1.0
-REST = 0.5  # of the time a batch took
+REST = 0.5  # pause, as a fraction of the duration of a batch
 SWEEP_EVERY = timedelta(seconds=10)
 
 Listener = Callable[[int, int], None]
-"""Called with the rows that are done and the number of all rows."""
+"""Called with the number of finished rows and the total number of rows."""
 
 
 class Stopped(Exception):
-    """The process is about to end."""
+    """The process is stopping."""
 
 
 class Passed(Protocol):
-    """Sees what goes into an archive: the lines, and the pieces of files."""
+    """Wraps the iterators over an archive's content: `over` for batches of lines, and `beside` for
+    pieces of files.
+    """
 
     def over(self, batches: Iterator[list[bytes]]) -> Iterator[list[bytes]]: ...
     def beside(self, pieces: Iterator[bytes]) -> Iterator[bytes]: ...
@@ -51,7 +53,7 @@ class Passed(Protocol):
 def fill_archive(
     archive: ArchiveWriter, snapshot: Connection, files: FileStore, scope: Scope, passed: Passed
 ) -> dict[str, Any]:
-    """Write all rows and files into an archive. Return what its manifest says of the organization
+    """Write all rows and files into an archive. Return the manifest's fields about the organization
     and the schema.
     """
     manifest = describe(snapshot, scope)
@@ -66,18 +68,18 @@ def fill_archive(
         try:
             pieces = files.read(file.key)
         except FileMissing:
-            archive.note_missing(file.name)  # deleted since the moment that the archive shows
+            archive.note_missing(file.name)  # deleted after the snapshot
             continue
         archive.write_file(file.name, passed.beside(pieces))
     return manifest
 
 
 class Exports:
-    """Steps over one chat database, one export each. Archives are kept in `folder`, uploaded
+    """Exports from one chat database, one per step. Archives are written to `folder`, and uploaded
     files are read from `files`.
 
-    `public_url` has the scheme and port of addresses; `retention`: how long archives are kept;
-    `stopping` ends an export under way.
+    `public_url` contains the scheme and port for URLs. `retention`: how long archives are kept.
+    `stopping` ends a running export.
     """
 
     def __init__(
@@ -104,13 +106,13 @@ class Exports:
         self._log = structlog.get_logger("exports")
 
     def try_work_one(self) -> bool:
-        """Make one archive; when none waits, remove unused ones at times. Return whether there was
-        work.
+        """Write one archive. If none is due, delete unused ones at intervals. Return whether there
+        was any work.
         """
         return self.try_export_one() or self._tidy.try_one()
 
     def try_export_one(self) -> bool:
-        """Make the archive that waits longest; return whether one was due."""
+        """Write the archive that has waited longest. Return whether one was due."""
         now, holder = self._clock.now(), secrets.token_hex(16)
         was_due, run = export_runs.QUEUE.try_run(
             self._database,
@@ -122,8 +124,8 @@ class Exports:
         return was_due
 
     def export_now(self, realm_id: int, export_type: str) -> tuple[Run, Written | None]:
-        """Make an export for the operator in this process; return None where it was canceled or
-        taken over. Raise the error of a failure.
+        """Export for the operator in this process. Return the run, and None instead of the result
+        if the export was stopped, canceled or taken over. Raise the error if it failed.
         """
         now, holder = self._clock.now(), secrets.token_hex(16)
 
@@ -135,7 +137,9 @@ class Exports:
         return run, self.make(run)
 
     def make(self, run: Run) -> Written | None:
-        """Write the archive of a claimed export and record it; return None where that failed."""
+        """Write the archive of a claimed export and record it. Return None if that failed; for an
+        export of the operator, raise the error.
+        """
         began = time.monotonic()
         log = self._log.bind(export_id=run.id, attempt=run.attempts)
         try:
@@ -160,7 +164,7 @@ class Exports:
         return written
 
     def try_expire_one(self) -> bool:
-        """Delete the oldest archive if its time is over; return whether there was one."""
+        """Delete the oldest expired archive. Return whether there was one."""
         now = self._clock.now()
         return self._database.run(
             lambda session: export_runs.try_expire_one(
@@ -169,10 +173,8 @@ class Exports:
         )
 
     def sweep(self) -> int:
-        """Remove the files of killed workers, of deleted exports and of lost claims; return how
-        many.
-        """
-        # In this order, because the rows then include whatever begins or ends meanwhile.
+        """Delete files of killed workers, deleted exports and lost leases. Return their number."""
+        # Files are listed first, so that the rows include exports that begin or end meanwhile.
         files = archives.list_files(self._folder)
         with self._database.reading() as reader:
             holders = export_runs.find_holders(reader)
@@ -207,7 +209,7 @@ class Exports:
         return Written(size, digest, progress.done)
 
     def report(self, run: Run, done: int, total: int) -> None:
-        """Renew the lease, and record the progress. Raise `LeaseLost`, `Stopped`."""
+        """Renew the lease and record the progress. Raise `LeaseLost` and `Stopped`."""
         if self._stopping.is_set():
             raise Stopped()
         now = self._clock.now()
@@ -227,7 +229,7 @@ class Exports:
         self._listener(written.rows, written.rows)
 
     def _record_failure(self, run: Run, reason: str) -> None:
-        """Schedule another attempt, with another archive; fail an export of the operator."""
+        """Schedule another attempt with another archive, or fail an export of the operator."""
         now, base = self._clock.now(), self._base(run)
         end = export_runs.fail if run.acting_user_id is None else export_runs.try_again
         try:
@@ -246,7 +248,7 @@ class Exports:
 
 
 class _Progress:
-    """Counts the lines that go into the archive, reports at intervals, and rests in between."""
+    """Counts the lines that are written, reports at intervals, and pauses between batches."""
 
     def __init__(self, worker: Exports, run: Run, total: int) -> None:
         self._worker, self._run, self._total = worker, run, total
@@ -262,14 +264,14 @@ class _Progress:
             began = self._pause(began)
 
     def beside(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the pieces of a file, which do not count as rows."""
+        """Yield the pieces of a file. They do not count as rows."""
         began = time.monotonic()
         for piece in pieces:
             yield piece
             began = self._pause(began)
 
     def _pause(self, began: float) -> float:
-        """Report if it is time, and rest; return when the next batch begins."""
+        """Report if it is due, and pause. Return the time at which the next batch begins."""
         now = time.monotonic()
         if now - self._reported_at >= REPORT_EVERY_S:
             self._worker.report(self._run, self.done, self._total)

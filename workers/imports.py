@@ -1,7 +1,7 @@
-"""The steps of an import: an archive, of which nothing is believed, becomes an organization.
+"""The import of an untrusted archive as an organization.
 
-The archive is read twice: once to check all of it and to number its rows, once to write them. Only
-one batch of rows is in memory at a time, and the ids of all rows, eight bytes each.
+The archive is read twice: first to check it completely and to number its rows, then to write them.
+Memory contains one batch of rows, and the ids of all rows with eight bytes each.
 """
 
 import hashlib
@@ -54,24 +54,24 @@ from models.json import Json
 from specd.db import Clock, Database, table_of
 
 BATCH_ROWS = 10_000
-"""Long rows, such as messages, are fewer: `archive_reader.BYTES_AT_ONCE`."""
+"""The maximum number of rows per batch. For long rows, `archive_reader.BYTES_AT_ONCE` is lower."""
 FILES_AT_ONCE = 20
 CLOCKS_DIFFER = timedelta(days=1)
-"""How far ahead the clock may be that gave an archive its times."""
+"""How far the times in an archive may be in the future."""
 
 _REALM, _MESSAGE, _CONVERSATION = table_of(Realm), table_of(Message), table_of(Conversation)
 AGED = frozenset(rule.table for rule in RULES) - {_MESSAGE.name}
-"""Tables of which the service removes old rows, also while an import goes on."""
+"""Tables whose old rows the service deletes, even during an import."""
 
 NO_HASHES: Mapping[int, str] = MappingProxyType({})
 Listener = Callable[[str, int, int, int], None]
-"""Called with what is being written, its rows so far, the rows of all files so far and in all."""
+"""Called with the current part, its finished rows, and the finished and total rows of all files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file as a row has it: the handle, and its size and whether it is a picture if it is known
-    (of uploads). `is_avatar`: a user's picture.
+    """A file as described in its row. `size` and `is_picture` are known only for uploads.
+    `is_avatar`: whether it is a user's picture.
     """
 
     handle: str
@@ -83,7 +83,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A finished import. `waiting`: overdue scheduled messages that were not sent."""
+    """A finished import. `waiting`: the number of overdue scheduled messages that were not sent."""
 
     run: Import
     rows: int
@@ -93,7 +93,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """An organization that is there, and still hidden; `rows`: of its archive."""
+    """An organization that has been copied and is still hidden. `rows`: those of its archive."""
 
     run: Import
     target: Target
@@ -101,8 +101,8 @@ class Copied:
 
 
 class Imports:
-    """Imports of one chat database, whose files are kept in `files`; `arriving` is the folder of
-    files on their way there.
+    """Imports into one chat database, whose files are stored in `files`. `arriving` is a folder for
+    temporary files.
     """
 
     def __init__(
@@ -134,8 +134,9 @@ class Imports:
         sends_overdue: bool = False,
         password_hashes: Mapping[int, str] = NO_HASHES,
     ) -> Imported:
-        """Import an archive, or carry its import on. One that was refused leaves nothing behind.
-        `password_hashes`: what no archive has, by the ids of users in it.
+        """Import an archive, or resume its import. A rejected archive leaves no data.
+
+        `password_hashes`: hashes by user id, which archives do not contain.
 
         Raise `ArchiveRefused`, `ImportTaken`, `InvalidHost`, `InvalidRealmName`, `HostInUse`,
         `UnfinishedImport`.
@@ -167,12 +168,11 @@ class Imports:
         beside: Mapping[Table, Sequence[int]] = MappingProxyType({}),
         must_keep_ids: bool = False,
     ) -> Copied:
-        """Import an archive, or carry its import on, and leave the organization hidden, because
-        more rows follow. The rows keep their ids if none here has one of them, nor one of those
-        that follow from other tables (`beside`). `above`: table -> an id that all new ones are
-        larger than.
+        """Import an archive, or resume its import, and leave the organization hidden, because more
+        rows follow. Rows keep their ids if no row here uses one of these ids or of the ids of rows
+        that follow later (`beside`). `above`: for each table, a lower limit of new ids.
 
-        Raise `IdsInUse`, and what `run` raises.
+        Raise `IdsInUse`, and the errors of `run`.
         """
         with ArchiveReader(archive) as reader:
             digest = hashlib.sha256(orjson.dumps(reader.manifest)).hexdigest()
@@ -187,7 +187,7 @@ class Imports:
                 raise
 
     def move_file(self, source: FileStore, before: str, after: str) -> None:
-        """Store here what another store has under a key, if it has."""
+        """Copy a file from another store if it exists there."""
         self._arriving.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(
             dir=self._arriving, prefix="import-", delete=False
@@ -204,7 +204,7 @@ class Imports:
                 path.unlink(missing_ok=True)
 
     def discard(self, host: str) -> None:
-        """Remove the unfinished import at a host, with its files. Raise `NoSuchImport`."""
+        """Delete the unfinished import at a host, with its files. Raise `NoSuchImport`."""
         with self._database.reading() as connection:
             run = runs.access_unfinished(connection, host)
         self._database.run(lambda session: runs.begin_removal(session, run))
@@ -239,7 +239,7 @@ class Imports:
 
 
 class _Work:
-    """One run over an archive."""
+    """One run of an import."""
 
     def __init__(
         self,
@@ -269,7 +269,7 @@ class _Work:
         )  # fmt: skip
         self._salt = salt
         self._stored: dict[str, Stored] = {}
-        """Name in the archive -> the file."""
+        """Files by their name in the archive."""
         self._total = sum(facts["rows"] for facts in reader.files.values())
         self._done = 0
 
@@ -289,7 +289,7 @@ class _Work:
         return Copied(self._here, self._target, self._total)
 
     def _fill(self, begin: Callable[[], Import]) -> None:
-        """Write everything that the archive has."""
+        """Check the archive and write its content."""
         self._scan()
         if self.run_ is None:
             self.run_ = begin()
@@ -312,10 +312,10 @@ class _Work:
             perform(table)
             self._advance(step=number + 1, done=0)
 
-    # --- the first time -------------------------------------------------------------------------
+    # --- the first reading ----------------------------------------------------------------------
 
     def _scan(self) -> None:
-        """Check the whole archive; remember the ids of its rows, and its files."""
+        """Check the complete archive and collect the ids of its rows and its files."""
         for part in PARTS:
             is_first = part is parts_of(table_of(part.table))[0] and "id" in part.columns
             name = f"{part.name}.jsonl"
@@ -395,7 +395,9 @@ class _Work:
     def _begin_with_old_ids(
         self, beside: Mapping[Table, Sequence[int]], *, must_keep: bool
     ) -> Import:
-        """Raise `IdsInUse` if they must be kept and cannot."""
+        """Begin with the ids of the archive if they are free, otherwise with new ids. Raise
+        `IdsInUse` instead if `must_keep` is true.
+        """
         database, counts = self._imports._database, self._ids.counts
         ids = {table: self._ids.old_ids(table.name) for table in TABLES if table.name in counts}
         ids |= beside
@@ -403,7 +405,7 @@ class _Work:
             with database.reading() as connection:
                 newest = runs.find_newest(connection)
             for table, olds in ids.items():
-                # Rows that others add from now on have larger ids than all that may come.
+                # Rows that are added here from now on have larger ids than the moved rows.
                 above = max((*olds[-1:], self._above.get(table.name, 0)))
                 database.run(partial(row_numbers.reserve, table=table, count=0, after=above))
             with database.snapshot(may_take_long=True) as snapshot:
@@ -456,7 +458,7 @@ class _Work:
         texts = replace(self._target.texts, realm_id=self._ids.new_ids(_REALM.name)[0])
         self._target = replace(self._target, texts=texts)
 
-    # --- the second time ------------------------------------------------------------------------
+    # --- the second reading ---------------------------------------------------------------------
 
     def _write_rows(self, table: Table) -> None:
         done = self._here.done
@@ -479,7 +481,7 @@ class _Work:
         files: Sequence[Sequence[Line]],
         beside: Sequence[Sequence[int]],
     ) -> list[Row]:
-        """Return the rows of lines, from the number `first` on, of each file of their table."""
+        """Convert the lines of all files of a table to rows. `first` is the first line's number."""
         first_part, *others = parts_of(maker.table)
         part = first_part
         try:
@@ -510,11 +512,12 @@ class _Work:
         self._tell(table.name, last)
 
     def _blame(self, table: Table, first: int, rows: list[Row]) -> None:
-        """Raise `ArchiveRefused` for the first row that the database does not take."""
+        """Raise `ArchiveRefused` for the first row that the database rejects."""
         run = self._here
 
         def find(session: Session) -> None:
-            runs.advance(session, run, step=run.step, done=run.done + 1)  # nobody else has
+            # Raises `ImportTaken` if another process has continued the import.
+            runs.advance(session, run, step=run.step, done=run.done + 1)
             for number, row in enumerate(rows, first):
                 try:
                     with Database.savepoint(session):
@@ -571,14 +574,14 @@ class _Work:
                 some = names[start : start + FILES_AT_ONCE]
                 with ExitStack() as stack:
                     arrived = [file for name in some for file in self._unpacked(name, stack)]
-                    # A disk takes as long to keep several files as one.
+                    # Syncing several files in parallel takes as long as syncing one.
                     list(pool.map(self._imports._files.put, *zip(*arrived, strict=True)))
                 self._advance(step=self._here.step, done=start + len(some))
                 self._tell("files", start + len(some))
 
     def _unpacked(self, name: str, stack: ExitStack) -> Iterator[tuple[str, Path]]:
-        """Yield the key and the place of a file, and of what no archive has: the small form, if it
-        is a picture. The end of `stack` removes them.
+        """Yield the key and path of a file and, for a picture, of its thumbnail, which archives do
+        not contain. Closing `stack` deletes the files.
         """
         stored = self._stored[name]
         key = key_of(self._target.texts.realm_id, self._ids.handle(stored.handle))
@@ -603,8 +606,8 @@ class _Work:
     def _squares(
         self, path: Path, key: str, name: str, stack: ExitStack
     ) -> Iterator[tuple[str, Path]]:
-        """Yield the key and the place of both forms of a user's picture. Raise `ArchiveRefused` if
-        it is none.
+        """Yield the keys and paths of both sizes of a user's picture. Raise `ArchiveRefused` if the
+        file is not a picture.
         """
         for suffix, side in ((AVATAR_MEDIUM, SIZE_MEDIUM), (AVATAR, SIZE)):
             square = path.with_name(f"{path.name}.{side}")
@@ -618,7 +621,7 @@ class _Work:
     # --- the end --------------------------------------------------------------------------------
 
     def _check_counts(self) -> None:
-        """Compare what is there with the manifest. Raise `ArchiveRefused`."""
+        """Compare the numbers of written rows with the manifest. Raise `ArchiveRefused`."""
         for table in TABLES:
             with self._imports._database.snapshot(may_take_long=True) as snapshot:
                 found = runs.count_rows(snapshot, table, scope_of(self._here.realm_id))
@@ -641,7 +644,7 @@ class _Work:
         return Imported(run, self._total, len(self._reader.uploads), waiting)
 
     def _released(self, table: Table) -> list[Row]:
-        """Return what the held columns of a table are from now on, where that is another value."""
+        """Return the final values of a table's held columns for rows in which they differ."""
         held = {
             name: value
             for name, value in HELD[table.name].items()
@@ -663,8 +666,8 @@ class _Work:
     # --- reading --------------------------------------------------------------------------------
 
     def _lines(self, table: Table, done: int) -> Iterator[tuple[int, Sequence[Sequence[Line]]]]:
-        """Yield the lines of a table after the first `done`, many at a time: the number of the
-        first, and a list for each file.
+        """Yield batches of the lines of a table after the first `done`: the number of the first
+        line, and a list for each file.
         """
         parts = parts_of(table)
         names = [f"{part.name}.jsonl" for part in parts]
@@ -679,7 +682,9 @@ class _Work:
             number += len(files[0])
 
     def _members(self) -> Callable[[int], list[int]]:
-        """Return what finds the users of a conversation, for conversations in their order."""
+        """Return a function that returns the users of a conversation. It must be called for the
+        conversations in their order.
+        """
         file = "conversation_member.jsonl"
         lines = enumerate(self._reader.read_lines(file), 1)
         ahead = next(lines, None)
@@ -720,7 +725,7 @@ class _Work:
 
 
 def _check_manifest(reader: ArchiveReader) -> dict[str, Json]:
-    """Return what the manifest says of the organization. Raise `ArchiveRefused`."""
+    """Check the manifest and return its facts about the organization. Raise `ArchiveRefused`."""
     manifest = reader.manifest
     if manifest.get("service") != "specd chat" or manifest.get("format") != FORMAT:
         raise ArchiveRefused("is of another service or another format", MANIFEST)
@@ -754,6 +759,6 @@ def _whole(value: Json) -> int:
 
 
 def _reason(problem: Exception) -> str:
-    """Return why the database does not take a row, without the row."""
+    """Return the reason for which the database rejects a row, without the row's values."""
     orig = getattr(problem, "orig", None)
     return f"the row breaks a rule of its table ({str(orig).splitlines()[0]})"

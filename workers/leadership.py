@@ -1,4 +1,4 @@
-"""Elects one of several processes for a job, by a lease that its holder renews."""
+"""Elects one of several processes for a job by a lease that the leader renews."""
 
 import os
 import secrets
@@ -11,11 +11,11 @@ from specd.db import Clock, Database
 from specd.errors import DatabaseUnavailable
 
 TTL_S = 12.0
-"""A leader that was killed is replaced this long after its last renewal: well within 30 s."""
+"""How long after its last renewal a killed leader is replaced."""
 
 
 class Leadership:
-    """One process's claim on one job. Not thread-safe: it belongs to one worker."""
+    """A process's lease of a job. It is not thread-safe: use it in one worker."""
 
     def __init__(
         self, database: Database, clock: Clock, *, name: str, ttl_s: float = TTL_S
@@ -28,9 +28,9 @@ class Leadership:
         self._renew_at: datetime | None = None
 
     def try_lead(self) -> bool:
-        """Acquire or renew the lease; return False while another process has it.
+        """Acquire or renew the lease. Return False if another process has it.
 
-        It is renewed when a third of its time is over, so that a quiet worker rarely writes.
+        It is renewed when a third of its time is over, so that frequent calls rarely write.
         """
         now = self._clock.now()
         if self._renew_at is not None and now < self._renew_at:
@@ -44,7 +44,9 @@ class Leadership:
         return is_leader
 
     def release(self) -> None:
-        """Let another process lead at once; without a database the lease lapses by itself."""
+        """Release the lease so that another process can lead immediately. If the database is
+        unavailable, the lease expires.
+        """
         if self._renew_at is not None:
             self._renew_at = None
             with suppress(DatabaseUnavailable):

@@ -1,11 +1,11 @@
-"""A move: an organization goes from the installation where it is to this one, while people use it.
+"""Moves an organization from another installation to this one while it is in use.
 
-First an archive of the source becomes a hidden organization here, as any import does. Meanwhile
-triggers at the source note what changes. Then round after round brings over what has changed, until
-one is short. Then the source is stopped, the last rounds follow, and the organization is shown.
+First an archive of the source is imported here as a hidden organization. Meanwhile triggers at the
+source record changes. Then rounds copy the recorded changes, until a round is short. Then the
+source is stopped, the last rounds follow, and the organization is shown.
 
-Each unit of work here moves the progress on, and what the source has noted is forgotten only after
-it is here. So a move that was killed goes on where it was.
+Each transaction here advances the stored progress, and recorded changes are deleted at the source
+only after they have been written here. So a move that was killed can be resumed.
 """
 
 import fcntl
@@ -57,34 +57,34 @@ from workers.exports import fill_archive
 from workers.imports import AGED, Imports, Listener
 
 BATCH = 1000
-"""Rows of a unit of work."""
+"""The maximum number of rows per transaction."""
 EVENTS = 200
-"""Of a unit of work: one may be long."""
+"""The maximum number of events per transaction, because an event may be long."""
 SHORT = 2000
-"""Changes that may be left when the source is stopped."""
+"""The source is stopped after a round with at most this many changes."""
 ROUNDS_MAX = 100
 ROOM = 1_000_000
-"""Ids of each table that the source may still hand out while the organization moves."""
+"""How many new ids the source may assign in each table during a move."""
 FORGOTTEN_AT_ONCE = 5000
 TRIES, TRIES_STOPPED, TRY_EVERY_S = 120, 2, 0.5
-"""Of a lock that others hold, such as that of a table from which a trigger is to be removed. Each
-one lasts as long as the database waits for locks.
+"""The number of attempts to get a lock, for example of a table to remove its trigger, and the pause
+between them. Each attempt lasts as long as the database waits for locks.
 """
 
 _CONVERSATION, _ATTACHMENT, _EMOJI, _USER = map(
     table_of, (Conversation, Attachment, RealmEmoji, User)
 )
 _AT_ONCE = {table_of(UserMessage)}
-"""Tables whose rows may go while others come: nothing refers to them, and no other row takes the
-place of one.
+"""Tables whose rows can be deleted in the same transaction in which others are added, because no
+rows refer to them and new rows do not conflict with them.
 """
 _WITH_FILES = {
     _ATTACHMENT: ("handle", (THUMBNAIL, "")),
     _EMOJI: ("handle", (STILL, "")),
     _USER: ("avatar_handle", (AVATAR_MEDIUM, AVATAR)),
 }
-"""Tables of files: the column with the handle, and the endings of the keys, in the order in which
-the files are stored.
+"""For each table with files, the column of the handle, and the suffixes of the keys in the order in
+which the files are stored.
 """
 
 
@@ -98,8 +98,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A finished move. `stopped_s`: for how long nobody could use the organization; None where the
-    command was killed in between, or had nothing left to do.
+    """A finished move. `stopped_s`: how long the organization could not be used, or None if the
+    move was already finished when this run began.
     """
 
     run: Import
@@ -110,7 +110,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What is written as the organization is shown: `released` as in `runs.finish`, and rows."""
+    """The last data, written when the organization is shown. `released` is as in `runs.finish`."""
 
     released: Mapping[str, list[Row]]
     last: list[tuple[Table, list[Row]]]
@@ -121,18 +121,19 @@ class _End:
 
 @dataclass(slots=True)
 class _Round:
-    """What one round has found at the source."""
+    """The changes that one round found at the source."""
 
     ids: "array[int]" = field(default_factory=lambda: array("q"))
     files: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
-    """Keys at the source and here, and the endings."""
+    """The key at the source, the key here, and the suffixes of each file."""
     gone: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    """Keys here of files that are no more."""
+    """The keys here, and the suffixes, of deleted files."""
 
 
 class Moves:
-    """Moves of organizations to the installation `here`; `folder` is for archives meanwhile. An
-    organization keeps its ids where no row here has one of them; `must_keep_ids`: else it stays.
+    """Moves organizations to the installation `here`. `folder` is for temporary archives. An
+    organization keeps its ids if no row here uses one of them. If `must_keep_ids` is true, it is
+    not moved otherwise.
     """
 
     def __init__(
@@ -152,14 +153,14 @@ class Moves:
         self._rest = rest
         self._must_keep_ids = must_keep_ids
         self.above: Mapping[str, int] = {}
-        """Table -> an id that all new ones are larger than."""
+        """For each table, a lower limit of new ids."""
 
     def run(self, host: str, *, switch: Callable[[], None] = lambda: None) -> Moved:
-        """Move the organization at a host, or carry its move on. `switch` has the proxy send people
-        here, while they wait.
+        """Move the organization at a host, or resume its move. `switch` makes the proxy route the
+        organization's requests here. It is called when the organization is shown here.
 
-        Raise `NoSuchOrganization`, `NotFollowed`, `NotTheSame`, `TooManyIds`, and what
-        `Imports.copy` raises. After `IdsInUse` nothing is left of the move.
+        Raise `NoSuchOrganization`, `NotFollowed`, `NotTheSame`, `TooManyIds`, and the errors of
+        `Imports.copy`. Before `IdsInUse` is raised, all data of the move is deleted.
         """
         with self._alone(host):
             return self._run(host, switch)
@@ -203,7 +204,7 @@ class Moves:
             while end is None:
                 total, rounds = total + work.follow(), rounds + 1
                 end = work.prepare_end()
-        with self._going_on_after(realm_id, RefusedCommand):  # of another error nobody knows
+        with self._going_on_after(realm_id, RefusedCommand):  # other errors: outcome unknown
             work.show(end)
         switch()
         stopped_s = time.monotonic() - began
@@ -211,8 +212,8 @@ class Moves:
         return Moved(work.run_, rounds, total, stopped_s)
 
     def discard(self, host: str) -> None:
-        """Remove what a move that is not finished has left here and at the source, where people go
-        on. Raise `NoSuchOrganization`, `MoveIsFinished`, `ImportTaken`.
+        """Delete the data of an unfinished move here and at the source, and resume the source.
+        Raise `NoSuchOrganization`, `MoveIsFinished` and `ImportTaken`.
         """
         with self._alone(host):
             self._discard(host)
@@ -230,7 +231,7 @@ class Moves:
 
     @contextmanager
     def _alone(self, host: str) -> Iterator[None]:
-        """Keep other processes of this machine from the same move. Raise `ImportTaken`."""
+        """Lock the move on this machine. Raise `ImportTaken` if another process runs it."""
         folder = self._archive_of(host).parent
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -242,7 +243,7 @@ class Moves:
             try:
                 yield
             finally:
-                with suppress(OSError):  # it has the archive while the move is unfinished
+                with suppress(OSError):  # not empty while the move is unfinished
                     folder.rmdir()
         finally:
             os.close(lock)
@@ -261,8 +262,8 @@ class Moves:
             return stopping.is_stopped(connection, realm_id)
 
     def _capture(self, host: str, realm_id: int) -> None:
-        """Note from now on what changes, and what no archive has as if it had changed. Raise
-        `NotNoted`.
+        """Start to record changes. Rows that archives do not contain are recorded as changed. Raise
+        `NotNoted` if changes after the first copy were not recorded.
         """
         if self._archive_of(host).exists():
             with self._source.database.reading() as connection:
@@ -275,7 +276,7 @@ class Moves:
             self._source.database.run(partial(capture.note_all, realm_id=realm_id, part=part))
 
     def _archive(self, host: str, realm_id: int) -> Path:
-        """Return the archive of the first copy."""
+        """Return the path of the first copy's archive. Write it if it does not exist."""
         path, scope = self._archive_of(host), scope_of(realm_id)
         if path.exists():
             return path
@@ -292,8 +293,8 @@ class Moves:
         return self._folder / host / "first-copy.zip"
 
     def _ids_above(self) -> dict[str, int]:
-        """Return ids that all of the source are below, for as long as the move takes: a client that
-        still has an old one must not mean another row here.
+        """Return for each table an upper limit of the source's ids during the move. New ids are
+        larger, so that an old id in a client never identifies another row here.
         """
         with self._source.database.reading() as connection:
             return {
@@ -304,7 +305,7 @@ class Moves:
             }
 
     def _ids_beside(self, realm_id: int) -> dict[Table, list[int]]:
-        """Return the ids of rows that no archive has."""
+        """Return the ids of rows that archives do not contain."""
         tables = [table for table in KEPT_TABLES if "id" in table.c]
         with self._source.database.reading() as connection:
             return {table: rows.find_ids(connection, table, scope_of(realm_id)) for table in tables}
@@ -320,7 +321,7 @@ class Moves:
 
     @contextmanager
     def _going_on_after(self, realm_id: int, *errors: type[Exception]) -> Iterator[None]:
-        """Let people use the source again after an error that leaves it the only one."""
+        """Resume the source after one of the errors, which mean that nothing was shown here."""
         try:
             yield
         except errors:
@@ -328,7 +329,9 @@ class Moves:
             raise
 
     def _patiently(self, work: Callable[[Session], None], tries: int = TRIES) -> None:
-        """Run a unit at the source that others may keep waiting. Raise `DatabaseUnavailable`."""
+        """Run a transaction at the source that may have to wait for locks, with several attempts.
+        Raise `DatabaseUnavailable`.
+        """
         for tried in range(1, tries + 1):
             try:
                 self._source.database.run(work)
@@ -339,7 +342,7 @@ class Moves:
             self._rest(TRY_EVERY_S)
 
     def _release(self, host: str, realm_id: int) -> None:
-        """Note nothing any more, and forget what was noted."""
+        """Stop recording changes, and delete the recorded ones and the archive."""
         self._archive_of(host).unlink(missing_ok=True)
         for table in CAPTURED:
             self._patiently(partial(capture.remove, realm_id=realm_id, table=table))
@@ -350,7 +353,7 @@ class Moves:
     # --- this installation ----------------------------------------------------------------------
 
     def _find_finished(self, host: str, realm_id: int) -> Import | None:
-        """Return the move of the stopped organization if it is finished."""
+        """Return the finished move of the organization, or None. The source must be stopped."""
         with self._here.database.reading() as connection:
             found = runs.find_import(connection, host)
             is_here = find_realm_at(connection, host) is not None
@@ -359,7 +362,9 @@ class Moves:
         return found if self._is_stopped(realm_id) else None
 
     def _check_free(self, host: str) -> None:
-        """Raise `HostInUse`, `UnfinishedImport`."""
+        """Raise `HostInUse` if the host has an organization here, and `UnfinishedImport` if it has
+        an unfinished import that is not this move.
+        """
         with self._here.database.reading() as connection:
             found = runs.find_import(connection, host)
             if find_realm_at(connection, host) is not None:
@@ -368,14 +373,14 @@ class Moves:
             raise UnfinishedImport(host=host)
 
     def _clean_up(self, host: str, realm_id: int, run: Import) -> None:
-        """Leave nothing of the move but the organization here, and the stopped one."""
+        """Delete all data of the move except the organization here and the stopped one."""
         self._release(host, realm_id)
         self._source.database.run(partial(stopping.forget_work, realm_id=realm_id))
         self._here.database.run(lambda session: runs.forget_moved(session, run))
 
 
 class _Passed:
-    """Counts what goes into the archive."""
+    """Counts the rows that are written into the archive."""
 
     def __init__(self, listener: Listener, total: int) -> None:
         self._listener, self._total = listener, total
@@ -392,7 +397,7 @@ class _Passed:
 
 
 class _Work:
-    """The rounds of one run over a hidden organization."""
+    """The rounds of one run, for a hidden organization."""
 
     def __init__(self, moves: Moves, realm_id: int, run: Import, target: Target) -> None:
         self._moves, self._realm_id, self._target = moves, realm_id, target
@@ -401,11 +406,11 @@ class _Work:
         self.run_ = run
         with self._here.database.reading() as connection:
             self._last_event = find_head(connection, run.realm_id)
-        """The last event that is here; 0: none."""
+        """The id of the last copied event, or 0 if there is none."""
         self._follows_log = run.keeps_ids
 
     def follow(self) -> int:
-        """Bring over what has changed; return how many changes were noted, and events."""
+        """Copy changes. Return the number of recorded changes and events."""
         found = _Round()
         with self._source.database.snapshot(may_take_long=True) as snapshot:
             self._target.field_types.update(rows.find_field_types(snapshot, self._realm_id))
@@ -427,8 +432,8 @@ class _Work:
         return len(found.ids) + events
 
     def prepare_end(self) -> "_End | None":
-        """Return what is left to write; None: something has changed since the last round. Raise
-        `NotTheSame`, `TooManyIds`.
+        """Return the last data to write, or None if there are changes since the last round. Raise
+        `NotTheSame` and `TooManyIds`.
         """
         with self._source.database.snapshot(may_take_long=True) as snapshot:
             if capture.count_changes(snapshot, self._realm_id, 1):
@@ -454,7 +459,7 @@ class _Work:
             )
 
     def show(self, end: "_End") -> None:
-        """Show the organization. Raise `HostInUse`, `ImportTaken`."""
+        """Write the last data and show the organization. Raise `HostInUse` and `ImportTaken`."""
         run, now = self.run_, self._moves._clock.now()
 
         def show(session: Session) -> None:
@@ -470,7 +475,7 @@ class _Work:
     # --- a round --------------------------------------------------------------------------------
 
     def _batches(self, snapshot: Connection, table: Table) -> Iterator[tuple[list[int], list[Key]]]:
-        """Yield the ids of entries and their keys, each key once in a batch."""
+        """Yield batches: the ids of recorded changes, and their distinct keys."""
         after = 0
         while True:
             changes = capture.find_changes(snapshot, self._realm_id, table, after=after, most=BATCH)
@@ -480,7 +485,7 @@ class _Work:
             yield [each.id for each in changes], list(dict.fromkeys(each.key for each in changes))
 
     def _number(self, snapshot: Connection, table: Table) -> None:
-        """Give the rows that are new ids of their own, before anything refers to them."""
+        """Assign ids to new rows before other rows refer to them."""
         ids = self._target.ids
         for _, keys in self._batches(snapshot, table):
             new = [key for key in keys if ids.find(table.name, int(key[0])) is None]
@@ -503,7 +508,7 @@ class _Work:
             self.run_ = replace(self.run_, done=self.run_.done + 1)
 
     def _new_ids(self, session: Session, table: Table, olds: Sequence[int]) -> dict[int, int]:
-        """Return the ids here of rows that are new at the source. Raise `TooManyIds`."""
+        """Return the ids here by the ids at the source, for new rows. Raise `TooManyIds`."""
         above = self._moves.above.get(table.name, 0)
         if self.run_.keeps_ids:
             row_numbers.reserve(session, table, 0, max(olds[-1], above))
@@ -514,7 +519,7 @@ class _Work:
         return {old: first + number for number, old in enumerate(olds)}
 
     def _remove(self, snapshot: Connection, table: Table, found: _Round) -> None:
-        """Remove what is gone, and let other rows have the unique texts of what has changed."""
+        """Delete rows that no longer exist, and free the unique texts of changed rows."""
         maker = Maker(table, self._target)
         for _, keys in self._batches(snapshot, table):
             there = rows.find_present_keys(snapshot, table, self._scope, keys)
@@ -533,7 +538,7 @@ class _Work:
                 self._in_unit(work)
 
     def _write(self, snapshot: Connection, table: Table, found: _Round) -> None:
-        """Add what is new, and change what has changed."""
+        """Add new rows and update changed ones."""
         maker = Maker(table, self._target)
         links: list[Row] = []
         done = 0
@@ -567,8 +572,8 @@ class _Work:
             self._in_unit(partial(runs.write_references, table=table, rows=some))
 
     def _follow_log(self, snapshot: Connection) -> int:
-        """Bring over new events; return how many there were. Where others have their ids, there is
-        no log to read on in, and clients register again.
+        """Copy new events and return their number. If their ids are in use here, the event log is
+        not continued, and clients register again.
         """
         count = 0
         if self._follows_log and not self._last_event:
@@ -613,7 +618,7 @@ class _Work:
     # --- files ----------------------------------------------------------------------------------
 
     def _note_files(self, maker: Maker, lines: Mapping[Key, Lines], found: _Round) -> None:
-        """Note the files of rows that were added or changed, and those that they had before."""
+        """Record the files of added or changed rows, and their previous files."""
         table = maker.table
         column, endings = _WITH_FILES[table]
         handles = set()
@@ -634,7 +639,7 @@ class _Work:
     def _note_gone(
         self, table: Table, keys: Sequence[Key], found: _Round, but: Collection[str] = ()
     ) -> None:
-        """Note the files that rows here have, apart from some handles."""
+        """Record the files of rows here for deletion, except those with the handles `but`."""
         column, endings = _WITH_FILES[table]
         with self._here.database.reading() as connection:
             for handle in rows.find_handles(connection, table.c[column], table, keys):
@@ -667,7 +672,7 @@ class _Work:
                 raise TooManyIds(table=name)
 
     def _check_counts(self, snapshot: Connection) -> None:
-        """Compare how many rows of each table are here and at the source."""
+        """Compare the number of rows of each table here and at the source. Raise `NotTheSame`."""
         there = scope_of(self._target.texts.realm_id)
         with self._here.database.snapshot(may_take_long=True) as here:
             for table in FOLLOWED:
@@ -677,7 +682,7 @@ class _Work:
                     raise NotTheSame(table=table.name, before=before, after=after)
 
     def _last_rows(self, snapshot: Connection, part: Part) -> tuple[Table, list[Row]]:
-        """Return the rows of a part that follows at the end, with new ids."""
+        """Return the rows of a part that is copied at the end, with new ids."""
         table = table_of(part.table)
         lines = rows.find_last_lines(snapshot, part, self._scope)
         if not lines:

@@ -1,4 +1,4 @@
-"""The worker that sends mail. Needs no leader: several share the work by leases.
+"""The worker that sends mail. It needs no leader: several share the work by leases.
 
 No transaction is open during the exchange with a mail server.
 """
@@ -15,7 +15,7 @@ from specd.db import Clock, Database
 
 
 class OutboxWorker:
-    """Steps over one chat database, one mail each."""
+    """Sends the mail of one chat database, one per step."""
 
     def __init__(
         self,
@@ -33,12 +33,12 @@ class OutboxWorker:
         self._sender = sender
         self._lease = timedelta(seconds=mailer.lease_s + 5)
         self._unnoted: list[int] = []
-        """Mails that were accepted, but not recorded, because the database was away."""
+        """Mails that were sent but not recorded, because the database was unavailable."""
         self._log = structlog.get_logger("outbox")
 
     def try_send_one(self) -> bool:
-        """Take the mail that is due longest, send it, record the outcome; return whether there was
-        one.
+        """Send the mail that has been due longest and record the outcome. Return whether one was
+        due.
         """
         while self._unnoted:
             self._note_sent(self._unnoted[-1])

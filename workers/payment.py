@@ -35,11 +35,13 @@ EXPIRY_EVERY_S = 2.0
 EXPIRED_AT_ONCE = 100
 SCENARIOS_EVERY_S = 0.1
 TESTED_READ_ANEW_EVERY = timedelta(seconds=1)
-"""Where merchants end the time of invoices and wait for the expiry."""
+"""How often expired invoices are scheduled to be read again if test helpers are enabled, because
+merchants then wait for the expiry.
+"""
 
 
 def chain_watcher(context: WorkerContext[Settings]) -> Worker:
-    """Starts a watcher for each chain that a method names and an endpoint serves."""
+    """Starts a watcher for each chain that has a payment method and an endpoint."""
     gateway = RpcChainGateway(
         context.settings.chain_rpc_urls, timeout_s=context.settings.chain_rpc_timeout_s
     )
@@ -59,7 +61,7 @@ def chain_watcher(context: WorkerContext[Settings]) -> Worker:
 
 
 def watch_chain(context: WorkerContext[Settings], chain_id: int) -> Worker:
-    """Return the watcher of one chain; a lease elects one of several processes."""
+    """Return the watcher of one chain. A lease elects one of several processes."""
     settings = context.settings
     name = watcher_of(chain_id)
     leadership = Leadership(context.database, context.clock, name=name)
@@ -86,7 +88,7 @@ def watch_chain(context: WorkerContext[Settings], chain_id: int) -> Worker:
         context.clock,
         watcher.is_awaited,
         poll_s=settings.chain_poll_s,
-        # Merchants also wait for what they have paid too late.
+        # With test helpers, merchants also wait for payments to expired invoices.
         idle_s=settings.chain_poll_s if settings.has_test_helpers else settings.chain_idle_poll_s,
         is_development=chain_id in DEVELOPMENT_CHAINS,
     )
@@ -100,7 +102,7 @@ def watch_chain(context: WorkerContext[Settings], chain_id: int) -> Worker:
                 pace.note(watcher.head)
             return more
         except Exception:
-            # Another process may reach an endpoint that this one does not.
+            # Another process may be able to reach an endpoint that this one cannot.
             leadership.release()
             raise
 
@@ -112,7 +114,7 @@ def watch_chain(context: WorkerContext[Settings], chain_id: int) -> Worker:
 
 
 def suffer_fault(database: Database, chain_id: int) -> None:
-    """Let a call to a chain come late, or raise, where that is to be simulated."""
+    """Delay a call to a chain or raise an error if a fault is to be simulated."""
     match faults.try_take(database, faults.chain_target(chain_id)):
         case Fault(Kind.LAG, lag):
             time.sleep(lag.total_seconds())
@@ -123,15 +125,15 @@ def suffer_fault(database: Database, chain_id: int) -> None:
 
 
 def invoice_expiry(context: WorkerContext[Settings]) -> Worker:
-    """Lets invoices expire; any number of processes share the work. What clients see does not wait
-    for it, because reads compute expiry from the clock.
+    """Expires invoices; any number of processes share the work. Clients do not depend on it,
+    because reads compute the expiry from the clock.
     """
     step = partial(expire_invoices, context.database, context.clock)
     return Worker("invoice_expiry", step, poll_s=EXPIRY_EVERY_S)
 
 
 def expire_invoices(database: Database, clock: Clock, *, limit: int = EXPIRED_AT_ONCE) -> bool:
-    """Settle a batch of invoices whose time is over; return whether there were any."""
+    """Settle a batch of invoices whose time is over. Return whether there were any."""
     now = clock.now()
     return database.run(lambda session: try_expire_some(session, now=now, limit=limit))
 
@@ -149,20 +151,20 @@ def webhooks(context: WorkerContext[Settings]) -> Worker:
         find_fault=find_fault if settings.has_test_helpers else None,
     )
     worker = WebhookWorker(context.database, context.clock, posting)
-    # A step waits for notifications by itself.
+    # The step itself waits for notifications.
     return Worker(
         "webhooks", worker.try_round, poll_s=0.0, close=worker.close, silent_s=posting.silent_s
     )
 
 
 def find_posting_fault(database: Database, message: Message) -> Fault | None:
-    """Return the fault that is to be simulated for a message about an invoice."""
+    """Return the fault to simulate for a message about an invoice, or None."""
     invoice = orjson.loads(message.data).get("invoice")
     return faults.try_take(database, faults.invoice_target(invoice["id"])) if invoice else None
 
 
 def scenario_runs(context: WorkerContext[Settings]) -> Worker:
-    """Carries out scenarios where there are test helpers; a lease elects one process."""
+    """Runs scenarios if test helpers are enabled; a lease elects one process."""
     settings, name = context.settings, "scenario_runs"
     if not settings.has_test_helpers:
         return Worker(name, lambda: False, poll_s=LOOK_FOR_CHAINS_EVERY_S)

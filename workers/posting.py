@@ -1,4 +1,4 @@
-"""A thread with an event loop for the requests of one worker, so that the worker never waits."""
+"""A thread with an event loop for a worker's requests, so that they do not block the worker."""
 
 import asyncio
 import queue
@@ -15,7 +15,8 @@ FINISHED_WITHIN_S = 20.0
 
 
 class Posting(ABC, Generic[Job, Ended]):
-    """Requests under way. `begin`, `take_ended`, `finish` and `close` are for the worker's thread.
+    """The running requests of a worker. Call `begin`, `take_ended`, `finish` and `close` in the
+    worker's thread.
 
     `on_end()` is called in the loop's thread after each request.
     """
@@ -28,18 +29,18 @@ class Posting(ABC, Generic[Job, Ended]):
         self._thread: threading.Thread | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked_at: float | None = None
-        """When the loop's thread was asked for a sign of life that it has not given yet."""
+        """When the loop's thread was asked for a reply that is still missing, or None."""
 
     @abstractmethod
     async def post(self, job: Job) -> Ended:
-        """Post one and return the outcome, in the loop's thread. Raise nothing."""
+        """Post a request and return the outcome, in the loop's thread. It must not raise."""
 
     @abstractmethod
     async def close_connections(self) -> None:
         """Close the connections after the last request."""
 
     def begin(self, jobs: Sequence[Job], on_end: Callable[[], None]) -> None:
-        """Post these; the first call starts the loop."""
+        """Start the requests. The first call also starts the loop's thread."""
         if not jobs:
             return
         if self._loop is None:
@@ -52,7 +53,9 @@ class Posting(ABC, Generic[Job, Ended]):
         self._loop.call_soon_threadsafe(self._start, jobs, on_end)
 
     def silent_s(self) -> float:
-        """Return how long the loop's thread has not answered, in seconds. Each call asks it."""
+        """Return for how many seconds the loop's thread has not replied. Calls also ask it for a
+        reply.
+        """
         if self._loop is None or self._loop.is_closed():
             return 0.0
         asked_at = self._asked_at
@@ -67,11 +70,11 @@ class Posting(ABC, Generic[Job, Ended]):
 
     @property
     def count(self) -> int:
-        """Requests that have begun and were not taken as ended yet."""
+        """The number of requests whose outcome has not been returned yet."""
         return self._count
 
     def take_ended(self) -> list[Ended]:
-        """Return what has ended since the last call."""
+        """Return the outcomes of the requests that have ended since the last call."""
         ended: list[Ended] = []
         while not self._ended.empty():
             ended.append(self._ended.get())
@@ -79,7 +82,9 @@ class Posting(ABC, Generic[Job, Ended]):
         return ended
 
     def finish(self) -> list[Ended]:
-        """Wait until all requests have ended; return their outcomes."""
+        """Wait until all requests have ended, or none ends within `FINISHED_WITHIN_S`. Return the
+        outcomes.
+        """
         ended = self.take_ended()
         while self._count:
             try:
@@ -90,7 +95,7 @@ class Posting(ABC, Generic[Job, Ended]):
         return ended
 
     def close(self) -> None:
-        """End the thread and its connections."""
+        """Cancel running requests, close the connections and stop the thread."""
         if self._loop is None or self._thread is None:
             return
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()

@@ -1,8 +1,8 @@
-"""The worker that carries out scenarios, a step of each run at a time.
+"""The worker that runs scenarios, one step of each run at a time.
 
-What a step does to a chain or an endpoint happens outside of any transaction; then the step is
-recorded. A worker that was killed in between leaves a step to be done again, so every step looks
-first at what is there already. A lease elects one of several processes.
+The actions of a step on a chain or an endpoint are outside of any transaction. Then the step is
+recorded. If the worker is killed in between, the step is repeated, so every step first checks what
+has already been done. A lease elects one of several processes.
 """
 
 import asyncio
@@ -45,18 +45,18 @@ from specd.db import Clock, Database
 from specd.errors import DatabaseUnavailable
 
 STEP_WITHIN = timedelta(minutes=1)
-"""The longest time until a step comes to its state."""
+"""The time limit of a step."""
 ASK_WITHIN = timedelta(seconds=10)
-"""How long after its last step a shop may still change what it says that it did."""
+"""How long after the last step the shop is asked again if its answer is wrong."""
 RUNS_AT_ONCE = 100
 
 
 class StepFailed(Exception):
-    """The run fails; the text is one sentence."""
+    """The run has failed. The message is the reason."""
 
 
 class ScenarioRunner:
-    """Carries out the runs of one database. `try_some` is the step of the worker."""
+    """Runs the scenarios of one database. `try_some` is the worker's step."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ScenarioRunner:
         self._chains, self._sender = chains, sender
 
     def try_some(self) -> bool:
-        """Do the next step of each run that can go on; return whether one has gone on."""
+        """Do the next step of each run that is not blocked. Return whether there was one."""
         with self._database.reading() as reader:
             found = runs.find_to_do(reader, limit=RUNS_AT_ONCE)
         return any([self._go_on(run) for run in found])
@@ -99,7 +99,7 @@ class ScenarioRunner:
         )
 
     def _judge(self, run: Run) -> bool:
-        """End the run if its messages are delivered, or cannot be."""
+        """End the run if its messages are delivered or delivery has failed."""
         with self._database.reading() as reader:
             failure = runs.find_missing(reader, run) or runs.find_refusal(reader, run)
             is_delivered = runs.is_delivered(reader, run)
@@ -111,7 +111,7 @@ class ScenarioRunner:
         return self._end(run, failure)
 
     def _ask(self, run: Run, url: str) -> bool:
-        """Ask the shop what it did. End the run if that is right, or `ASK_WITHIN` has passed."""
+        """Ask the shop what it did. End the run if that is right or `ASK_WITHIN` is over."""
         invoice = self._invoice(run)
         question = {
             "run_id": run.id,
@@ -141,7 +141,7 @@ class ScenarioRunner:
         return self._end(run, mistake)
 
     def _check_time(self, run: Run) -> None:
-        """End the run if its step has taken too long."""
+        """End the run as failed if its step has taken too long."""
         if self._clock.now() - run.step_began_at < STEP_WITHIN:
             return
         if run.state == DELIVERING:
@@ -172,7 +172,7 @@ class ScenarioRunner:
 
     @singledispatchmethod
     def _do(self, step: Step, run: Run) -> str | None:
-        """Return what the step has done; None while it waits for something."""
+        """Do a step. Return a description of the result, or None if the step must wait."""
         raise NotImplementedError(step)
 
     @_do.register

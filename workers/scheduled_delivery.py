@@ -1,5 +1,5 @@
-"""The worker that sends scheduled messages at their time. Needs no leader: several share the work
-by skipping locked rows on PostgreSQL, and take turns on SQLite.
+"""The worker that sends scheduled messages at their time. It needs no leader: several share the
+work by skipping locked rows on PostgreSQL, and take turns on SQLite.
 """
 
 from collections import deque
@@ -13,14 +13,14 @@ from models.chat.scheduling.records import ScheduledRow
 from specd.db import Clock, Database
 
 MISSES = 2
-"""So many messages in a row that another worker has taken make a worker go on behind them."""
+"""The number of messages in a row taken by another worker after which a worker skips ahead."""
 
 
 class ScheduledDelivery:
-    """Steps over one chat database, one message and one transaction each.
+    """Sends the scheduled messages of one chat database, one message and transaction per step.
 
-    Messages are found some at a time. Workers that find the same ones part: whoever comes second to
-    them continues with the next ones.
+    Messages are found in batches. If two workers find the same batch, the slower one skips to the
+    next batch.
 
     `late_window`: how long after its time a message is still sent.
     """
@@ -40,14 +40,13 @@ class ScheduledDelivery:
         self._log = structlog.get_logger("scheduled_delivery")
 
     def try_deliver_one(self) -> bool:
-        """Send or fail the next message that is due; return whether there may be
-        another.
+        """Send or fail the next due message. Return whether there may be another.
 
-        Its text is rendered while nothing is locked, and then it is claimed. A step that finds the
-        message taken by another worker or changed counts as well.
+        The text is rendered before the message is locked. If another worker took the message or it
+        was changed meanwhile, it is skipped.
 
-        An error in between is rolled back and recorded with that message in a unit of its own, so
-        that others do not wait for it; an error before that is raised.
+        An error is rolled back and recorded for the message in a separate transaction, so that
+        other messages do not wait for it. Errors while finding messages are raised.
         """
         now = self._clock.now()
         if not self._found:
@@ -76,13 +75,13 @@ class ScheduledDelivery:
         return self._misses <= delivery.AT_ONCE
 
     def _find(self, now: datetime) -> list[ScheduledRow]:
-        """Return the messages to deliver next."""
+        """Return the next batch of due messages."""
         skipped = delivery.AT_ONCE if self._misses >= MISSES else 0
         with self._database.reading() as reader:
             found = delivery.find_due(reader, now=now, skipped=skipped)
             if skipped and found:
                 self._misses = 0
-            elif skipped:  # none is behind them, so they are tried to the last
+            elif skipped:  # there are no later messages, so the first batch is tried again
                 found = delivery.find_due(reader, now=now)
         return found
 

@@ -1,7 +1,7 @@
-"""The worker that removes unused files. Needs no leader: each step may happen twice.
+"""The worker that deletes unused files. It needs no leader: each step can safely be repeated.
 
-A row is marked, then its file is deleted, then the row. If a worker is killed in between, the next
-one goes on.
+First a row is marked, then its file is deleted, and then the row. If a worker is killed in between,
+another one continues.
 """
 
 import time
@@ -21,13 +21,13 @@ from workers.periodic import PeriodicStep
 EXPIRE_EVERY = timedelta(seconds=30)
 SWEEP_EVERY = timedelta(hours=1)
 ORPHANED_AFTER = timedelta(hours=1)
-"""A file of this age without a row belongs to a request that never ended."""
+"""The age at which a file without a row is deleted, because its request must have failed."""
 BATCH = 500
 
 
 class Uploads:
-    """Steps over one chat database and its store. `arriving`: the folder of unfinished uploads;
-    `retention`: how long a file is kept that no message shows.
+    """Deletes unused files of one chat database. `arriving`: the folder of unfinished uploads.
+    `retention`: how long a file is kept that no message uses.
     """
 
     def __init__(
@@ -51,11 +51,13 @@ class Uploads:
         self._log = structlog.get_logger("uploads")
 
     def try_work_one(self) -> bool:
-        """Remove one file; at intervals look for more of them."""
+        """Delete one marked file, or at intervals find more unused files. Return whether there were
+        any.
+        """
         return self.try_remove_one() or self._expiry.try_one() or self._sweep.try_one()
 
     def try_remove_one(self) -> bool:
-        """Remove one file that is marked, and its row; return whether there was one."""
+        """Delete one marked file and its row. Return whether there was one."""
         with self._database.reading() as reader:
             deleted = removal.find_deleted(reader)
         if deleted is None:
@@ -66,7 +68,9 @@ class Uploads:
         return True
 
     def try_expire_one(self) -> bool:
-        """Mark one file that no message has shown for that long; return whether there was one."""
+        """Mark one file that no message has used for the retention time. Return whether there was
+        one.
+        """
         now = self._clock.now()
         return self._database.run(
             lambda session: removal.try_expire_one(
@@ -75,7 +79,7 @@ class Uploads:
         )
 
     def sweep(self) -> int:
-        """Remove the files without a row and unfinished uploads; return how many."""
+        """Delete old files without a row and old unfinished uploads. Return their number."""
         before = self._clock.now() - ORPHANED_AFTER
         swept = 0
         for keys in _batches(self._store.find_older(before)):

@@ -1,12 +1,12 @@
-"""The requests that a worker has under way, and its capacity for more, by endpoint.
+"""The running requests of a worker, and its remaining capacity, by endpoint.
 
-A receiver that is slow, or that failed last, is in the slow lane: it has one request at a time, and
-all of the lane together have half of the capacity. So the other half stays free for those that
-answer at once, however many hang.
+An endpoint that is slow, or whose last request failed, gets only one request at a time, and all
+such endpoints together get at most half of the capacity. So the other half remains available for
+fast endpoints.
 
-One that answers at once may have one more request with each such answer, so that a backlog is sent
-as fast as it is taken. Requests beyond its share use one half of the capacity: the other half stays
-for the shares of others.
+Each fast, successful response allows its endpoint one more concurrent request, so that a backlog is
+sent as fast as the endpoint accepts it. Requests beyond the endpoint's share use at most half of
+the capacity. The other half remains available for the shares of other endpoints.
 """
 
 import time
@@ -16,31 +16,31 @@ from collections.abc import Collection, Mapping
 MOST = 256
 MAX_SLOW = MOST // 2
 PER_ENDPOINT = 8
-"""The share of an endpoint, its initial width."""
+"""The share of an endpoint: the initial limit of its concurrent requests."""
 MAX_PER_ENDPOINT = 32
 MAX_BEYOND_SHARES = MOST // 2
-"""Requests under way, of all endpoints, while one may have more than its share."""
+"""The maximum number of running requests at which an endpoint may exceed its share."""
 AT_ONCE_S = 0.25
-"""A request that takes longer takes its endpoint back to its share."""
+"""A slower request resets the limit of its endpoint to its share."""
 SLOW_S = 2.0
-"""A request that takes longer makes its endpoint a slow one."""
+"""A slower request marks its endpoint as slow."""
 
 
 class Lanes:
-    """The requests under way in one worker. Used by its thread alone."""
+    """The running requests of a worker. Use it only in the worker's thread."""
 
     def __init__(self) -> None:
         self._under_way: dict[str, dict[int, float]] = defaultdict(dict)
         self._slow: set[str] = set()
         self._widths: dict[str, int] = {}
-        """Endpoint -> how many requests it may have, where that is more than its share."""
+        """The limits of endpoints that may exceed their share."""
 
     def begin(self, endpoint_id: str, event_id: int) -> None:
-        """Note that a request begins."""
+        """Record the start of a request."""
         self._under_way[endpoint_id][event_id] = time.monotonic()
 
     def end(self, endpoint_id: str, event_id: int, *, is_taken: bool, seconds: float) -> None:
-        """Note that a request has ended after so many seconds, and is recorded."""
+        """Record the end of a request after `seconds`."""
         its = self._under_way[endpoint_id]
         its.pop(event_id, None)
         if not its:
@@ -56,31 +56,31 @@ class Lanes:
             self._widths.pop(endpoint_id, None)
 
     def note_failing(self, endpoint_ids: Collection[str]) -> None:
-        """Note that these endpoints failed at their last request."""
+        """Mark endpoints as slow because their last request failed."""
         self._slow.update(endpoint_ids)
 
     @property
     def count(self) -> int:
-        """Requests under way."""
+        """The number of running requests."""
         return sum(map(len, self._under_way.values()))
 
     def busy(self) -> Collection[str]:
-        """Return the endpoints with requests under way."""
+        """Return the endpoints with running requests."""
         return set(self._under_way)
 
     def full_slow(self) -> Collection[str]:
-        """Return the slow endpoints that have no capacity left."""
+        """Return the slow endpoints without remaining capacity."""
         capacity = self.capacity()
         return {id_ for id_ in self._slow if capacity.left(id_, is_failing=True) == 0}
 
     def full(self) -> Collection[str]:
-        """Return all endpoints that have no capacity left."""
+        """Return all endpoints without remaining capacity."""
         capacity = self.capacity()
         known = {*self._under_way, *self._slow}
         return {id_ for id_ in known if capacity.left(id_, is_failing=False) == 0}
 
     def capacity(self) -> "LaneCapacity":
-        """Return the capacity that is left now."""
+        """Return the remaining capacity."""
         late = time.monotonic() - SLOW_S
         slow = self._slow | {
             name for name, its in self._under_way.items() if min(its.values()) < late
@@ -90,7 +90,7 @@ class Lanes:
 
 
 class LaneCapacity:
-    """The capacity left for one unit of work (`models.payment.webhooks.rounds.Capacity`)."""
+    """The remaining capacity for one transaction (`models.payment.webhooks.rounds.Capacity`)."""
 
     def __init__(
         self, under_way: dict[str, set[int]], slow: set[str], widths: Mapping[str, int]

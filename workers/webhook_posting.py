@@ -23,7 +23,7 @@ FindFault = Callable[[Message], Fault | None]
 
 
 class Posting(posting.Posting[Message, Attempt]):
-    """Messages on their way to endpoints, signed."""
+    """Signs messages and posts them to endpoints."""
 
     def __init__(
         self,
@@ -33,7 +33,9 @@ class Posting(posting.Posting[Message, Attempt]):
         *,
         find_fault: FindFault | None = None,
     ) -> None:
-        """`find_fault` is asked for a simulated fault before each message, in a thread."""
+        """`find_fault` is called in a thread before each message. If it returns a fault, the
+        message is not posted.
+        """
         super().__init__("webhooks-out")
         self._find_fault = find_fault
         self._sender, self._vault, self._clock = sender, vault, clock
@@ -43,9 +45,7 @@ class Posting(posting.Posting[Message, Attempt]):
         await self._sender.close()
 
     def can_sign(self, message: Message) -> bool:
-        """Return whether a secret of the endpoint can be opened, that is, whether this process has
-        the service's secret. Thread-safe.
-        """
+        """Return whether this process can decrypt a secret of the endpoint. It is thread-safe."""
         return bool(signing_secrets.open_sealed(self._vault, message.endpoint_id, message.sealed))
 
     async def post(self, job: Message) -> Attempt:

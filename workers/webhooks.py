@@ -1,9 +1,9 @@
-"""The worker that posts events to webhook endpoints. Several share the endpoints by claims.
+"""The worker that posts events to webhook endpoints. Several workers share the endpoints by claims.
 
-The worker's own thread uses the database, in rounds: one transaction records all requests that have
-ended since the last one, renews claims, and chooses the next messages
-(models/payment/webhooks/rounds.py). A second thread posts. So no transaction is open while a
-receiver answers, and one commit serves many requests.
+The worker's thread uses the database, in rounds: one transaction records all requests that have
+ended since the last round, renews claims, and selects the next messages
+(models/payment/webhooks/rounds.py). A second thread posts. So no transaction is open during a
+request, and one commit covers many requests.
 """
 
 import threading
@@ -23,22 +23,22 @@ from workers.webhook_lanes import Lanes
 from workers.webhook_posting import Posting
 
 CLAIM_S = 10.0
-"""How long a claim lasts unless its worker renews it."""
+"""How long a claim lasts if its worker does not renew it."""
 LOOK_S = 0.5
-"""The longest that a message which is due again waits for a round."""
+"""The maximum time that a due retry waits for a round."""
 SOON_S = 5.0
-"""An endpoint whose next message is due so soon is not released."""
+"""An endpoint is not released if its next message is due within this time."""
 ENDPOINTS_AT_ONCE = 64
-"""The most endpoints that are claimed in one round, so that other workers can claim some."""
+"""The maximum number of endpoints claimed in a round, so that other workers can claim some."""
 UNSIGNED_S = 60.0
-"""How long a worker that cannot sign for an endpoint leaves the endpoint to others."""
+"""How long a worker skips an endpoint after it could not decrypt the endpoint's secret."""
 TRIES_TO_RECORD = 50
 LOGGED_EVERY_S = 60.0
-"""How often the outcomes of attempts are logged, where there were any."""
+"""How often the outcomes of attempts are logged if there are any."""
 
 
 class WebhookWorker:
-    """Steps over one payment database: each a round. `close` ends what is under way."""
+    """Posts the events of one payment database. `close` waits for running requests."""
 
     def __init__(
         self, database: Database, clock: Clock, posting: Posting, *, claim_s: float = CLAIM_S
@@ -49,21 +49,22 @@ class WebhookWorker:
         self._lanes = Lanes()
         self._woken = threading.Event()
         self._claims: dict[str, float] = {}
-        """Endpoint -> the moment at which its claim must be renewed, on the monotonic clock."""
+        """Claimed endpoint -> time at which to renew the claim (monotonic clock)."""
         self._due: dict[str, datetime] = {}
-        """Endpoint that is claimed -> when its next message is due."""
+        """Claimed endpoint -> time at which its next message is due."""
         self._unsigned: dict[str, float] = {}
-        """Endpoint that this process cannot sign for -> when it tries again, on that clock."""
+        """Endpoint whose secret cannot be decrypted -> time of the next attempt (monotonic clock).
+        """
         self._ended: list[Attempt] = []
-        """Attempts that are not recorded yet."""
+        """Ended attempts that are not recorded yet."""
         self._tries: Counter[tuple[int, str]] = Counter()
         self._counts: Counter[str] = Counter()
-        """Outcome -> attempts that are not logged yet."""
+        """The number of attempts by outcome that are not logged yet."""
         self._logged_at = time.monotonic()
         self._log = structlog.get_logger("webhooks")
 
     def try_round(self) -> bool:
-        """Wait until there may be something to do, and do it; return whether there was anything."""
+        """Wait until there may be work, and do a round. Return whether there was any work."""
         self._database.notifier.follow(self._wake)
         self._woken.wait(self._wait_s())
         self._woken.clear()
@@ -72,7 +73,7 @@ class WebhookWorker:
         return self.try_at_once()
 
     def try_at_once(self) -> bool:
-        """Do one round; return whether there was anything to do."""
+        """Do one round. Return whether there was any work."""
         now, moment = self._clock.now(), time.monotonic()
         self._ended += self._posting.take_ended()
         self._unsigned = {id_: at for id_, at in self._unsigned.items() if at > moment}
@@ -109,7 +110,7 @@ class WebhookWorker:
         return True
 
     def close(self) -> None:
-        """Wait for the requests under way, record them, and release all claims."""
+        """Wait for running requests, record their outcomes, and release all claims."""
         ended = (*self._ended, *self._posting.finish())
         now = self._clock.now()
         if ended:
@@ -124,8 +125,8 @@ class WebhookWorker:
         self._log_counts()
 
     def _release_unsigned(self, result: Round, moment: float) -> None:
-        """Leave the endpoints whose secrets this process cannot open to processes that can. Their
-        messages stay due, because no attempt was made.
+        """Release the endpoints whose secrets this process cannot decrypt, for other processes.
+        Their messages remain due, because there was no attempt.
         """
         by_endpoint = {message.endpoint_id: message for message in result.messages}
         unsigned = {
@@ -143,13 +144,13 @@ class WebhookWorker:
             self._unsigned[endpoint_id] = moment + UNSIGNED_S
 
     def _log_counts(self) -> None:
-        """Log the outcomes of the attempts since the last time."""
+        """Log the outcomes of the attempts since the last log line."""
         if self._counts:
             self._log.info("webhooks_posted", **self._counts)
         self._counts, self._logged_at = Counter(), time.monotonic()
 
     def _finish_round(self, plan: Plan, result: Round, moment: float) -> None:
-        """Remember the result of a round, and send its messages."""
+        """Apply the result of a round, and post its messages."""
         unrecorded = {attempt.key for attempt in result.unrecorded}
         self._tries = Counter({key: self._tries[key] + 1 for key in unrecorded})
         self._ended = [
@@ -183,7 +184,7 @@ class WebhookWorker:
         self._woken.set()
 
     def _wait_s(self) -> float:
-        """Return the seconds to wait for a notification: 0 while there is something to do."""
+        """Return how many seconds to wait for a notification."""
         if self._ended:
             return 0.05
         now, moment = self._clock.now(), time.monotonic()

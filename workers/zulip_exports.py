@@ -1,4 +1,4 @@
-"""Makes tarballs in Zulip's form of archives of ours."""
+"""Converts archives to tarballs in Zulip's export format."""
 
 import io
 import tarfile
@@ -16,14 +16,14 @@ from models.chat.zulip_form.to_zulip import Row, ToZulip
 
 MESSAGES_IN_A_FILE = 1000
 VERSION = "12.0"
-"""The release of Zulip whose form it is."""
+"""The release of Zulip whose export format is written."""
 _STATUS = orjson.dumps({"migrations_by_app": {}, "zulip_version": VERSION})
 
 
 def write_zulip(archive: Path, target: Path, *, migration_status: bytes | None = None) -> int:
-    """Write the tarball of an archive with everything in it, and return its messages.
-    `migration_status`: the file of that name of the Zulip server that will read it, which refuses
-    another one. Raise `ArchiveRefused`.
+    """Convert a complete archive to a tarball and return the number of messages.
+    `migration_status`: the file of this name from the Zulip server that will import the tarball,
+    which rejects other files. Raise `ArchiveRefused`.
     """
     with tempfile.TemporaryDirectory(dir=target.parent, prefix="zulip-") as folder:
         part = Path(folder) / "part.tar.gz"
@@ -36,7 +36,9 @@ def write_zulip(archive: Path, target: Path, *, migration_status: bytes | None =
 
 
 class _Rows:
-    """The rows of an archive. Edits are in a file, in the order of their messages."""
+    """The rows of an archive. Message edits are copied to a file, so that they can be read by
+    message.
+    """
 
     def __init__(self, reader: ArchiveReader, folder: Path) -> None:
         self._reader = reader
@@ -61,7 +63,7 @@ class _Rows:
 
 
 class _Tarball:
-    """One tarball that is being written. Each file of it is on the disk before."""
+    """Writes a tarball. Large files are first written to disk, because their size must be known."""
 
     def __init__(
         self, out: tarfile.TarFile, form: ToZulip, reader: ArchiveReader, folder: Path
@@ -69,7 +71,7 @@ class _Tarball:
         self._out, self._form, self._reader, self._folder = out, form, reader, folder
 
     def write(self, migration_status: bytes) -> int:
-        """Write all files, and return the number of messages."""
+        """Write all files. Return the number of messages."""
         form = self._form
         self._tables("realm.json", form.tables, import_source="zulip")
         self._tables("attachment.json", {"zerver_attachment": form.attachments})
@@ -86,7 +88,9 @@ class _Tarball:
         return messages
 
     def _messages(self) -> int:
-        """Write messages, and in further files the copies: Zulip reads the ids of all first."""
+        """Write the messages, and then the users' message copies in later files, because Zulip
+        first reads the ids of all messages. Return the number of messages.
+        """
         number = count = 0
         for table, rows in (
             ("zerver_message", self._form.messages()),
@@ -132,7 +136,7 @@ class _Tarball:
         self._add(f"{folder}/records.json", orjson.dumps(records))
 
     def _avatars(self, files: Iterable[tuple[str, Row]]) -> None:
-        """Write each picture as the one that its user uploaded, and in its small form."""
+        """Write each user's picture as the original and in the small size."""
         records = []
         small = self._folder / "small"
         for name, record in files:

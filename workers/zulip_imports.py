@@ -1,7 +1,7 @@
-"""Makes archives of ours of Zulip's exports, for an import that restores them.
+"""Converts Zulip exports to archives, which are then imported.
 
-Whatever is made stands in one folder, which is removed at the end, or by the next run if the
-process is killed. The same export becomes the same archive, so that a killed import goes on.
+All files are in one folder, which is deleted at the end, or by the next run if the process is
+killed. The same export always results in the same archive, so that a killed import can be resumed.
 """
 
 import fcntl
@@ -38,12 +38,12 @@ NO_PASSWORDS: Mapping[str, str] = {}
 
 
 class ConversionTaken(Exception):
-    """Another process converts an export here."""
+    """Another process is converting an export here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something of an export that is not in the archive: of `count` rows or values."""
+    """Data of an export that is not in the archive: `count` rows or values."""
 
     table: str
     what: str
@@ -52,7 +52,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """An archive, and what it cannot have."""
+    """A converted archive, and data that archives cannot contain."""
 
     archive: Path
     password_hashes: Mapping[int, str]
@@ -70,11 +70,11 @@ def converted(
     passwords: Mapping[str, str] = NO_PASSWORDS,
     listener: Listener = lambda what, done, rows, total: None,
 ) -> Iterator[Converted]:
-    """Make an archive of an export, in a folder below `folder` of the new host, and remove it at
-    the end. `zulip_host`: the host that links within texts have. `passwords`: hashes of Django's
-    by addresses in lower case.
+    """Convert an export to an archive in a subfolder of `folder`, which is deleted at the end.
+    `host`: the new host. `zulip_host`: the previous host, which links in texts contain.
+    `passwords`: Django password hashes by lower-case address.
 
-    Raise `ArchiveRefused`, `ConversionTaken`, `InvalidHost`.
+    Raise `ArchiveRefused`, `ConversionTaken` and `InvalidHost`.
     """
     with _own_folder(folder / f"zulip-{check_host(host)}") as own:
         try:
@@ -157,7 +157,7 @@ def _write(
 
 
 class _Lines:
-    """The lines of one file."""
+    """Converts the lines of one file."""
 
     def __init__(
         self, conversion: Conversion, part: Part, listener: Listener, before: int, total: int
@@ -181,7 +181,7 @@ class _Lines:
 
 
 class _Files:
-    """The files of an export. Pictures of emoji and of people become those that they have here."""
+    """The files of an export. Emoji and users' pictures are converted to the sizes used here."""
 
     def __init__(self, export: ZulipTarball, folder: Path) -> None:
         self._files, self._folder = export.files, folder
@@ -206,7 +206,7 @@ class _Files:
         return Measured(picture.width, picture.height, picture.is_animated)
 
     def has_emoji(self, path: str) -> tuple[bool, bool]:
-        # The original has what the small form of it may have lost.
+        # The original is preferred, because the small form may have lost quality.
         for name in (f"{path}.original", path):
             source = self._files.get(name)
             if source is None:
@@ -254,5 +254,5 @@ def _losses(export: ZulipTarball, conversion: Conversion) -> Iterator[Loss]:
 
 
 def describe(losses: list[Loss]) -> list[Json]:
-    """Return the losses as JSON has them."""
+    """Return the losses as JSON values."""
     return [{"table": each.table, "what": each.what, "count": each.count} for each in losses]
