@@ -1,1 +1,1 @@
-"""The demo: everything on one machine, with simulations of the external services."""
+"""The demo: all services on one machine, with simulated external services."""

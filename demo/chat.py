@@ -1,4 +1,4 @@
-"""The demo's chat organization, with a user of every role, which later starts use again."""
+"""Creates the demo's chat organization and its users, or uses those of an earlier start."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +34,7 @@ MODERATION = "moderation"
 
 @dataclass(frozen=True, slots=True)
 class ChatUser:
-    """A user with the credentials for `curl -u`; `what`: the role, or `bot`."""
+    """A user with the credentials for `curl -u`. `what` is the role, or `bot`."""
 
     name: str
     what: str
@@ -45,7 +45,7 @@ class ChatUser:
 
 @dataclass(frozen=True, slots=True)
 class ChatAccess:
-    """How to use the demo organization."""
+    """The users and ids of the demo organization."""
 
     realm_id: int
     users: tuple[ChatUser, ...]
@@ -53,10 +53,10 @@ class ChatAccess:
 
 
 def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> ChatAccess:
-    """Create what is missing of the organization at the demo's host; return its users and keys.
-    Raise `RealmStopped`.
+    """Create the organization at the demo's host and its users and channels, if they are missing.
+    Return the users with their keys. Raise `RealmStopped`.
 
-    One unit of work: safe to run again.
+    This is one transaction and can be repeated.
     """
     realm = find_realm_at(session, host)
     if realm is None:
@@ -111,9 +111,7 @@ def seed_chat(session: Session, keys: KeyMaker, *, host: str, now: datetime) -> 
 def _open_channel(
     session: Session, owner_id: int, name: str, new: NewChannel, users: list[int], now: datetime
 ) -> int:
-    """Return the id of the owner's channel of that name; create it with these subscribers if it is
-    missing.
-    """
+    """Return the id of a channel. Create it with these subscribers if it does not exist."""
     owner = find_actor(session, owner_id)
     assert owner is not None
     channel = find_channel(session, owner, name=name)

@@ -1,8 +1,9 @@
-"""What the chat document's examples speak of, said in the demo's organization by its people.
+"""Creates the data to which the chat document's examples refer, in the demo's organization.
 
-A fresh demo gives its things the ids of the document: channel 9, message 42, reminder 2. What only
-the server could give out, such as tokens, is written to the database (`seed_secrets`), and only
-where nobody but this machine can use it, because the document publishes it.
+In a new demo, the objects have the ids of the document, such as channel 9, message 42 and reminder
+2. Values that only the server can generate, such as tokens, are written to the database
+(`seed_secrets`), but only if no other machine can reach the demo, because the document publishes
+them.
 """
 
 import json
@@ -34,7 +35,8 @@ TOKEN = "2vI0s6cA6D3jLxGQ8b1n9w4m7kT5yRzPfHqUeXoNsWg"
 QUEUE_ID = "7cfb2d8f-9cf4-4bb3-9d7c-4f0b1f0c4ef1"
 QUEUE_LIFETIME_S = 7 * 24 * 3600
 DESCRIPTION = "The organization of the examples"
-"""Of the organization; set last, so it tells that all the rest is there."""
+"""The organization's description. It is set last, so it shows that all examples have been created.
+"""
 LATER = 4_070_908_800
 """1 January 2099, in seconds."""
 
@@ -83,14 +85,14 @@ FILLING = "Who's there?"
 
 
 class Example:
-    """Calls the demo's chat service as its people."""
+    """Calls the demo's chat service as its users."""
 
     def __init__(self, client: httpx.Client, access: ChatAccess) -> None:
         self._client = client
         self._users = {user.name: user for user in access.users}
 
     def send(self, who: str, method: str, path: str, /, **form: Any) -> Mapping[str, Any]:
-        """Return the answer. Raise ClickException for a refusal."""
+        """Send a request as a user and return the response. Raise ClickException if it failed."""
         user = self._users[who]
         files = form.pop("files", None)
         fields = {key: v if isinstance(v, str) else json.dumps(v) for key, v in form.items()}
@@ -110,21 +112,21 @@ class Example:
         return parsed
 
     def say(self, name: str, place: tuple[str, str], content: str) -> int:
-        """Return the id of the message."""
+        """Send a message to a channel and topic. Return its id."""
         channel, topic = place
         form = {"type": "channel", "to": channel, "topic": topic, "content": content}
         return int(self.send(name, "POST", "/messages", **form)["id"])
 
     def own(self, method: str, path: str, /, **form: Any) -> Mapping[str, Any]:
-        """Return the answer to the owner."""
+        """Send a request as the owner and return the response."""
         return self.send("Cordelia", method, path, **form)
 
 
 def play_examples(
     client: httpx.Client, access: ChatAccess, *, vendor_url: str, relay_url: str
 ) -> None:
-    """Say and make what the examples speak of, unless it was done before. `vendor_url`: the local
-    vendor of video calls, `relay_url`: the local push relay; empty where there is none.
+    """Create the data of the examples unless it exists. `vendor_url` and `relay_url` are the URLs
+    of the local video call vendor and push relay, empty if they are not used.
     """
     stage = Example(client, access)
     answer = client.get("/api/v1/server_settings")
@@ -151,7 +153,7 @@ def play_examples(
 
 
 def _talk(stage: Example) -> None:
-    """Fill the channels, up to message 45: 42 is the owner's, 43 for deletion, 44 a poll."""
+    """Send messages up to id 45. 42 is the owner's, 43 is to be deleted, and 44 is a poll."""
     newest = 0
     for name, place, content in LINES:
         newest = stage.say(name, place, content)
@@ -164,7 +166,7 @@ def _talk(stage: Example) -> None:
 
 
 def _furnish(stage: Example) -> None:
-    """Make one of everything that a list of the owner's can hold."""
+    """Create objects of every kind that the owner can list."""
     own = stage.own
     for name in ("courtiers", "clowns", "gravediggers"):
         form = {"name": name, "description": "Of the castle", "members": [4, 5]}
@@ -205,7 +207,7 @@ def _register_phone(stage: Example, public_key: str) -> None:
 
 
 def _authorize_calls(stage: Example, client: httpx.Client, vendor_url: str) -> None:
-    """Consent for the owner at the local vendor, as a browser would."""
+    """Authorize video calls for the owner at the local vendor, as a browser would."""
     link = stage.own("GET", "/calls/vendor/register")["url"]
     begun = client.get(link)
     page = client.get(begun.json()["url"])
@@ -221,8 +223,8 @@ def _authorize_calls(stage: Example, client: httpx.Client, vendor_url: str) -> N
 
 
 def seed_secrets(session: Session, vault: Vault, access: ChatAccess, now: datetime) -> None:
-    """Write what the document publishes of things that a server gives out, if it is missing: a
-    password, a key for tokens, a token for a mail and for an invitation, a queue.
+    """Write the secrets that the document publishes, if they are missing: a password, a key for
+    signed tokens, the token of an email change and an invitation, and the id of a queue.
     """
     users = {user.name: user for user in access.users}
     hamlet = session.get_one(User, users["Hamlet"].user_id)

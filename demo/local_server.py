@@ -1,6 +1,6 @@
 """Serves simulated external services on this machine, for tests and the demo.
 
-A service is a function from a request to a reply; the server can simulate faults instead.
+A service is a function that converts a request to a reply. The server can also simulate faults.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Request(werkzeug.Request):
 
     @property
     def document(self) -> Any:
-        """The JSON of the body; None when it is none."""
+        """The body as JSON, or None if it is not JSON."""
         return self.get_json(force=True, silent=True)
 
     @property
     def credentials(self) -> tuple[str | None, str | None] | None:
-        """Name and password of HTTP Basic."""
+        """The name and password of HTTP Basic authentication, or None."""
         sent = self.authorization
         return (sent.username, sent.password) if sent and sent.type == "basic" else None
 
@@ -43,7 +43,7 @@ class Request(werkzeug.Request):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: `document` as JSON, else `body`."""
+    """A response. The body is `document` as JSON, or `body` if there is no document."""
 
     status: int = 200
     document: Any = None
@@ -55,9 +55,10 @@ Counterpart = Callable[[Request], Reply]
 
 
 class LocalServer:
-    """One counterpart on 127.0.0.1; `port` 0 takes a free one. OSError when it cannot listen.
+    """A server for one service on 127.0.0.1. With `port` 0, it uses a free port. Raise OSError if
+    it cannot listen.
 
-    `fault` is one of `FAULTS`, and may change at any time.
+    `fault` is one of `FAULTS`, and may be changed at any time.
     """
 
     def __init__(self, counterpart: Counterpart, port: int = 0, *, fault: str = "none") -> None:
@@ -67,17 +68,17 @@ class LocalServer:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def start(self) -> None:
-        """Serve from a thread of its own."""
+        """Serve in a new thread."""
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
-        """Stop serving; the port is free afterwards."""
+        """Stop serving and release the port."""
         self._closing.set()
         self._server.shutdown()
         self._server.server_close()
 
     def hang(self) -> None:
-        """Answer nothing for a long time."""
+        """Wait for a long time, or until the server is closed."""
         self._closing.wait(HANG_S)
 
 
@@ -147,4 +148,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing, because addresses contain codes and states."""
+        """Log nothing, because URLs contain secret codes and states."""

@@ -1,4 +1,4 @@
-"""A mobile client, which makes its keys, registers its token and decrypts its notifications."""
+"""A mobile client that creates keys, registers its token and decrypts notifications."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECRETBOX = b"\x31"
 
 
 class Phone:
-    """A device with a token of a push service and a push key of its own."""
+    """A device with a push service token and a push key."""
 
     def __init__(self, token_kind: str = "fcm") -> None:
         self.token_kind = token_kind
@@ -26,7 +26,7 @@ class Phone:
         self.renew_key()
 
     def renew_key(self) -> None:
-        """Make a new push key with a new number."""
+        """Create a new push key with a new id."""
         self._key = secrets.token_bytes(32)
         self.push_key_id = secrets.randbits(32)
 
@@ -40,7 +40,9 @@ class Phone:
         return {"push_key": push_key, "push_key_id": self.push_key_id}
 
     def token_fields(self, public_key: str, *, at: float | None = None) -> dict[str, Any]:
-        """Return its token fields, with the token encrypted for the relay's public key."""
+        """Return the token fields of `POST /mobile_push/register`, with the token encrypted for the
+        relay's public key.
+        """
         registration = {
             "token": self.token,
             "token_kind": self.token_kind,
@@ -59,7 +61,7 @@ class Phone:
         }
 
     def read(self, payload: dict[str, Any]) -> dict[str, Any] | None:
-        """Return a notification, decrypted; None when it is not for this device's key."""
+        """Decrypt a notification. Return None if it was not encrypted with this device's key."""
         if payload["push_key_id"] != self.push_key_id:
             return None
         try:

@@ -1,6 +1,6 @@
-"""A simulated push relay, which takes registrations and notifications as the real one does.
+"""A simulated push relay, which accepts registrations and notifications like the real one.
 
-In place of the phones' push services it keeps the notifications, which a GET with the token reads.
+Instead of sending notifications to push services, it stores them. A GET with the token reads them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def token_id_of(token: str) -> str:
 
 
 class LocalRelay:
-    """The relay's state and its three endpoints; call it with a request."""
+    """The relay's state and its endpoints. Call it with a request."""
 
     def __init__(
         self, *, organization: str, key: str, clock: Callable[[], float] = time.time
@@ -58,7 +58,7 @@ class LocalRelay:
         return _error(404, "NOT_FOUND", "Not found")
 
     def delivered(self, token: str) -> list[dict[str, Any]]:
-        """Return the notifications of the device with that token, the newest last."""
+        """Return the notifications for the device with this token, oldest first."""
         return list(self._delivered.get(token, ()))
 
     def _register(self, request: Request) -> Reply:

@@ -36,7 +36,7 @@ LEAST_TIME_LEFT_MS = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to use the demo project. Kept in a file only its owner can read."""
+    """The credentials of the demo project, stored in a file that only its owner can read."""
 
     project_id: str
     key_id: str
@@ -45,7 +45,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class OpenInvoice:
-    """The invoice to pay and its checkout page."""
+    """The demo invoice and its checkout page."""
 
     id: str
     amount: str
@@ -61,7 +61,7 @@ def stored_access(file: Path) -> Access | None:
 
 
 def store_access(file: Path, access: Access) -> None:
-    """Write the file whole or not at all, readable by its owner only."""
+    """Write the file atomically. Only its owner can read it."""
     unfinished = file.with_suffix(".new")
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as out:
@@ -70,8 +70,9 @@ def store_access(file: Path, access: Access) -> None:
 
 
 def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
-    """Return the stored access if it is still valid, else a new project or key; create the method
-    if it is missing. One unit of work: safe to run again.
+    """Return the stored access if it is still valid. Otherwise create a new key, and a project if
+    it is missing. Create the payment method if it is missing. This is one transaction and can be
+    repeated.
     """
     project = session.get(Project, stored.project_id) if stored else None
     if project is None:
@@ -100,8 +101,8 @@ def seed(session: Session, *, stored: Access | None, now: datetime) -> Access:
 def seed_examples(
     session: Session, vault: WebhookVault, project_id: str, *, lifetime: timedelta, now: datetime
 ) -> None:
-    """Create the invoice, payable for `lifetime`, and the webhook endpoint that the documents'
-    examples name, if they are missing.
+    """Create the invoice and the webhook endpoint of the documents' examples if they are missing.
+    The invoice can be paid for `lifetime`.
     """
     order = invoices.check_order(
         session,
@@ -127,17 +128,17 @@ def seed_examples(
         vault,
         project_id=project_id,
         url="https://shop.example/webhooks",
-        event_types=["webhook_endpoint.disabled"],  # nothing else of the demo is sent there
+        event_types=["webhook_endpoint.disabled"],  # so the demo posts no other events
         description="The shop",
-        quota=1_000,  # of any project, so that each start succeeds
+        quota=1_000,  # so that every start succeeds
         now=now,
         endpoint_id=ENDPOINT_ID,
     )
 
 
 def try_open(client: httpx.Client, access: Access, file: Path) -> OpenInvoice | None:
-    """Return an unpaid demo invoice with time left, an earlier one if possible, and its page; None
-    while the server or its chain is not ready. Raise ClickException for another refusal.
+    """Return an unpaid demo invoice with enough time left, if possible an earlier one. Return None
+    while the server or its chain is not ready. Raise ClickException for other errors.
     """
     headers = {"Authorization": f"Bearer {access.key}"}
     try:

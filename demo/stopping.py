@@ -12,14 +12,14 @@ PR_SET_PDEATHSIG = 1
 
 
 def stop_with_parent() -> None:
-    """Run in a new child: have Linux send it SIGTERM when its parent dies, even by SIGKILL."""
+    """Make Linux send SIGTERM to this process when its parent dies. Call it in a new child."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 @contextmanager
 def stopping_on_signals() -> Iterator[threading.Event]:
-    """Yield an event that SIGINT, SIGTERM and SIGHUP set, instead of their usual effect."""
+    """Yield an event that is set by SIGINT, SIGTERM and SIGHUP instead of their usual effect."""
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Keeps a few child processes running until a signal stops all."""
+"""Keeps several child processes running until a signal stops all of them."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One child to keep running: its output goes to the file `log`."""
+    """A child process to keep running. Its output goes to the file `log`."""
 
     name: str
     argv: Sequence[str]
@@ -30,7 +30,7 @@ class Program:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Start programs one after the other, restart what dies, stop all on SIGINT or SIGTERM."""
+    """Starts programs, restarts those that end, and stops all of them."""
 
     say: Say
     first_delay_s: float = 0.5
@@ -40,12 +40,12 @@ class Supervisor:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self, program: Program) -> None:
-        """Start the program and keep it running from now on."""
+        """Start a program and keep it running."""
         process = await self._spawn(program)
         self.keepers.append(asyncio.create_task(self._keep(program, process)))
 
     async def until(self, what: str, probe: Callable[[], Awaitable[bool]], within_s: float) -> bool:
-        """Wait until `probe` is true; return False when stopped first or the time is over."""
+        """Wait until `probe` is true. Return False if stopped before, or if the time is over."""
         deadline = _now() + within_s
         while not await probe():
             if await self._stopped_within(0.1):
@@ -56,7 +56,7 @@ class Supervisor:
         return not self.stopping.is_set()
 
     async def stop(self) -> None:
-        """End every child: SIGTERM, a grace period, then SIGKILL to its whole process group."""
+        """Stop all children: send SIGTERM, wait, then send SIGKILL to their process groups."""
         self.stopping.set()
         for name, process in reversed(self.children.items()):
             self.say(f"stopping {name}")
@@ -68,7 +68,7 @@ class Supervisor:
         for name, process in self.children.items():
             if process.returncode is None:
                 self.say(f"{name} did not stop within {self.grace_s:g} seconds: killed")
-            # Also when the leader is gone, because nothing that it started may outlive us.
+            # Also if the child has ended, because its own children must not survive.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         if unfinished:
@@ -94,13 +94,13 @@ class Supervisor:
                 return
             delay = min(delay * 2, LONGEST_DELAY_S)
             process = await self._spawn(program)
-            if self.stopping.is_set():  # meanwhile, so stop() has not seen this one
+            if self.stopping.is_set():  # set meanwhile, so stop() has missed this process
                 process.terminate()
 
     async def _spawn(self, program: Program) -> asyncio.subprocess.Process:
         program.log.parent.mkdir(parents=True, exist_ok=True)
         with program.log.open("ab") as log:
-            # A session of its own: Ctrl-C reaches the supervisor only, which then stops in order.
+            # In a new session, Ctrl-C reaches only the supervisor, which then stops the children.
             process = await asyncio.create_subprocess_exec(
                 *program.argv,
                 env=program.env,
@@ -120,7 +120,9 @@ class Supervisor:
 
 
 async def supervise(body: Callable[[Supervisor], Awaitable[int]], supervisor: Supervisor) -> int:
-    """Run `body`; stop everything when it returns or raises. SIGINT and SIGTERM set `stopping`."""
+    """Run `body`, and stop all children when it returns or raises. SIGINT, SIGTERM and SIGHUP set
+    `stopping`.
+    """
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, supervisor.stopping.set)
@@ -131,7 +133,7 @@ async def supervise(body: Callable[[Supervisor], Awaitable[int]], supervisor: Su
 
 
 def print_status(line: str) -> None:
-    """Print a line for people: on standard error, unbuffered, apart from what scripts read."""
+    """Print a status line on standard error, separate from the output for scripts."""
     print(f"specd: {line}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The text that `specd demo` prints when it is ready: addresses, the key and lines to paste."""
+"""The text that `specd demo` prints when it is ready: URLs, keys and example commands."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from demo.chat import ChatUser
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The values of the running demo in the text."""
+    """The values of the running demo that the text contains."""
 
     base_url: str
     chain_url: str
@@ -32,7 +32,7 @@ class Ready:
 
 
 def announce(ready: Ready, *, as_json: bool) -> None:
-    """Print the guide, or with `as_json` one JSON object as the last line."""
+    """Print the text, or with `as_json` a JSON object in one line."""
     if as_json:
         print(json.dumps(asdict(ready)), flush=True)
         return
@@ -41,7 +41,7 @@ def announce(ready: Ready, *, as_json: bool) -> None:
 
 
 def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
-    """Return the command that calls `specd` for this demo from any directory of a terminal."""
+    """Return the command line prefix that runs `specd` for this demo from any directory."""
     own = Path(sys.argv[0]).absolute()
     on_path = shutil.which("specd")
     if own.suffix == ".py":
@@ -52,7 +52,7 @@ def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
         program = shlex.quote(str(own))
     variables = {
         "SPECD_DATA_DIR": ready.data_dir,
-        # A database URL may contain a password, so the text has the name of the variable.
+        # A database URL may contain a password, so the text contains only the variable's name.
         "SPECD_PAYMENT_DATABASE_URL": "$SPECD_PAYMENT_DATABASE_URL",
         "SPECD_CHAT_DATABASE_URL": "$SPECD_CHAT_DATABASE_URL",
         "SPECD_CHAIN_PORT": environ.get("SPECD_CHAIN_PORT", ""),
@@ -66,7 +66,7 @@ def specd_command(ready: Ready, environ: Mapping[str, str]) -> str:
 
 
 def guide(ready: Ready, *, specd: str) -> str:
-    """Return the text; each indented line under a heading can be pasted into a shell."""
+    """Return the complete text. The indented commands can be pasted into a shell."""
     curl = f'curl -s -H "Authorization: Bearer {ready.key}"'
     return f"""
 specd is ready. Ctrl-C stops everything.
@@ -100,7 +100,7 @@ Create an invoice:
 
 
 def chat_guide(ready: Ready) -> str:
-    """Return the text of the chat organization: its users, and lines to paste."""
+    """Return the text about the chat organization: its users and example commands."""
     people = "\n".join(
         f"  {user.name:<10}{user.what:<15}{user.email}:{user.api_key}" for user in ready.chat_users
     )
@@ -148,7 +148,7 @@ Change the organization as an owner; the change takes effect with the next reque
 
 
 def outside_guide(ready: Ready, *, specd: str) -> str:
-    """Return lines to paste for the local push relay and the local vendor of video calls."""
+    """Return example commands for the local push relay and the local video call vendor."""
     if not ready.push_relay_url:
         return ""
     (hamlet,) = (user for user in ready.chat_users if user.name == "Hamlet")

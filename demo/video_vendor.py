@@ -1,6 +1,6 @@
-"""A simulated vendor of video calls, with the OAuth 2 and the meetings of the real one.
+"""A simulated video call vendor, with the OAuth 2 and meeting operations of the real one.
 
-There is no sign-in: the page for consent has a field for the user's name.
+There is no sign-in: the consent page has a field for the user's name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from adapters.video_vendor.vendor import AUTHORIZE, MEETINGS, REVOKE, TOKEN, USE
 from demo.local_server import Reply, Request
 
 CODE_LIFETIME_S = 600
-"""The longest that RFC 6749, section 4.1.2 recommends."""
+"""The maximum lifetime that RFC 6749, section 4.1.2 recommends."""
 EXPIRED = Reply(401, {"code": 124, "message": "Invalid access token."})
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Local video vendor</title>
 <h1>Local video vendor</h1><p>{text}</p>{form}</html>"""
@@ -29,7 +29,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Local vide
 
 @dataclass(slots=True)
 class Grant:
-    """A user's consent for a client: one access token and one refresh token at a time."""
+    """A user's consent, with its current access token and refresh token."""
 
     login: str
     access_token: str = ""
@@ -46,7 +46,7 @@ class Code:
 
 
 class LocalVendor:
-    """The vendor's state and its endpoints; call it with a request."""
+    """The vendor's state and its endpoints. Call it with a request."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""The embedded test chain: anvil, or py-evm where anvil is missing."""
+"""The embedded test chain: anvil, or py-evm if anvil is not installed."""

@@ -1,4 +1,4 @@
-"""Finds and runs anvil, the preferred local chain: it starts in 40 ms and keeps its state."""
+"""Finds and starts anvil, the preferred local chain: it starts fast and can save its state."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from demo.stopping import stop_with_parent
 
 
 def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None:
-    """Return the anvil binary: `named`, else on PATH, else in `directory`'s node_modules; or None.
+    """Return the anvil binary `named`, or the one on PATH or in `directory`'s node_modules, or None
+    if there is none.
 
-    "none" chooses the in-process chain. Raise `FileNotFoundError` when `named` cannot be run.
+    The name "none" selects the in-process chain. Raise `FileNotFoundError` if `named` is not
+    executable.
     """
     if named.lower() == "none":
         return None
@@ -27,7 +29,7 @@ def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None
     on_path = shutil.which("anvil")
     if on_path:
         return Path(on_path)
-    # The npm package's own launcher is a script; the binary is in the package for this platform.
+    # The npm package's launcher is a script. The binary is in a package for the platform.
     machine = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64"}.get(
         platform.machine(), platform.machine()
     )
@@ -39,10 +41,10 @@ def find_anvil(named: str = "", *, directory: Path | None = None) -> Path | None
 def start_anvil(
     binary: Path, *, port: int, state: Path | None = None, chain_id: int = CHAIN_ID
 ) -> subprocess.Popen[bytes]:
-    """Start anvil on 127.0.0.1:`port`; return the process, which may not be listening yet.
+    """Start anvil on 127.0.0.1:`port`. Return the process, which may not be listening yet.
 
-    Every transaction is mined at once, and other blocks only on request. `state` is loaded when it
-    exists, saved every 10 s and at the end (stop it by SIGTERM). Errors go to the pipe `stderr`.
+    Every transaction is mined immediately, and other blocks only on request. `state` is loaded if
+    it exists, and saved every 10 s and when SIGTERM stops anvil. Errors go to the pipe `stderr`.
     """
     command = [
         os.fspath(binary),

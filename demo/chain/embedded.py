@@ -1,7 +1,7 @@
-"""The embedded test chain: anvil as a child process, else py-evm served from this process.
+"""The embedded test chain: anvil as a child process, or py-evm served from this process.
 
-Both mine each transaction at once. `keep_mining` adds the blocks that give payments their
-confirmations: quickly while a payment is young, slowly when nothing happens.
+Both mine each transaction immediately. `keep_mining` adds blocks to confirm payments: quickly after
+a payment, slowly if nothing happens.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from demo.chain.testnet import Testnet, TestnetError
 
 _START_S = 30.0
 _STOP_S = 10.0
-# The number of blocks after a transaction at the quick pace; then one comes in IDLE_S.
+# The number of blocks to mine quickly after a transaction. Then one is mined every IDLE_S.
 _BUSY_BLOCKS = 20
 IDLE_S = 15.0
 _LOOK_S = 0.2
 
 
 class EmbeddedChainFailed(Exception):
-    """The local chain cannot start; the text is one sentence with the fix."""
+    """The local chain cannot start. The message is a sentence that contains the fix."""
 
 
 class EndedAtOnce(EmbeddedChainFailed):
@@ -35,7 +35,7 @@ class EndedAtOnce(EmbeddedChainFailed):
 
 
 class EmbeddedChain(Protocol):
-    """A local chain that is up."""
+    """A running local chain."""
 
     url: str
     engine: str
@@ -43,7 +43,7 @@ class EmbeddedChain(Protocol):
     def is_running(self) -> bool: ...
 
     def stop(self) -> None:
-        """End it, and save its state if it has a file for that. May be called again."""
+        """Stop the chain and save its state if it has a file for it. Repeated calls are allowed."""
         ...
 
 
@@ -52,9 +52,9 @@ def start_embedded(
 ) -> EmbeddedChain:
     """Start the chain on 127.0.0.1:`port` and wait until it answers and has its token.
 
-    `state` keeps an anvil chain between runs; py-evm's is new at every start. A file that anvil
-    cannot read (cut by a kill, or of another release) is put aside with a call of `warn`, and the
-    chain is new. Raise `EmbeddedChainFailed`.
+    `state` is the file in which anvil saves its chain between runs. A py-evm chain is always new.
+    If anvil cannot read the file (it is truncated or from another release), the file is renamed,
+    `warn` is called, and the chain is new. Raise `EmbeddedChainFailed`.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -79,7 +79,7 @@ def start_embedded(
 
 
 class AnvilChain:
-    """Anvil as a child process, ended with this one."""
+    """Anvil as a child process, which ends with this process."""
 
     engine = "anvil"
 
@@ -106,12 +106,12 @@ class AnvilChain:
 
 
 class PyEvmServed:
-    """py-evm behind HTTP in a thread of this process."""
+    """py-evm, served over HTTP by a thread of this process."""
 
     engine = "py-evm"
 
     def __init__(self, port: int) -> None:
-        # An optional extra that takes 1.5 s to import.
+        # These are an optional extra, and importing them takes 1.5 s.
         try:
             from demo.chain.pyevm import PyEvmChain
             from demo.chain.pyevm_server import serve
@@ -142,8 +142,8 @@ class PyEvmServed:
 def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threading.Event) -> None:
     """Mine until `stopping` is set or the chain has ended.
 
-    The next block comes `block_time_s` after the last one, so that a payment always stays with one
-    confirmation for that long; when nothing has happened for a while, every `IDLE_S`.
+    A block is mined `block_time_s` after the previous one, so that a payment always has one
+    confirmation for that long. After some blocks without transactions, the interval is `IDLE_S`.
     """
     testnet = Testnet(chain.url)
     seen = ""
@@ -159,12 +159,12 @@ def keep_mining(chain: EmbeddedChain, *, block_time_s: float, stopping: threadin
             if time.monotonic() - seen_at >= pace:
                 testnet.call("evm_mine")
         except TestnetError:
-            continue  # it stops, or is busy: the loop's condition decides
+            continue  # the chain is busy, or it has stopped and the loop ends
     testnet.close()
 
 
 def _ready(chain: EmbeddedChain) -> EmbeddedChain:
-    """Return the chain once it answers and has its token; stop it if that fails."""
+    """Wait until the chain answers, deploy its token, and return it. Stop it if that fails."""
     try:
         with closing(Testnet(chain.url)) as testnet:
             _wait_for_answer(chain, testnet)

@@ -1,8 +1,8 @@
-"""The local chain without anvil: eth-tester's py-evm backend with the parts of anvil that we need.
+"""The local chain without anvil: eth-tester's py-evm backend with the required functions of anvil.
 
-Each transaction is mined at once unless automine is off. The chain exists in this process only: it
-is new at each start, with a genesis of its own time, so no block of an earlier run recurs. py-evm
-and eth-tester are the optional extra `chain`; importing this module needs them.
+Each transaction is mined immediately unless automine is off. The chain exists only in this process.
+It is new at each start, and its genesis has the current time, so no block of an earlier run recurs.
+Importing this module requires py-evm and eth-tester, the optional extra `chain`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_BLOCKS_AT_ONCE = 100_000
 
 
 class Refused(Exception):
-    """A request that the chain cannot answer; becomes a JSON-RPC error."""
+    """The chain rejected a request. It is returned as a JSON-RPC error."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -37,7 +37,9 @@ class Refused(Exception):
 
 
 class _LocalVM(PragueVM):
-    """Prague, but blocks may share a second, as on anvil, so that mining never moves the clock."""
+    """Prague, except that blocks may have equal timestamps, as on anvil, so that mining many blocks
+    does not advance the clock.
+    """
 
     @classmethod
     def validate_header(cls, header: Any, parent_header: Any) -> None:
@@ -47,7 +49,7 @@ class _LocalVM(PragueVM):
 
 
 class PyEvmChain:
-    """One chain in memory; not thread-safe. `pyevm_server` serves it."""
+    """A chain in memory. It is not thread-safe. `pyevm_server` serves it."""
 
     def __init__(self) -> None:
         state = PyEVMBackend.generate_genesis_state(
@@ -59,12 +61,12 @@ class PyEvmChain:
             mnemonic=MNEMONIC,
             hd_path=_HD_PATH,
         )
-        # The class is made anew for each backend, so this touches no other chain.
+        # Each backend has a separate class, so this does not change other chains.
         type(self._backend.chain).chain_id = CHAIN_ID
         self._clock_offset_s = 0
         self._next_timestamp: int | None = None
         self._automine = True
-        # For requests about the past, by number: blocks and logs; by hash: receipts, transactions.
+        # History for requests: blocks and logs by number, receipts and transactions by hash.
         self._blocks: list[dict[str, Any]] = []
         self._logs: list[list[dict[str, Any]]] = []
         self._receipts: dict[str, dict[str, Any]] = {}
@@ -76,18 +78,18 @@ class PyEvmChain:
         return len(self._blocks) - 1
 
     def accounts(self) -> list[str]:
-        """Return the funded, unlocked accounts; the payer is the first."""
+        """Return the funded, unlocked accounts. The first one is the payer."""
         return [encode_hex(account) for account in self._backend.get_accounts()]
 
     def block(self, number: int) -> dict[str, Any] | None:
-        """Return the block as eth_getBlockByNumber shows it, transactions by hash."""
+        """Return a block in the form of eth_getBlockByNumber, with transaction hashes."""
         return self._blocks[number] if 0 <= number <= self.height else None
 
     def block_by_hash(self, block_hash: str) -> dict[str, Any] | None:
         return next((block for block in self._blocks if block["hash"] == block_hash.lower()), None)
 
     def logs(self, first: int, last: int) -> list[dict[str, Any]]:
-        """Return all logs of the blocks, in order."""
+        """Return all logs of blocks `first` to `last`, in order."""
         return [log for logs in self._logs[first : last + 1] for log in logs]
 
     def receipt(self, tx_hash: str) -> dict[str, Any] | None:
@@ -97,7 +99,7 @@ class PyEvmChain:
         return self._transactions.get(tx_hash.lower())
 
     def call(self, transaction: dict[str, Any], number: int) -> bytes:
-        """Return the data of a call against the state after block `number`."""
+        """Return the result of a call with the state after block `number`."""
         with _refusals():
             return bytes(self._backend.call(_evm_fields(transaction, self.accounts()[0]), number))
 
@@ -113,7 +115,9 @@ class PyEvmChain:
         return bytes(self._backend.get_code(decode_hex(address), number))
 
     def nonce(self, address: str, number: int | None) -> int:
-        """Return the count of transactions up to block `number`; None: with the pending ones."""
+        """Return the number of transactions up to block `number`, or including pending ones if it
+        is None.
+        """
         if number is None:
             return int(self._backend.chain.get_vm().state.get_nonce(decode_hex(address)))
         return int(self._backend.get_nonce(decode_hex(address), number))
@@ -122,7 +126,7 @@ class PyEvmChain:
         return int(self._backend.get_base_fee("latest"))
 
     def send(self, transaction: dict[str, Any]) -> str:
-        """Sign for an unlocked account and apply; return the hash."""
+        """Sign a transaction for an unlocked account and apply it. Return the hash."""
         fields = _evm_fields(transaction, self.accounts()[0])
         if encode_hex(fields["from"]) not in self.accounts():
             raise Refused(-32602, "No Signer available")
@@ -137,13 +141,13 @@ class PyEvmChain:
             return self._applied(self._backend.send_transaction(fields))
 
     def send_raw(self, raw: bytes) -> str:
-        """Apply a transaction that its owner signed; return the hash."""
+        """Apply a signed transaction. Return the hash."""
         self._prepare_header()
         with _refusals():
             return self._applied(self._backend.send_raw_transaction(raw))
 
     def mine(self, count: int = 1) -> None:
-        """Mine `count` blocks; the first includes what is pending."""
+        """Mine `count` blocks. The first one includes the pending transactions."""
         if not 0 < count <= _MAX_BLOCKS_AT_ONCE:
             raise Refused(-32602, f"mine 1 to {_MAX_BLOCKS_AT_ONCE} blocks")
         for _ in range(count):
@@ -153,7 +157,7 @@ class PyEvmChain:
             self._note_block()
 
     def reorg(self, depth: int) -> None:
-        """Replace the newest `depth` blocks by empty ones; their transactions are gone."""
+        """Replace the newest `depth` blocks with empty ones. Their transactions are lost."""
         if not 0 < depth <= self.height:
             raise Refused(-32602, f"the depth must be 1 to {self.height}")
         for _ in range(depth):
@@ -167,19 +171,19 @@ class PyEvmChain:
         self._automine = automine
 
     def increase_time(self, seconds: int) -> int:
-        """Stamp every later block so much later; return the whole offset."""
+        """Advance the clock of later blocks. Return the total offset."""
         self._clock_offset_s += seconds
         return self._clock_offset_s
 
     def set_next_timestamp(self, unix_s: int) -> None:
-        """Stamp the next block so; the clock goes on from there, as on anvil."""
+        """Set the next block's timestamp. The clock continues from there, as on anvil."""
         if unix_s < int(self._blocks[-1]["timestamp"], 16):
             raise Refused(-32602, "Timestamp error: it is lower than the previous block's")
         self._next_timestamp = unix_s
         self._clock_offset_s = unix_s - int(time.time())
 
     def _prepare_header(self) -> None:
-        """Stamp the pending block with our clock, never before its parent."""
+        """Set the pending block's timestamp, which must not be before its parent's."""
         now = self._next_timestamp or int(time.time()) + self._clock_offset_s
         self._backend.chain.set_header_timestamp(max(now, int(self._blocks[-1]["timestamp"], 16)))
 
@@ -208,7 +212,7 @@ class PyEvmChain:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Raise the EVM's errors of a transaction as `Refused`."""
+    """Convert the EVM's errors to `Refused`."""
     try:
         yield
     except TransactionFailed as error:
@@ -217,12 +221,12 @@ def _refusals() -> Iterator[None]:
         raise Refused(-32000, str(error)) from None
 
 
-# JSON-RPC names that are not the snake_case name in camelCase.
+# JSON-RPC names that differ from the snake_case name in camelCase.
 _NAMES = {"coinbase": "miner", "data": "input", "sha3_uncles": "sha3Uncles"}
 
 
 def wire(value: Any, name: str = "") -> Any:
-    """Return a backend's record as JSON-RPC shows it: camelCase, quantities and bytes as hex."""
+    """Convert a backend's record to JSON-RPC: camelCase names, quantities and bytes as hex."""
     if isinstance(value, dict):
         is_log = "topics" in value
         return {
@@ -260,7 +264,7 @@ _INTEGERS = {
 
 
 def _evm_fields(transaction: dict[str, Any], default_sender: str) -> dict[str, Any]:
-    """Return a JSON-RPC transaction for the backend. Raise `Refused` when it is malformed."""
+    """Convert a JSON-RPC transaction for the backend. Raise `Refused` if it is malformed."""
     try:
         fields: dict[str, Any] = {
             _INTEGERS[name]: int(value, 16)

@@ -20,7 +20,7 @@ Method = Callable[..., Any]
 
 
 class RpcMethods:
-    """JSON-RPC method name -> the chain's answer; one request at a time."""
+    """The JSON-RPC methods of a chain. Requests are processed one at a time."""
 
     def __init__(self, chain: PyEvmChain) -> None:
         self._chain = chain
@@ -55,7 +55,7 @@ class RpcMethods:
         }
 
     def answer(self, body: bytes) -> bytes:
-        """Return the JSON answer to one request or to a batch of them."""
+        """Return the JSON response to a request or a batch of requests."""
         try:
             request = json.loads(body)
         except (ValueError, RecursionError):
@@ -80,7 +80,7 @@ class RpcMethods:
             return _error(identity, -32602, f"Invalid params: {error}"[:300])
 
     def _number(self, at: Any) -> int:
-        """Return a block tag or quantity as a number no higher than the head."""
+        """Convert a block tag or quantity to a number. Raise `Refused` if it is above the head."""
         if at == "earliest":
             return 0
         if at in ("latest", "pending", "safe", "finalized", None):
@@ -136,14 +136,14 @@ class RpcMethods:
 
 
 def serve(chain: PyEvmChain, port: int) -> ThreadingHTTPServer:
-    """Return a server bound to 127.0.0.1:`port`, not yet running. Raise OSError if it cannot."""
+    """Return a server that is bound to 127.0.0.1:`port` and not yet running. Raise OSError."""
     methods = RpcMethods(chain)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = _IDLE_S
-        # Head and body leave in two writes: without this the second waits 40 ms for an answer to
-        # the first.
+        # Headers and body are written separately. With Nagle's algorithm, the body would wait 40 ms
+        # for the acknowledgment of the headers.
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
@@ -160,7 +160,7 @@ def serve(chain: PyEvmChain, port: int) -> ThreadingHTTPServer:
             self.wfile.write(answer)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Log nothing, because a watcher calls every second."""
+            """Log nothing, because a watcher sends requests every second."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
@@ -178,7 +178,7 @@ def _quantity(value: Any) -> int:
 
 
 def _choices(value: Any) -> set[str] | None:
-    """Return the values of a filter's address or topic; None: everything matches."""
+    """Return the values of a filter's address or topic, or None if all values match."""
     if value is None or value == []:
         return None
     return {each.lower() for each in ([value] if isinstance(value, str) else value)}

@@ -1,7 +1,7 @@
-"""Acts on a local test chain: deploys the token, pays as a customer, mines and reorganises.
+"""Controls a local test chain: deploys the token, pays as a customer, mines and reorganizes.
 
-It changes only the chain that the caller names, 31337 by default. The payer's account is unlocked
-on the node, which signs for it, so no private key is used here.
+It changes only the chain with the given id, by default 31337. The payer's account is unlocked on
+the node, which signs for it, so no private key is used here.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ TOKEN_SYMBOL = "TUSD"
 
 
 class TestnetError(Exception):
-    """The local chain cannot do that; the text is one sentence for people, without a URL."""
+    """The local chain rejected an operation. The message is a sentence for users, without a URL."""
 
 
 class TestnetUnreachable(TestnetError):
-    """Nothing answers at the endpoint."""
+    """The endpoint does not answer."""
 
 
 class Testnet:
-    """One local chain at `url`. Every method blocks and raises `TestnetError`.
+    """A local chain at `url`. Every method blocks and raises `TestnetError`.
 
-    Transactions are waited for until they have a receipt, so the chain must mine: automatically, on
-    an interval, or by `mine`.
+    `send`, `pay` and `deploy` wait for the receipt, so the chain must mine automatically, at
+    intervals, or by concurrent calls of `mine`.
     """
 
     def __init__(self, url: str, *, timeout_s: float = 10.0, chain_id: int = CHAIN_ID) -> None:
@@ -67,7 +67,7 @@ class Testnet:
             raise TestnetError(f"the chain refuses {method}: {error.message}") from None
 
     def require_local(self) -> None:
-        """Raise unless the endpoint is the local test chain, because this class changes history."""
+        """Raise if the endpoint has another chain id, because this class changes the chain."""
         chain_id = self.quantity("eth_chainId")
         if chain_id != self._chain_id:
             raise TestnetError(
@@ -76,7 +76,7 @@ class Testnet:
             )
 
     def require_payer(self) -> None:
-        """Raise unless the node signs for the payer, as local development chains do."""
+        """Raise if the node does not sign for the payer, as local development chains do."""
         accounts = self.call("eth_accounts")
         if not isinstance(accounts, list) or PAYER.lower() not in [
             str(account).lower() for account in accounts
@@ -95,7 +95,7 @@ class Testnet:
 
     @property
     def height(self) -> int:
-        """The head's number."""
+        """The number of the newest block."""
         return self.quantity("eth_blockNumber")
 
     def has_code(self, address: str) -> bool:
@@ -103,7 +103,9 @@ class Testnet:
         return bool(self.call("eth_getCode", address, "latest") not in ("0x", None))
 
     def ensure_token(self) -> str:
-        """Return the address of the test token, which the payer's first transaction deploys."""
+        """Deploy the test token if it is missing, which must be the payer's first transaction.
+        Return its address.
+        """
         self.require_local()
         if self.has_code(TOKEN):
             return TOKEN
@@ -115,32 +117,32 @@ class Testnet:
         return self.deploy(load_artifact("TestToken"))
 
     def deploy(self, artifact: Artifact) -> str:
-        """Create a contract from the payer; return its EIP-55 address."""
+        """Create a contract from the payer's account. Return its EIP-55 address."""
         receipt = self.send({"data": artifact.bytecode})
         return checksummed(receipt["contractAddress"])
 
     def balance(self, address: str, *, token: str = TOKEN) -> int:
-        """Return the atoms of `token` at `address`."""
+        """Return the token balance of an address in atoms."""
         data = self._encode("TestToken", "balanceOf", [address])
         return self.quantity("eth_call", {"to": token, "data": data}, "latest")
 
     def pay(self, to: str, atoms: int, *, token: str = TOKEN) -> str:
-        """Send `atoms` of the token from the payer; return the hash of the mined transaction."""
+        """Send tokens from the payer's account. Return the hash of the mined transaction."""
         return str(self.send(self._transfer(to, atoms, token))["transactionHash"])
 
     def submit_pay(self, to: str, atoms: int, *, token: str = TOKEN) -> str:
-        """Do the same without waiting: the transaction may still be in the pool."""
+        """Do the same as `pay` without waiting until the transaction is mined."""
         return self.submit(self._transfer(to, atoms, token))
 
     def mine(self, count: int = 1) -> int:
-        """Mine `count` blocks now; return the head's number."""
+        """Mine `count` blocks now. Return the number of the newest block."""
         self.require_local()
         self.call("anvil_mine", hex(count))
         return self.height
 
     def reorg(self, depth: int) -> int:
-        """Replace the newest `depth` blocks by empty ones of the same numbers; return the head's
-        number. The dropped transactions do not come back by themselves.
+        """Replace the newest `depth` blocks with empty ones. Return the number of the newest block.
+        The dropped transactions are not mined again automatically.
         """
         self.require_local()
         height = self.height
@@ -150,14 +152,14 @@ class Testnet:
         return self.height
 
     def submit(self, transaction: dict[str, Any]) -> str:
-        """Submit the payer's transaction to the node; return its hash."""
+        """Submit a transaction of the payer. Return its hash."""
         self.require_local()
         return str(
             self.call("eth_sendTransaction", {"from": PAYER, "gas": hex(2_000_000), **transaction})
         )
 
     def send(self, transaction: dict[str, Any]) -> dict[str, Any]:
-        """Submit a transaction, require its success, and return the receipt."""
+        """Submit a transaction of the payer, and wait for its receipt. Raise if it failed."""
         tx_hash = self.submit(transaction)
         deadline = time.monotonic() + self._timeout_s
         while True:
@@ -176,8 +178,8 @@ class Testnet:
 
     @staticmethod
     def _encode(contract: str, function: str, arguments: list[Any]) -> str:
-        """Return the data of a call, without web3, whose import would take most of `pay`'s time."""
-        from eth_abi.abi import encode  # imports a parser and pydantic
+        """Encode the data of a call, without web3, whose import would take most of `pay`'s time."""
+        from eth_abi.abi import encode  # a slow import
         from eth_utils.crypto import keccak
 
         abi = load_artifact(contract).abi
