@@ -1,1 +1,1 @@
-"""Pages for people: the checkout and the references. They answer no API requests."""
+"""Web pages and downloads for browsers, in addition to the API."""

@@ -1,6 +1,4 @@
-"""Pictures that users upload of themselves, which need no key: browsers show them by an address
-that nobody can guess.
-"""
+"""Users' pictures. Browsers load them without an API key, by URLs that cannot be guessed."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from pages.served import Served
 from pages.uploads import POLICY
 
 HEADERS = {
-    # A new picture has a new address. One that was deleted is gone from caches after a day.
+    # A new picture has a new URL. A deleted picture remains in caches for at most a day.
     "Cache-Control": "public, max-age=86400",
     "Content-Security-Policy": POLICY,
 }
@@ -21,7 +19,7 @@ _MEDIUM = "-medium"
 
 
 def install_for(app: Flask, service: Served) -> None:
-    """Add the pictures in the service's store."""
+    """Add the route of users' pictures."""
 
     def serve(realm_id: int, name: str) -> Response:
         handle = name.removesuffix(_MEDIUM)

@@ -23,8 +23,8 @@ def install_for(app: Flask, service: Served) -> None:
 
 
 def add_chat(app: Flask) -> None:
-    """Add GET /chat, a small client of the service in the browser. It prompts for an email
-    address and a password. /login/, where the reference has its sign-in, leads to it.
+    """Add GET /chat, a small client of the service in the browser. It prompts for an email address
+    and a password. /login/, where Zulip has its sign-in page, redirects to it.
     """
     # Zulip's clients, mails and rendered messages link to conversations as /#narrow/...
     narrow = "#narrow/"

@@ -1,4 +1,4 @@
-"""The checkout page and its live status. The token in its address is a secret and never logged."""
+"""The checkout page and its live status. The token in the URL is a secret and is never logged."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ FindCheckout = Callable[[str], CheckoutView | None]
 NO_URLS: Mapping[int, str] = MappingProxyType({})
 TEXTS = Catalogue(Path(__file__).with_name("texts"))
 POLL_MS = 2000
-"""The interval at which an open page polls its status."""
+"""The interval at which an open page polls the status."""
 
-# A payment can no longer change these, so the page stops polling.
+# Payments no longer change these statuses, so the page stops polling.
 FINAL = frozenset({"paid", "canceled"})
 
 
 def install_for(app: Flask, service: Served) -> None:
-    """Add the pages, which look tokens up in the database of the service."""
+    """Add the pages for a service, which read checkouts from its database."""
 
     def look_up(token: str) -> CheckoutView | None:
         with service.database.reading() as connection:
@@ -50,10 +50,10 @@ def install(
     poll_ms: int = POLL_MS,
     wallet_rpc_urls: Mapping[int, str] = NO_URLS,
 ) -> None:
-    """Add the page, GET /checkout/<token>, and the status it polls, /checkout/<token>/status.
+    """Add the page, GET /checkout/<token>, and the status that it polls, /checkout/<token>/status.
 
-    `look_up` returns a token's checkout as of now (`CheckoutView.now`). `wallet_rpc_urls`: by chain
-    id, what a shopper's wallet adds an unknown chain with.
+    `look_up` returns the current checkout of a token. `wallet_rpc_urls`: by chain id, the RPC URLs
+    with which shoppers' wallets can add the chain.
     """
 
     def show_checkout(token: str) -> ResponseReturnValue:
@@ -78,7 +78,7 @@ def install(
 
 
 def present(view: CheckoutView, texts: Texts) -> dict[str, Any]:
-    """Return all values of the template, which computes nothing itself."""
+    """Return all values for the template, which computes nothing."""
     return {
         "view": view,
         "lang": texts.language,
@@ -108,7 +108,9 @@ def present(view: CheckoutView, texts: Texts) -> dict[str, Any]:
 
 
 def status_of(view: CheckoutView) -> dict[str, Any]:
-    """Return the status record: times in Unix ms; `revision` differs when the page would differ."""
+    """Return the status record. Times are in Unix ms. `revision` changes if the content of the
+    page would change.
+    """
     record: dict[str, Any] = {
         "state": find_row(view).state,
         "status": view.status,
@@ -129,7 +131,9 @@ def status_of(view: CheckoutView) -> dict[str, Any]:
 
 
 def amount_due(view: CheckoutView) -> int:
-    """Return the atoms shown in large: the rest while it can be paid, else the whole amount."""
+    """Return the amount in atoms to show prominently: the remaining amount while the invoice can be
+    paid, otherwise the full amount.
+    """
     return view.amount_remaining if is_payable(view) else view.amount
 
 
@@ -140,7 +144,7 @@ def label_of(view: CheckoutView, texts: Texts) -> str:
 
 
 def back_url(view: CheckoutView) -> str | None:
-    """Return the shop's URL for the shopper to continue at; None if the shop gave none."""
+    """Return the shop's URL at which the shopper continues, or None if the shop did not set one."""
     return view.success_url if view.status in ("processing", "paid") else view.cancel_url
 
 
@@ -150,7 +154,7 @@ def deadline_of(view: CheckoutView) -> datetime:
 
 
 def write_time_left(deadline: datetime, now: datetime) -> str:
-    """Return the whole seconds left as `29:59` or `1:29:59`; `0:00` when none is left."""
+    """Return the remaining time as `29:59` or `1:29:59`, or `0:00` after the deadline."""
     seconds = max(0, int((deadline - now).total_seconds()))
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
@@ -158,6 +162,6 @@ def write_time_left(deadline: datetime, now: datetime) -> str:
 
 
 def uri_for_rest(view: CheckoutView) -> str:
-    """Return the EIP-681 request for what is still to pay, so that a second scan cannot overpay."""
+    """Return the EIP-681 URI for the remaining amount, so that a second scan does not overpay."""
     request, _, _ = view.payment_uri.rpartition("uint256=")
     return f"{request}uint256={amount_due(view)}"

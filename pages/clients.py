@@ -1,7 +1,7 @@
-"""Pages whose script is a client of the public API, like any other.
+"""Pages whose script is an ordinary client of the public API.
 
-Such a page is the same for everybody and the server has no code for it. Its script prompts for a
-credential and keeps it only in the memory of the page.
+Such a page is the same for all users, and the server has no special code for it. The script prompts
+for a credential and keeps it only in the memory of the page.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from specd.pages import add_entrance
 
 STATIC = Path(__file__).with_name("static")
 COMMON = "client"
-"""The directory under static/ of the modules that these pages have in common."""
+"""The directory below static/ of the modules that these pages share."""
 
 
 def modules_of(name: str) -> list[str]:
-    """Return the paths below static/ of the modules of a page."""
+    """Return the paths of a page's modules, relative to static/."""
     return [
         path.relative_to(STATIC).as_posix()
         for directory in (COMMON, name)
@@ -31,10 +31,10 @@ def modules_of(name: str) -> list[str]:
 def add_client(
     app: Flask, name: str, *, about: str, document: str, fragment: str = "", **facts: Any
 ) -> None:
-    """Add the page GET /NAME: the template and the style sheet of that name, and the modules under
-    static/NAME. `about` is its sentence on the front page. People without scripts get a link to the
-    reference of `document`. Links to `/` with `fragment` open the page. `facts` are further values
-    for the template.
+    """Add the page GET /NAME with the template and style sheet of that name and the modules below
+    static/NAME. `about` is its description on the front page. Browsers without scripts show a link
+    to the reference of `document`. Links to `/` with `fragment` open the page. `facts` are
+    additional values for the template.
     """
     add_entrance(app, name.capitalize(), f"/{name}", about, fragment=fragment)
     modules = modules_of(name)

@@ -1,5 +1,5 @@
-"""The names of all emoji, which clients fetch once for each release, and the pictures of custom
-emoji, which need no key: browsers show them by their address.
+"""The names of all emoji, which clients fetch once per release, and the pictures of custom emoji,
+which browsers load without an API key.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def install_for(app: Flask, service: Served) -> None:
-    """Add the names of emoji, and the pictures in the service's store."""
+    """Add the routes of the emoji names and pictures."""
 
     def serve_names() -> Response:
         return Response(DATA, mimetype="application/json", headers={"Cache-Control": FOR_EVER})

@@ -1,4 +1,4 @@
-"""Explorers of public test networks, with addresses of EIP-3091. Other chains have no links."""
+"""Block explorers of public test networks, with URLs as in EIP-3091. Other chains have no links."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ EXPLORERS: Mapping[int, str] = MappingProxyType(
         11155420: "https://sepolia-optimism.etherscan.io",
     }
 )
-"""Chain id -> address of the explorer, without a slash at the end."""
+"""The explorer's URL by chain id, without a slash at the end."""
 
 
 def transaction_url(chain_id: int, tx_hash: str) -> str | None:
-    """Return the page of a transaction (EIP-3091), or None if the chain has no known explorer."""
+    """Return the URL of a transaction's page, or None if the chain has no known explorer."""
     explorer = EXPLORERS.get(chain_id)
     return f"{explorer}/tx/{tx_hash}" if explorer else None

@@ -1,7 +1,8 @@
-"""The archives of organizations' data: sent piece by piece, never whole in memory.
+"""Downloads of the archives of organizations' data, which are sent in pieces to limit memory use.
 
-The token in an address is a secret and never logged. It works once and only for its administrator.
-Browsers are never prompted for an API key, because they would store it.
+The token in a URL is a secret and is never logged. It can be used once, and only by the
+administrator for whom it was created. Browsers are never prompted for an API key, because they
+would store it.
 """
 
 from __future__ import annotations
@@ -23,23 +24,24 @@ from pages.served import Served
 from specd import emit
 
 FindArchive = Callable[[int, str, str | None, tuple[str, str] | None], Archive | None]
-"""From an export's id, the Host, a link's token, and an email with its API key, to the archive.
-None where they have no access to any."""
+"""Returns the archive for an export's id, the Host, a link's token, and an email with its API key,
+or None if they give no access."""
 
 SpendLink = Callable[[Link], bool]
-"""Use a link up. Return whether it was unused."""
+"""Marks a link as used. Returns whether it was unused."""
 
 AT_ONCE = 4
-"""Downloads at the same time in one process, so that threads are left for the other pages."""
+"""The maximum number of concurrent downloads per process, so that threads remain for other pages.
+"""
 OF_ONE_REALM = 2
-"""Downloads of one organization among them, so that places are left for the others."""
+"""The maximum number of concurrent downloads of one organization."""
 
 LINK_DEAD = "This link does not work any more. Open the list of exports again for a new one."
 NO_LINK = "Open the list of exports for a link that works here.\n"
 
 
 def install_for(app: Flask, service: Served) -> None:
-    """Add the pages of the chat service, which look archives and links up in its database."""
+    """Add the routes for a chat service, which find archives and links in its database."""
 
     def find_archive(
         export_id: int, host: str, token: str | None, key: tuple[str, str] | None
@@ -63,7 +65,7 @@ def install_for(app: Flask, service: Served) -> None:
 
 
 def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder: Path) -> None:
-    """Add /exports/<id>/<token>, and /exports/<id> for administrators with their key."""
+    """Add /exports/<id>/<token>, and /exports/<id> for administrators with an API key."""
     places = Places(at_once=AT_ONCE, of_one=(OF_ONE_REALM,))
 
     def send_archive(export_id: int, token: str | None = None) -> ResponseReturnValue:
@@ -100,7 +102,7 @@ def install(app: Flask, find_archive: FindArchive, spend_link: SpendLink, folder
                 etag=archive.sha256,
                 last_modified=archive.made_at,
             )
-            # Not `call_on_close`: what is passed straight through does not call it.
+            # `call_on_close` is not called for a file that is passed directly to the server.
             done = until_sent.pop_all().close
             response.response = ClosingIterator(response.iter_encoded(), done)
         response.headers["Cache-Control"] = "no-store"

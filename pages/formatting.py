@@ -1,6 +1,6 @@
-"""What people can write in a message of the chat, for the dialog of `/chat`.
+"""The formatting samples for messages, for the help dialog of `/chat`.
 
-The page for users, docs/markdown.md, has the same samples.
+The user documentation, docs/markdown.md, has the same samples.
 """
 
 FORMATS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -21,4 +21,4 @@ FORMATS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("a mention of everybody", ("@**all**", "@**topic**")),
     ("a link to a channel or topic", ("#**channel**", "#**channel>topic**")),
 )
-"""What it becomes, and what one types. Blocks end with a line of three backticks."""
+"""The result, and the text to type. Blocks end with a line of three backticks."""

@@ -20,7 +20,7 @@ def install_for(app: Flask, service: Served) -> None:
 
 
 def add_dashboard(app: Flask) -> None:
-    """Add GET /dashboard: invoices, events and webhooks of a project, live. It prompts for
+    """Add GET /dashboard, a live view of a project's invoices, events and webhooks. It prompts for
     the project's key.
     """
     about = "Watch the invoices, events and webhooks of a project. Sign in with its key."

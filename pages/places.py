@@ -1,4 +1,4 @@
-"""The limit of concurrent downloads: each takes a thread that other pages need too."""
+"""Limits concurrent downloads, because each occupies a thread that other pages need, too."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 
 
 class Places:
-    """The downloads under way: `at_once` in all, and so many of each organization, or of each
-    organization and each user in it.
+    """The running downloads. `at_once` is their limit. `of_one` contains the limit for each
+    organization, or the limits for each organization and for each user.
     """
 
     def __init__(self, *, at_once: int, of_one: tuple[int, ...]) -> None:
@@ -18,8 +18,8 @@ class Places:
         self._taken: Counter[tuple[int, int]] = Counter()
 
     def try_take(self, *owners: int) -> bool:
-        """Take a place for these owners, one for each number of `of_one`. Return whether there is
-        one.
+        """Reserve a download if no limit is reached, and return whether it is reserved. `owners`
+        are the ids to which the limits in `of_one` apply.
         """
         kinds = list(enumerate(owners))
         with self._lock:

@@ -7,11 +7,11 @@ from markupsafe import Markup
 
 
 def draw_qr(text: str, label: str) -> Markup:
-    """Return an <svg> without size or style; the page's style sheet scales it. `label` is its
+    """Return an <svg> without size or style, which the page's style sheet scales. `label` is the
     text alternative.
 
-    The module colours are fixed (dark on white, with the quiet zone of four modules) because many
-    scanners cannot read an inverted code, also when the page is dark.
+    The colors are always dark on white, with a quiet zone of four modules, even if the page is
+    dark, because many scanners cannot read inverted codes.
     """
     code = segno.make(text, error="m", micro=False)
     drawn = code.svg_inline(border=4, dark="#000", light="#fff", omitsize=True, svgclass="qr")

@@ -9,7 +9,7 @@ from specd.db import Clock, Database
 
 
 class Served(Protocol):
-    """A service that has a database; `specd._engine.service.Service` is the one we use."""
+    """A service that has a database, implemented by `specd._engine.service.Service`."""
 
     @property
     def database(self) -> Database: ...

@@ -1,7 +1,7 @@
-"""Uploaded files: sent piece by piece, whole or in ranges, and never so that a browser runs them.
+"""Downloads of uploaded files, complete or in ranges, sent in pieces. Browsers never execute them.
 
-Access is checked for each request. A program sends an API key. A browser uses a temporary address
-and is never prompted for a key, because it would store it.
+Access is checked for each request. Programs send an API key. Browsers use a temporary URL and are
+never prompted for a key, because they would store it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from specd import emit
 
 
 class Files(Protocol):
-    """Where files are stored."""
+    """The part of a file store that downloads use."""
 
     def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
-        """Yield a part of a file. Raise `FileNotFoundError`, `OSError`."""
+        """Yield a part of a file. Raise `FileNotFoundError` and `OSError`."""
         ...
 
 
 AT_ONCE = 20
-"""Files sent at once by one process, so that threads are left for the other pages."""
+"""The maximum number of concurrent downloads per process, so that threads remain for other pages.
+"""
 OF_ONE_REALM = 16
 OF_ONE_USER = 6
-"""As many as a browser opens connections to one server."""
+"""The number of connections that a browser opens to one server."""
 
 SHOWN = frozenset(
     (
@@ -47,14 +48,14 @@ SHOWN = frozenset(
         *("audio/webm", "video/mp4", "video/ogg", "video/quicktime", "video/webm"),
     )
 )
-"""What a browser may show; everything else is sent as bytes to be saved."""
+"""The media types that browsers may display. Other files are sent as attachments."""
 POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
 NOT_FOUND = "This file does not exist, or is not for you.\n"
 NO_KEY = "Send your API email and key, or open a temporary address.\n"
 
 
 def install_for(app: Flask, service: Served) -> None:
-    """Add /user_uploads/temporary/<sealed>/<filename>, and for those who send their key
+    """Add /user_uploads/temporary/<sealed>/<filename>, and for requests with an API key
     /user_uploads/<realm>/<filename> and the thumbnails.
     """
     places = Places(at_once=AT_ONCE, of_one=(OF_ONE_REALM, OF_ONE_USER))
@@ -108,7 +109,7 @@ def install_for(app: Flask, service: Served) -> None:
 
 
 def _send(upload: AttachmentRow, store: Files) -> Response:
-    """Return the whole file, or the requested range of it (RFC 9110, section 14)."""
+    """Return the complete file or the requested range (RFC 9110, section 14)."""
     headers = headers_of(upload)
     start, stop = 0, upload.size
     asked = request.range if request.method == "GET" else None
@@ -129,7 +130,7 @@ def _send(upload: AttachmentRow, store: Files) -> Response:
 
 
 def _is_beyond(asked: Range, size: int) -> bool:
-    """Return whether one range is asked for, and a file of `size` bytes has none of it."""
+    """Return whether a single range was requested that is outside of a file of `size` bytes."""
     if asked.units != "bytes" or len(asked.ranges) > 1:
         return False
     start, _ = asked.ranges[0]
@@ -146,7 +147,7 @@ def _send_thumbnail(upload: AttachmentRow, store: Files) -> Response:
 
 @contextmanager
 def _missing_or_unavailable() -> Iterator[None]:
-    """Answer 404 for a file that is gone, 503 for a store that does not answer."""
+    """Abort with 404 if the file is missing, or with 503 if the store fails."""
     try:
         yield
     except FileNotFoundError:
@@ -156,7 +157,7 @@ def _missing_or_unavailable() -> Iterator[None]:
 
 
 def headers_of(upload: AttachmentRow) -> dict[str, str]:
-    """Return the headers of a file: its type, and a policy under which nothing in it runs."""
+    """Return the headers of a file, including a policy that prevents the execution of scripts."""
     is_shown = upload.media_type in SHOWN
     disposition = "inline" if is_shown else "attachment"
     plain = "".join(s if (s.isascii() and s.isalnum()) or s in "._- " else "_" for s in upload.name)
@@ -167,6 +168,6 @@ def headers_of(upload: AttachmentRow) -> dict[str, str]:
         "Content-Security-Policy": POLICY,
         "Accept-Ranges": "bytes",
         "ETag": f'"{upload.handle}"',
-        # A user who loses access must not get it from a cache.
+        # Users who lose access must not get the file from a cache.
         "Cache-Control": "private, no-cache",
     }

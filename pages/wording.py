@@ -1,4 +1,4 @@
-"""What the checkout page says in each state of an invoice. Pure: a view in, sentences out."""
+"""Selects the checkout page's texts for each state of an invoice, without input or output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from specd.pages import Texts
 
 
 class Tone(StrEnum):
-    """The colour of the status and the sign beside it (never colour alone)."""
+    """The color and the icon of the status. Color is never the only indicator."""
 
     WAITING = "waiting"
     WORKING = "working"
@@ -22,7 +22,9 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`state` names the row for style sheet, script and tests, `key` its texts in the catalogue."""
+    """A state of the page. `state` is its name for the style sheet, the script and tests, and `key`
+    the name of its texts in the catalog.
+    """
 
     state: str
     tone: Tone
@@ -31,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A row with its texts for the shopper."""
+    """A state of the page with its texts."""
 
     state: str
     tone: Tone
@@ -60,7 +62,7 @@ _OPEN = {
 # While a payment is being confirmed, "over" is not an exception of the invoice yet.
 _PROCESSING_OVER = Row("processing", Tone.WORKING, "processing_over")
 
-# The session has expired while the invoice can still be paid: only the link to the shop remains.
+# The session has expired but the invoice can still be paid: only the link to the shop is shown.
 _CLOSED = {
     "none": Row("closed", Tone.STOPPED, "closed"),
     "partial": Row("closed", Tone.WARNING, "closed_partial"),
@@ -70,7 +72,7 @@ _CLOSED = {
 
 
 def is_closed(view: CheckoutView) -> bool:
-    """Return whether the session (not the invoice) is past its end; its page then answers 410."""
+    """Return whether the session (not the invoice) has expired. The page then responds with 410."""
     return view.now >= view.session_expires_at
 
 
@@ -80,7 +82,6 @@ def is_payable(view: CheckoutView) -> bool:
 
 
 def find_row(view: CheckoutView) -> Row:
-    """Return the row for `view`."""
     if view.status == "unpaid" and is_closed(view):
         return _CLOSED[view.exception]
     if (view.status, view.exception) == ("processing", "none") and view.amount_overpaid:
@@ -89,7 +90,7 @@ def find_row(view: CheckoutView) -> Row:
 
 
 def describe(view: CheckoutView, texts: Texts) -> Wording:
-    """Return the texts for `view` in a language."""
+    """Return the title and text for `view` in the language of `texts`."""
     row = find_row(view)
     values = {
         "amount": with_symbol(view, view.amount, texts),
@@ -105,5 +106,5 @@ def describe(view: CheckoutView, texts: Texts) -> Wording:
 
 
 def with_symbol(view: CheckoutView, atoms: int, texts: Texts) -> str:
-    """Return atoms as the shopper reads them: `12.5 TUSD`."""
+    """Format an amount in atoms for the shopper, such as `12.5 TUSD`."""
     return f"{texts.write_decimal(format_units(atoms, view.decimals))} {view.token_symbol}"
