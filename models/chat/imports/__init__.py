@@ -1,1 +1,1 @@
-"""Archives become organizations."""
+"""Create organizations from archives."""

@@ -1,4 +1,6 @@
-"""What no archive has: keys and secrets are made anew, and other spellings of what is there."""
+"""Columns that an archive does not contain: new keys and secrets, and values derived from other
+columns.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -32,10 +34,12 @@ from models.webhooks import signing
 T = TypeVar("T")
 R = TypeVar("R")
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-"""When a scheduled message is tried that waits for a word of the operator."""
+"""The next try of a scheduled message that is not sent until the operator releases it."""
 FOREVER = -1
 Complete = Callable[[Row, Line, Target, Sequence[int]], Row]
-"""Makes more values of a row. The last argument is what a line of another file adds."""
+"""Returns additional values of a row. The last argument contains ids from related lines of another
+file.
+"""
 
 
 def _realm(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
@@ -49,7 +53,7 @@ def _user(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
         _as_the_api_does(check_email, email)
     check_name = partial(check_full_name, is_system_bot=row["is_system_bot"])
     _as_the_api_does(check_name, row["full_name"])
-    if row["bot_type"] is not None:  # the address of a bot is at the organization's host
+    if row["bot_type"] is not None:  # the email address of a bot is at the organization's host
         local, _, host = email.rpartition("@")
         if host == target.texts.old_host:
             email = f"{local}@{target.texts.new_host}"
@@ -79,7 +83,7 @@ def _outgoing_webhook(row: Row, line: Line, target: Target, beside: Sequence[int
 
 
 def _conversation(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
-    """`beside`: the new ids of its users."""
+    """`beside` contains the new ids of the conversation's users."""
     if not beside:
         raise ValueError("has no users")
     return {"key": conversation_key_of(beside)}
@@ -121,7 +125,7 @@ def _domain(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
 
 
 def _as_the_api_does(check: Callable[[T], R], value: T) -> R:
-    """Return what the API stores for a value, by its own rule. Raise `ValueError`."""
+    """Return the value as the API would store it. Raise `ValueError` if the API would reject it."""
     try:
         return check(value)
     except ChatError as error:
@@ -129,7 +133,7 @@ def _as_the_api_does(check: Callable[[T], R], value: T) -> R:
 
 
 def _emoji_code(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
-    """The code of a custom emoji is its id."""
+    """Convert the code of a custom emoji, which is its id."""
     if row["reaction_type"] != "realm_emoji":
         return {}
     code = row["emoji_code"]
@@ -139,7 +143,7 @@ def _emoji_code(row: Row, line: Line, target: Target, beside: Sequence[int]) -> 
 
 
 def _profile_value(row: Row, line: Line, target: Target, beside: Sequence[int]) -> Row:
-    """The value of some fields is a list of users."""
+    """Convert the value of a field that contains user ids."""
     if target.field_types.get(line["field_id"]) == FieldType.USERS:
         return {"value": references.new_list(target.ids, "user", line["value"])}
     return {}
@@ -200,9 +204,7 @@ COMPLETE: Mapping[str, Complete] = {
 
 
 def hidden_host(host: str) -> str:
-    """Return the host of an organization that nobody can reach yet: hosts of requests are looked up
-    in lower case.
-    """
+    """Return a host that no request can reach: request hosts are looked up in lower case."""
     return f"I {host}"
 
 
@@ -212,11 +214,11 @@ HELD: Mapping[str, Mapping[str, object]] = {
     "attachment": {"detached_at": None},
     "scheduled_message": {"next_try_at": NEVER},
 }
-"""Columns that workers act on, and what they are until all is there."""
+"""Columns that trigger workers, with their values until the import is finished."""
 
 
 def stars_apart(copies: Sequence[Row]) -> tuple[Sequence[Row], list[Row]]:
-    """Return copies without the star among their flags, and the rows of `StarredMessage`."""
+    """Return the message copies without the star flag, and the rows of `StarredMessage`."""
     stars = [
         {"user_id": row["user_id"], "message_id": row["message_id"]}
         for row in copies

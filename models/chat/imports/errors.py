@@ -1,10 +1,10 @@
-"""Errors of imports, which operators meet."""
+"""Errors of imports, for operators."""
 
 from models.chat.errors import RefusedCommand
 
 
 class UnfinishedImport(RefusedCommand):
-    """Or one that is being removed. Facts: `host`."""
+    """The host has an unfinished import, or an import that is being removed. Facts: `host`."""
 
     sentence = (
         "An unfinished import of another archive is at {host}; finish it with that archive, or"

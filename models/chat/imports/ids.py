@@ -1,6 +1,5 @@
-"""The ids of an archive and the new ones: the rows of a table keep their order, and get numbers
-that follow one another. In a move they may keep their ids; rows that it adds later have numbers of
-their own.
+"""Old and new ids: the rows of a table keep their order and get consecutive ids. A move may keep
+the ids, and it numbers rows that it adds later separately.
 """
 
 from array import array
@@ -9,14 +8,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import sha256
 
 NOBODY = 0
-"""What a reference becomes in a text whose row is gone. No row has it."""
+"""The id in a text that replaces a reference to a missing row. No row has this id."""
 
 
 class Ids:
-    """Old and new ids of each table. Eight bytes a row, so that a million of messages are cheap.
+    """Old and new ids of each table, in eight bytes a row, so that a million messages need little
+    memory.
 
-    `salt` is the import's own: with it the new handles of files are as hard to guess as before.
-    `later_tables`: those of which no archive has rows.
+    `salt` belongs to the import: it makes the new handles of files as hard to guess as the old
+    ones. `later_tables` are tables of which an archive has no rows.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Ids:
         every = (*tables, *later_tables)
         self._old = {name: array("q") for name in every}
         self._new: Mapping[str, Sequence[int]] = {}
-        """The new ids, in the places of the old ones."""
+        """The new ids, at the same positions as the old ones."""
         self._later: dict[str, dict[int, int]] = {name: {} for name in every}
         self._later_order: dict[str, array[int]] = {name: array("q") for name in every}
         """The old ids of `_later`, ascending."""
@@ -56,21 +56,21 @@ class Ids:
         return self._old[table]
 
     def add_later(self, table: str, new_ids: Mapping[int, int]) -> None:
-        """Add rows that came after the first numbering, as old id -> new id."""
+        """Add rows that were created after the first numbering, as old id -> new id."""
         self._later[table].update(new_ids)
         self._later_order[table] = array("q", sorted(self._later[table]))
 
     @property
     def counts(self) -> dict[str, int]:
-        """The rows of each table, without those that came later."""
+        """The number of rows of each table, without those that were added later."""
         return {name: len(self._old[name]) for name in self._tables}
 
     def new_ids(self, table: str) -> Sequence[int]:
-        """Return the ids of the same rows here."""
+        """Return the new ids of the rows of a table, in the order of `old_ids`."""
         return self._new[table]
 
     def find(self, table: str, old: int) -> int | None:
-        """Return the new id; None: the archive has no such row."""
+        """Return the new id, or None if the archive has no such row."""
         known = self._old[table]
         place = bisect_left(known, old)
         if place == len(known) or known[place] != old:
@@ -78,7 +78,9 @@ class Ids:
         return self._new[table][place]
 
     def finder(self, table: str) -> Callable[[Sequence[int]], Sequence[int]]:
-        """Return what returns the new ids of old ones, and raises ValueError for others."""
+        """Return a function that converts old ids to new ones and raises ValueError for an unknown
+        id.
+        """
         known, numbered, later = self._old[table], self._new.get(table, ()), self._later[table]
         end = len(known)
 
@@ -104,7 +106,7 @@ class Ids:
         return NOBODY if found is None else found
 
     def nearest(self, table: str, old: int) -> int:
-        """Return the new id of that row, or of the last one before it."""
+        """Return the new id of the row, or of the last row before it."""
         known, later = self._old[table], self._later_order[table]
         place, later_place = bisect_right(known, old), bisect_right(later, old)
         if later_place and (not place or later[later_place - 1] > known[place - 1]):

@@ -1,5 +1,5 @@
-"""What no archive has and a move between installations with one secret keeps: credentials, sealed
-texts, answers kept for retries.
+"""Columns and tables that only a move between installations with one secret transfers: credentials,
+sealed texts and responses stored for retries.
 """
 
 from collections.abc import Callable, Mapping
@@ -66,7 +66,7 @@ KEPT_PARTS = (
          ("user_id", "key", "operation", "fingerprint", "status", "body", "created_at"),
          lambda scope: scope.is_user(IdempotencyKey.user_id), ("user_id", "key")),
 )  # fmt: skip
-"""Columns beside those of an archive, and whole tables."""
+"""Columns in addition to those of an archive, and complete tables."""
 LAST_PARTS = (
     Part("message_removal", MessageRemoval,
          ("id", "realm_id", "sender_id", "channel_id", "topic", "actor_id", "public_channels",
@@ -77,13 +77,15 @@ LAST_PARTS = (
           "created_at", "traceparent"),
          lambda scope: OutgoingDelivery.realm_id == scope.realm_id),
 )  # fmt: skip
-"""What workers do at once: it follows in the unit that shows the organization."""
+"""Rows on which workers act immediately. They are copied in the unit of work that shows the
+organization.
+"""
 KEPT_TABLES = tuple(
     table
     for table in dict.fromkeys(table_of(part.table) for part in KEPT_PARTS)
     if table not in TABLES
 )
-"""All refer to tables of archives, and none to another one of these."""
+"""Each of them refers only to tables of archives."""
 KEPT_WITH_IDS = (
     *(str(table.name) for table in KEPT_TABLES if "id" in table.c),
     *(part.table.__tablename__ for part in LAST_PARTS),
@@ -93,7 +95,7 @@ _MESSAGE_IDS = {
     ("message_removal", "after_id"),
     ("message_removal", "until_id"),
 }
-"""Columns with the id of a message whose place counts."""
+"""Columns with the id of a message that may be missing: the nearest earlier one replaces it."""
 _Reseal = tuple[str, Callable[..., str]]
 _RESEAL: Mapping[tuple[str, str], _Reseal] = {
     (str(column.table.name), column.name): (value.name, purpose_of)
@@ -102,19 +104,19 @@ _RESEAL: Mapping[tuple[str, str], _Reseal] = {
 
 
 def kept_parts_of(table: Table) -> tuple[Part, ...]:
-    """Return what a move adds to the parts of a table."""
+    """Return the parts of a table that only a move copies."""
     return tuple(part for part in KEPT_PARTS if table_of(part.table) is table)
 
 
 def all_parts_of(table: Table) -> tuple[Part, ...]:
-    """Return what a move reads of a table, an archive's parts first."""
+    """Return all parts of a table that a move copies, an archive's parts first."""
     return (*parts_of(table), *kept_parts_of(table))
 
 
 def make_kept(part: Part, line: Line, target: Target) -> Row:
-    """Return the values of a line. Raise ValueError for a reference to a row that is not there.
+    """Return the values of a line. Raise ValueError for a reference to a missing row.
 
-    The source is an installation of ours, so its texts are as the service has stored them.
+    The source is another specd installation, so its texts need no check.
     """
     table = table_of(part.table)
     row: Row = {name: _value(table.c[name], line[name], target) for name in part.columns}
@@ -147,7 +149,7 @@ def _value(column: Column[Any], value: Json, target: Target) -> Json:
 
 
 def _sealed_again(vault: Vault, sealed: str, before: str, after: str) -> str:
-    """Return the text sealed for its new owner. One that nobody can open stays one."""
+    """Return the text sealed for its new owner, or unchanged if it cannot be opened."""
     if before == after:
         return sealed
     text = vault.open(sealed, purpose=before)
@@ -155,7 +157,7 @@ def _sealed_again(vault: Vault, sealed: str, before: str, after: str) -> str:
 
 
 def _new_answer(operation: str, body: str, target: Target) -> bytes:
-    """Return an answer that is kept for retries, with the new ids."""
+    """Return a response that is stored for retries, with the new ids."""
     if not body:
         return b""
     answer = orjson.loads(body)
@@ -168,5 +170,5 @@ def _new_answer(operation: str, body: str, target: Target) -> bytes:
 
 
 def scope_of(realm_id: int) -> Scope:
-    """Return the scope of everything in an organization."""
+    """Return a scope that contains everything in an organization."""
     return Scope(realm_id, FULL_WITHOUT_CONSENT)

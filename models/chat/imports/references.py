@@ -1,5 +1,5 @@
-"""Which columns of the archive hold ids: foreign keys, by the tables; others, by their names; and
-those inside JSON.
+"""The columns of an archive that contain ids: foreign keys, columns recognized by their names, and
+columns with JSON.
 """
 
 from collections.abc import Mapping
@@ -31,18 +31,21 @@ BY_NAME: Mapping[str, str] = {
     "subgroup": "user_group",
     "user": "user",
 }
-"""How names of columns and of facts say which table an id is of: `prev_channel_id` is a channel's,
-and `user_ids` are users'.
+"""Tables by the last words of a column's or fact's name, without `_id` or `_ids`: `prev_channel_id`
+contains the id of a channel, `user_ids` those of users.
 """
 ONLY_ORDERED = frozenset(("joined_after_id",))
-"""Columns with the id of a message that may be another organization's: only its place counts."""
+"""Columns with the id of a message that may be in another organization: only its position matters.
+"""
 JSON_LISTS = {"recipient_ids": "user", "channel_ids": "channel", "group_ids": "user_group"}
 """Text columns with a JSON array of ids."""
 OLD_AND_NEW = ("old", "new")
 
 
 def table_named(name: str) -> str | None:
-    """Return the table whose ids a column or a fact of this name holds; None: it holds none."""
+    """Return the table whose ids a column or fact of this name contains, or None if it contains no
+    ids.
+    """
     if name in GROUPS:
         return "user_group"
     for ending in ("_id", "_ids"):
@@ -56,7 +59,7 @@ def table_named(name: str) -> str | None:
 
 
 def table_of_column(column: Column[Any]) -> str | None:
-    """Return the table to which a column of numbers refers, if it does."""
+    """Return the table to which a column of numbers refers, or None."""
     for key in column.foreign_keys:
         return key.column.table.name
     if column.name == "id" or not isinstance(column.type, BigInteger):
@@ -65,7 +68,7 @@ def table_of_column(column: Column[Any]) -> str | None:
 
 
 def is_reference_to_itself(column: Column[Any]) -> bool:
-    """Return whether a row may refer to a later one of its own table."""
+    """Return whether the column refers to rows of the same table."""
     return any(key.column.table is column.table for key in column.foreign_keys)
 
 
@@ -77,7 +80,9 @@ def referring_to_itself(table: Table) -> list[str]:
 
 
 def new_list(ids: Ids, table: str, text: str) -> str:
-    """Return a JSON array of ids with the new ones. Raise ValueError for anything else."""
+    """Return a JSON array of ids with the new ids. Raise ValueError if it is not an array of known
+    ids.
+    """
     old = orjson.loads(text)
     if not isinstance(old, list) or any(type(each) is not int for each in old):
         raise ValueError("is no list of ids")
@@ -92,7 +97,7 @@ def _require(ids: Ids, table: str, old: int) -> int:
 
 
 def new_facts(ids: Ids, kind: str, text: str) -> str:
-    """Return the facts of an entry of the audit log with the new ids."""
+    """Return the facts of an audit log entry with the new ids."""
     facts = orjson.loads(text)
     if not isinstance(facts, dict):
         raise ValueError("is no JSON object")
@@ -113,11 +118,11 @@ def _new_fact(ids: Ids, kind: str, key: str, facts: Mapping[str, Json]) -> Json:
 
 
 def new_value(ids: Ids, table: str | None, value: Json) -> Json:
-    """Return an id, a list of ids or the value of a group setting with the new ids."""
+    """Convert an id, a list of ids or the value of a group setting to the new ids."""
     if table is None:
         return value
     if type(value) is int:
-        # A setting may hold -1 for none.
+        # A setting may contain -1 for no value.
         return ids.find_or_nobody(table, value) if value > 0 else value
     if isinstance(value, list):
         return [new_value(ids, table, each) for each in value]
@@ -128,8 +133,8 @@ def new_value(ids: Ids, table: str | None, value: Json) -> Json:
 
 
 def new_widget(ids: Ids, text: str) -> str:
-    """Return the content of a submessage. The keys of options that people added begin with their
-    ids: `5,1`.
+    """Return the content of a submessage with the new ids. The key of an option that a user added
+    begins with the id of the user: `5,1`.
     """
     content = orjson.loads(text)
     if not isinstance(content, dict):

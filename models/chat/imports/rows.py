@@ -1,4 +1,4 @@
-"""Rows of an archive become rows of the database."""
+"""Convert rows of an archive to rows of the database."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -16,8 +16,8 @@ from specd.db import table_of
 
 
 class RowRefused(Exception):
-    """A row of an archive is wrong: its `column`, and why. `at`: its place among those that were
-    made together.
+    """A row of an archive is invalid. `at` is its position among the rows that were converted
+    together.
     """
 
     def __init__(self, column: str, problem: str, at: int = 0) -> None:
@@ -27,14 +27,14 @@ class RowRefused(Exception):
 
 @cache
 def parts_of(table: Table) -> tuple[Part, ...]:
-    """Return the files that have the rows of a table, in the same order."""
+    """Return the parts with rows of a table; all have the same rows in the same order."""
     return tuple(part for part in PARTS if table_of(part.table) is table)
 
 
 TABLES: tuple[Table, ...] = tuple(
     table for table in ChatBase.metadata.sorted_tables if parts_of(table)
 )
-"""In an order in which rows follow those that they refer to."""
+"""The tables of archives, each after the tables that it refers to."""
 WITH_IDS = tuple(str(table.name) for table in TABLES if "id" in table.c)
 
 
@@ -59,8 +59,8 @@ class RowMaker:
         self._complete = COMPLETE.get(table.name)
 
     def make(self, part: str, lines: Sequence[Line]) -> list[Row]:
-        """Return the values of lines, at least one, without those that a later row may decide.
-        Raise `RowRefused` for the first line that is wrong.
+        """Convert at least one line, without the columns that may refer to later rows of the table.
+        Raise `RowRefused` for the first invalid line.
         """
         columns: dict[str, Sequence[Json]] = {}
         for name, convert in self._converters[part]:
@@ -84,7 +84,7 @@ class RowMaker:
     def complete(
         self, rows: Sequence[Row], lines: Sequence[Line], beside: Sequence[Sequence[int]]
     ) -> None:
-        """Add to the rows of lines what no archive has. Raise `RowRefused`."""
+        """Add the columns that an archive does not contain. Raise `RowRefused`."""
         if self._complete is None and not self._held:
             return
         for at, (row, line, users) in enumerate(zip(rows, lines, beside, strict=True)):
@@ -96,8 +96,8 @@ class RowMaker:
             row.update(self._held)
 
     def make_references(self, line: Line) -> Row | None:
-        """Return the references to rows of the same table, with the row's `id_`; None: it has
-        none. Raise `RowRefused`.
+        """Return the references to rows of the same table, with the row's id as `id_`, or None if
+        it has no such references. Raise `RowRefused`.
         """
         row: Row = {}
         for name, convert in self._later.items():

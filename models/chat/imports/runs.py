@@ -1,8 +1,8 @@
-"""An import in the database: begun, carried on, finished or removed, one unit of work at a time.
+"""Store an import: begin, resume, finish or remove it, one unit of work at a time.
 
-Until it is finished the organization has a host that no request can name, so it is absent for
-everybody. Each unit moves the progress on together with its rows, so that a killed import goes on
-where it was.
+Until it is finished, the organization has a host that no request can name, so no user can reach it.
+Each unit of work saves the progress together with its rows, so that a killed import resumes where
+it stopped.
 """
 
 import secrets
@@ -62,16 +62,16 @@ _COPY, _STAR, _TOPIC = table_of(UserMessage), table_of(StarredMessage), table_of
 _ATTACHMENT, _EMOJI, _USER = table_of(Attachment), table_of(RealmEmoji), table_of(User)
 _MOVED = table_of(MovedRow)
 LOOKED_FOR_AT_ONCE, READ_AT_ONCE = 5000, 10_000
-"""Ids of one question to the database, and of one answer."""
+"""Maximum number of ids in one query, and of rows fetched together."""
 
 
 class ImportTaken(Exception):
-    """Another process carries on the same import."""
+    """Another process is running the same import."""
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """An import as it is in the database."""
+    """A row of `ChatImport`."""
 
     id: int
     realm_id: int
@@ -86,7 +86,7 @@ class Import:
 
     @property
     def keeps_ids(self) -> bool:
-        """Whether the rows have the ids that they had where they come from."""
+        """Whether the rows keep the ids that they had at the source."""
         return not self.first_ids
 
 
@@ -103,7 +103,7 @@ def find_import(db: Db, host: str) -> Import | None:
 
 
 def access_import(db: Db, host: str, archive_sha256: str) -> Import | None:
-    """Return the import of this archive at a host, finished or not; None: it can begin.
+    """Return the import of this archive at a host, finished or not, or None if it can begin.
 
     Raise `InvalidHost`, `HostInUse`, `UnfinishedImport`.
     """
@@ -133,7 +133,7 @@ def make_salt() -> str:
 
 
 def are_free(db: Db, table: Table, ids: Sequence[int]) -> bool:
-    """Return whether no row of a table has one of the ids."""
+    """Return whether none of the ids is in use in a table."""
     for start in range(0, len(ids), LOOKED_FOR_AT_ONCE):
         some = ids[start : start + LOOKED_FOR_AT_ONCE]
         taken = select(table.c.id).where(id_in(table.c.id, some)).limit(1)
@@ -143,8 +143,8 @@ def are_free(db: Db, table: Table, ids: Sequence[int]) -> bool:
 
 
 def find_newest(db: Db) -> int:
-    """Return the id of the newest import; 0: there is none. Raise `IdsInUse` if one is unfinished,
-    because rows may follow that have reserved ids already.
+    """Return the id of the newest import, or 0 if there is none. Raise `IdsInUse` if an import is
+    unfinished, because it has reserved ids of rows that it has not added yet.
     """
     unfinished = select(IMPORTS.c.host).where(IMPORTS.c.finished_at.is_(None)).limit(1)
     host = db.execute(unfinished).scalar()
@@ -166,10 +166,10 @@ def begin(
     newest: int = 0,
     now: datetime,
 ) -> Import:
-    """Create the hidden organization, of which nothing is there yet. Without `first_ids` it keeps
-    its ids, which were free when `newest` was the newest import.
+    """Create the hidden organization, without content. If `first_ids` is empty, the rows keep their
+    ids, which were unused when `newest` was the newest import.
 
-    Raise `IdsInUse`, and what `access_import` raises.
+    Raise `IdsInUse` or an error of `access_import`.
     """
     if not first_ids:
         row_numbers.lock(session, IMPORTS)
@@ -197,10 +197,11 @@ def begin(
 
 
 def prepare(session: Session) -> None:
-    """Prepare the connection of units of work for many rows.
+    """Configure the connection of a unit of work for many rows.
 
-    SQLite keeps 16 MiB of pages and merges as many from the log into the file together. Otherwise
-    rows in another order than an index would read and write the same pages again and again.
+    SQLite caches 16 MiB of pages and merges the same amount of its log into the file at a time.
+    With less memory, rows that are not in the order of an index would read and write the same pages
+    repeatedly.
     """
     if dialect_of(session) == "sqlite":
         for pragma in ("PRAGMA cache_size = -16384", "PRAGMA wal_autocheckpoint = 4096"):
@@ -208,7 +209,7 @@ def prepare(session: Session) -> None:
 
 
 def advance(session: Session, run: Import, *, step: int, done: int) -> None:
-    """Move the progress on, from where `run` is. Raise `ImportTaken`."""
+    """Save the progress, if it has not changed since `run` was read. Raise `ImportTaken`."""
     moved = update(IMPORTS).where(
         IMPORTS.c.id == run.id,
         IMPORTS.c.step == run.step,
@@ -220,13 +221,13 @@ def advance(session: Session, run: Import, *, step: int, done: int) -> None:
 
 
 def write_rows(session: Session, table: Table, rows: Sequence[Row]) -> None:
-    """Add rows of one table, with what follows from them."""
+    """Add rows of one table, with the stars and the search index that belong to them."""
     if table is _COPY:
         rows, stars = stars_apart(rows)
         if stars:
             insert_all(session, _STAR, stars)
-        # An archive has them by people, so that each would be far from the last in the index by
-        # messages.
+        # An archive sorts them by user, so that their entries in the index by message would be
+        # scattered.
         rows = sorted(rows, key=itemgetter("message_id"))
     insert_all(session, table, rows)
     if table is _MESSAGE:
@@ -237,13 +238,13 @@ def write_rows(session: Session, table: Table, rows: Sequence[Row]) -> None:
 
 
 def write_references(session: Session, table: Table, rows: Sequence[Row]) -> None:
-    """Set the references of rows to rows of their own table; each row has its id as `id_`."""
+    """Set the references of rows to rows of the same table. Each row has its id as `id_`."""
     changed = update(table).where(table.c.id == bindparam("id_"))
     session.connection().execute(changed, rows)
 
 
 def write_topics(session: Session, channel_id: int) -> None:
-    """Add the summary of the topics of a channel."""
+    """Add the topics of a channel from its messages."""
     newest = (
         select(func.max(_MESSAGE.c.id).label("id"))
         .where(_MESSAGE.c.channel_id == channel_id)
@@ -258,11 +259,11 @@ def write_topics(session: Session, channel_id: int) -> None:
 
 
 def count_rows(db: Db, table: Table, scope: Scope) -> int:
-    """Return how many rows of a table are the organization's."""
+    """Return the number of the organization's rows in a table."""
     part = all_parts_of(table)[0]
     count = part.count(scope)
     if part.through is not None:
-        # The user tells whose a row is faster than the message does.
+        # Finding the organization by user is faster than by message.
         owners = [table.c[name] for name in ("user_id", "sender_id") if name in table.c]
         for owner in owners:
             count = select(func.count()).select_from(table).where(scope.is_user(owner))
@@ -279,9 +280,11 @@ def finish(
     goes_on: bool = False,
     now: datetime,
 ) -> None:
-    """Show the organization. `released`: the values of columns that were held, by tables; each row
-    has its id as `id_`. `goes_on`: scheduled messages have their time as before, also those that
-    are due. Raise `ImportTaken`, `HostInUse`.
+    """Show the organization.
+
+    `released` contains the original values of held columns, by table; each row has its id as `id_`.
+    If `goes_on`, scheduled messages keep their times, even those that are due. Raise `ImportTaken`,
+    `HostInUse`.
     """
     if session.execute(select(_REALM.c.id).where(_REALM.c.host == run.host)).first() is not None:
         raise HostInUse(host=run.host)
@@ -309,13 +312,13 @@ def finish(
 
 
 def send_overdue(session: Session, run: Import, *, now: datetime) -> int:
-    """Have the messages sent that were due before the import ended. Return how many."""
+    """Schedule the messages that were due before the import ended. Return their number."""
     waiting = update(_SCHEDULED).where(*_overdue(run))
     return session.connection().execute(waiting.values(scheduled_at=now, next_try_at=now)).rowcount
 
 
 def count_overdue(db: Db, run: Import) -> int:
-    """Return how many scheduled messages wait for a word of the operator."""
+    """Return the number of scheduled messages that wait until the operator releases them."""
     return db.execute(select(func.count()).where(*_overdue(run))).scalar_one()
 
 
@@ -327,11 +330,11 @@ def _overdue(run: Import) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-# --- what a move adds later ----------------------------------------------------------------------
+# --- rows that a move adds later ------------------------------------------------------------------
 
 
 def add_moved(session: Session, run: Import, table: Table, new_ids: Mapping[int, int]) -> None:
-    """Note the new ids of rows, as old id -> new id."""
+    """Store the new ids of rows, as old id -> new id."""
     rows = [
         {"import_id": run.id, "table_name": table.name, "old_id": old, "new_id": new}
         for old, new in new_ids.items()
@@ -340,7 +343,7 @@ def add_moved(session: Session, run: Import, table: Table, new_ids: Mapping[int,
 
 
 def find_moved(db: Db, run: Import) -> dict[str, dict[int, int]]:
-    """Return table -> old id -> new id of the rows that were added later."""
+    """Return table -> old id -> new id for the rows that were added later."""
     found: dict[str, dict[int, int]] = {}
     rows = select(_MOVED.c.table_name, _MOVED.c.old_id, _MOVED.c.new_id)
     for name, old, new in db.execute(rows.where(_MOVED.c.import_id == run.id)):
@@ -349,7 +352,7 @@ def find_moved(db: Db, run: Import) -> dict[str, dict[int, int]]:
 
 
 def forget_moved(session: Session, run: Import) -> None:
-    """Forget which rows were added later."""
+    """Delete the ids of rows that were added later."""
     session.connection().execute(delete(_MOVED).where(_MOVED.c.import_id == run.id))
 
 
@@ -357,7 +360,7 @@ def forget_moved(session: Session, run: Import) -> None:
 
 
 def begin_removal(session: Session, run: Import) -> None:
-    """Mark the import, so that nobody carries it on. Raise `NoSuchImport` if it is finished."""
+    """Mark the import, so that it cannot be resumed. Raise `NoSuchImport` if it is finished."""
     marked = update(IMPORTS).where(IMPORTS.c.id == run.id, IMPORTS.c.finished_at.is_(None))
     if session.connection().execute(marked.values(step=DISCARDED)).rowcount != 1:
         raise NoSuchImport(host=run.host)
@@ -374,7 +377,7 @@ def find_ids(db: Db, run: Import, table: Table) -> Sequence[int]:
 def find_handles(
     db: Db, run: Import, *, after: tuple[str, int], limit: int
 ) -> list[tuple[str, int, str]]:
-    """Return (table, id, handle) of some files whose rows are there, after a table and an id."""
+    """Return (table, id, handle) of up to `limit` files with rows, after a table and an id."""
     found: list[tuple[str, int, str]] = []
     for handle in (_ATTACHMENT.c.handle, _EMOJI.c.handle, _USER.c.avatar_handle):
         table = handle.table
@@ -392,7 +395,7 @@ def find_handles(
 
 
 def remove_rows(session: Session, removal: Removal, links: Iterable[str]) -> None:
-    """Remove some rows. `links`: columns that refer to rows of the same table."""
+    """Remove rows. `links` are columns that refer to rows of the same table."""
     connection, ids = session.connection(), list(removal.ids)
     for name in links:
         referring = id_in(removal.table.c[name], ids)
@@ -403,7 +406,7 @@ def remove_rows(session: Session, removal: Removal, links: Iterable[str]) -> Non
 
 
 def end_removal(session: Session, run: Import) -> None:
-    """Remove the hidden organization's own row, after all others."""
+    """Remove the row of the hidden organization, after all other rows."""
     connection = session.connection()
     forget_moved(session, run)
     connection.execute(delete(IMPORTS).where(IMPORTS.c.id == run.id))

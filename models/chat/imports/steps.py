@@ -1,4 +1,4 @@
-"""The steps of an import, in their order, and the tables that rows are removed from."""
+"""The steps of an import in their order, and the order in which its rows are removed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -14,31 +14,31 @@ from specd.db import table_of
 _EVENT, _STAR = table_of(Event), table_of(StarredMessage)
 ROWS, LINKS, TOPICS, FILES = "rows", "links", "topics", "files"
 DISCARDED = -1
-"""The number of the step of an import that is being removed."""
+"""The step number of an import that is being removed."""
 
 
 class Step(NamedTuple):
-    """A part of the work. Its progress is a number of rows, of channels or of files."""
+    """A step of an import. Its progress counts rows, channels or files."""
 
     kind: str
     table: Table
 
 
 STEPS: tuple[Step, ...] = (
-    # The organization's own row is there from the beginning.
+    # The organization's row is created when the import begins.
     *(Step(ROWS, table) for table in TABLES if table.name != "realm"),
     *(Step(LINKS, table) for table in TABLES if references.referring_to_itself(table)),
     Step(TOPICS, table_of(Channel)),
     Step(FILES, table_of(Channel)),
 )
 COPIED = len(STEPS) + 1
-"""The number of the step in which a move follows what changes at its source."""
+"""The step number of a move that copies changes from its source."""
 AT_ONCE = {"message": 1000, "user_message": 1000, "attachment_message": 1000}
-"""Rows of a table that are removed in one unit of work, by the ids that the rows are found by."""
+"""Number of ids for which rows are removed in one unit of work, by the table of the ids."""
 
 
 class Removal(NamedTuple):
-    """Rows to remove: those whose `column` is one of `ids`."""
+    """Rows to remove: those with one of `ids` in `column`."""
 
     table: Table
     column: Column[int]
@@ -46,8 +46,8 @@ class Removal(NamedTuple):
 
 
 def removals(find_ids: Callable[[Table], Sequence[int]]) -> Iterator[Removal]:
-    """Yield what to remove, in an order in which nothing refers to what is gone. `find_ids` returns
-    the ids of the organization's rows of a table, ascending.
+    """Yield the rows to remove, so that no row refers to a removed row. `find_ids` returns the ids
+    of the organization's rows of a table, ascending.
     """
     for table in (_EVENT, _STAR, *KEPT_TABLES, *reversed(TABLES)):
         if table.name == "realm":
@@ -61,8 +61,8 @@ def removals(find_ids: Callable[[Table], Sequence[int]]) -> Iterator[Removal]:
 
 
 def found_by(table: Table) -> tuple[Column[int], Table]:
-    """Return a column of the table that an index finds, and the table whose ids it holds, which
-    tells whose its rows are.
+    """Return an indexed column of the table, and the table whose ids it contains. These ids show to
+    which organization the rows belong.
     """
     if "id" in table.c and "realm_id" in table.c:
         return table.c.id, table

@@ -1,4 +1,4 @@
-"""What the rows of an archive become part of."""
+"""The organization into which the rows of an archive are imported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from models.chat.imports.texts import Texts
 from models.json import Json
 
 Line = Mapping[str, Json]
-"""A line of an archive, of which nothing but the names of its columns was checked."""
+"""A line of an archive. Only the names of its columns have been checked."""
 Row = dict[str, Json]
-"""The values of a row, by its columns."""
+"""The values of a row, by column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the rows become part of."""
+    """The organization into which rows are imported."""
 
     ids: Ids
     texts: Texts
@@ -28,8 +28,10 @@ class Target:
     field_types: dict[int, int] = field(default_factory=dict)
     """The types of custom profile fields, by their old ids."""
     avatars: set[str] = field(default_factory=set)
-    """The old handles of users' pictures whose files the archive has."""
+    """The old handles of users' avatars whose files are in the archive."""
     password_hashes: Mapping[int, str] = field(default_factory=dict)
-    """Hashes that came beside the archive, by the old ids of users."""
+    """Password hashes that the archive does not contain, by the old ids of users."""
     latest: datetime | None = None
-    """What has happened has no later time. None: it comes from an installation of ours."""
+    """The latest time that a past event may have, or None if the source is another specd
+    installation.
+    """

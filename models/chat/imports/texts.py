@@ -1,7 +1,7 @@
-"""References inside texts: what people and the renderer wrote of ids and addresses.
+"""Rewrite references in texts: links to channels, topics and messages, addresses of files and
+custom emoji, and mentions with an id.
 
-Both the Markdown and the HTML of a text have them: links to channels, topics and messages,
-addresses of files and custom emoji, and mentions with an id. Addresses of other hosts stay.
+Both Markdown and HTML contain them. Addresses of other hosts are not changed.
 """
 
 import re
@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from models.chat.imports.ids import Ids
 
-# The start of an address on the organization's own host, with the host or without. What comes
-# before one without a host must not belong to a longer address.
+# The start of an address on the organization's host, with or without the host. An address without a
+# host must not be part of a longer address.
 _OWN = r"(?P<{0}>https?://[^\s/\"'<>()\[\]]+/|(?<![\w./:-])/|(?<![\w./:-]))"
 _REFERENCE = re.compile(
     rf"{_OWN.format('at')}\#narrow/(?P<narrow>[^\s\"'<>()\[\]]*)"
@@ -32,7 +32,7 @@ _TABLES = {"user": "user", "user-group": "user_group", "stream": "channel"}
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Rewrites the references of texts. `old_host` and `new_host` are the organization's."""
+    """Rewrites the references in texts. Both hosts are the organization's."""
 
     ids: Ids
     old_host: str
@@ -40,13 +40,15 @@ class Texts:
     realm_id: int
 
     def rewrite(self, text: str) -> str:
-        """Return the text with the new ids. A row that is gone becomes one that never was."""
+        """Return the text with the new ids. A reference to a missing row gets an id that no row
+        has.
+        """
         if not ("#" in text or "user_" in text or "data-" in text or "|" in text):
-            return text  # no reference is without one of them
+            return text  # every reference contains at least one of them
         return _REFERENCE.sub(self._new, text)
 
     def rewrite_fragment(self, fragment: str) -> str:
-        """Return what follows `#` in an address, with the new ids."""
+        """Return the part of an address after `#`, with the new ids."""
         if not fragment.startswith("narrow/"):
             return fragment
         return "narrow/" + self._narrow(fragment.removeprefix("narrow/"))
@@ -70,7 +72,7 @@ class Texts:
         return f"{match['topic']}{self._nearest(match['message'])}"
 
     def _base(self, base: str) -> str | None:
-        """Return the beginning of an address at the new host; None: it is of another host."""
+        """Return the beginning of the address at the new host, or None if it is on another host."""
         if not base.startswith("http"):
             return base
         parts = urlsplit(base)

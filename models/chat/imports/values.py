@@ -1,8 +1,8 @@
-"""Values of an archive become values of the database: each is checked against its column, each
-reference is found, each text is rewritten.
+"""Convert values of an archive to values of the database: check them against their columns, find
+references and rewrite texts.
 
-The values of many rows are converted at once, column by column: a check of all of them together
-costs a fraction of one for each.
+The values of many rows are converted together, column by column, because this costs a fraction of
+checking each value alone.
 """
 
 import re
@@ -38,13 +38,13 @@ from models.json import Json
 from specd.db import UtcMs
 
 HTML = re.compile(r"(?:.+_)?rendered_(?:content|description|value)")
-"""Columns that a browser shows as they are."""
+"""Columns that a browser shows without escaping."""
 MARKDOWN = frozenset(
     ("content", "description", "note", "prev_content", "value", "welcome_message_custom_text")
 )
 ADDRESSES = frozenset(("source_url", "still_url"))
 OPAQUE = frozenset(("bot_storage", "submessage"))
-"""Tables whose texts belong to programs."""
+"""Tables with texts that only programs read."""
 LENGTHS = {
     ("draft", "content"): CONTENT_MAX,
     ("message", "content"): CONTENT_MAX,
@@ -53,19 +53,19 @@ LENGTHS = {
     ("scheduled_message", "content"): CONTENT_MAX,
     ("realm", "welcome_message_custom_text"): WELCOME_TEXT_MAX,
 }
-"""Bounds of the API in characters for columns without one of their own."""
+"""The API's maximum lengths in characters for columns without a limit."""
 BETWEEN = {
     ("user_message", "flags"): (0, 2 * IS_PRIVATE - 1),
     ("realm", "message_retention_days"): (-1, (1 << 31) - 1),
     ("channel", "message_retention_days"): (-1, (1 << 31) - 1),
 }
-"""The least and the greatest value of columns whose type has more."""
+"""The least and the greatest value of columns whose types allow more values."""
 TO_COME = {
     ("invitation", "expires_at"),
-    ("scheduled_message", "created_at"),  # exports of Zulip's know no other time before release 11
+    ("scheduled_message", "created_at"),  # Zulip's exports contain no other time before release 11
     ("scheduled_message", "scheduled_at"),
 }
-"""The columns of times that may be in the future."""
+"""Columns with times that may be in the future."""
 REACTION_TYPES = frozenset(("", EXTRA, REALM, UNICODE))
 _KIND = re.compile(r"(?:setting:)?[a-z0-9]+(?:_[a-z0-9]+)*")
 _HANDLE = re.compile(r"[0-9a-f]{32}")
@@ -74,8 +74,8 @@ Convert = Callable[[Sequence[Json]], Sequence[Json]]
 
 
 def converter(column: Column[Any], target: Target) -> Convert:
-    """Return what makes the values of a column, of any number of rows, and raises ValueError if
-    one of them is wrong.
+    """Return the converter for a column. It converts the values of any number of rows and raises
+    ValueError if one of them is invalid.
     """
     check, change = _typed(column), _changed(column, target)
 
@@ -119,7 +119,7 @@ def _typed(column: Column[Any]) -> Callable[[Sequence[Json]], None]:
 
 
 def _are(kind: type, values: Iterable[Json]) -> bool:
-    """Return whether all values are of one type."""
+    """Return whether all values have this type."""
     return set(map(type, values)) == {kind}
 
 
@@ -164,7 +164,7 @@ def _times(values: Sequence[str], latest: datetime | None) -> list[datetime]:
 
 
 def _changed(column: Column[Any], target: Target) -> Convert | None:
-    """Return what makes the new values of the old ones; None: they stay."""
+    """Return the converter for the column, or None if values are copied unchanged."""
     if isinstance(column.type, UtcMs):
         may_come = (column.table.name, column.name) in TO_COME
         return partial(_times, latest=None if may_come else target.latest)
@@ -180,7 +180,7 @@ def _changed(column: Column[Any], target: Target) -> Convert | None:
 
 
 def _change(column: Column[Any], target: Target) -> Callable[[Any], Any] | None:
-    """Return what makes the new value of the old one; None: it stays."""
+    """Return the converter for one value, or None if it is copied unchanged."""
     ids, texts, name, of = target.ids, target.texts, column.name, column.table.name
     special = _SPECIAL.get((of, name))
     if special is not None:
@@ -188,12 +188,13 @@ def _change(column: Column[Any], target: Target) -> Callable[[Any], Any] | None:
     referred = references.table_of_column(column)
     if referred is not None:
         if referred == "user_group" and not column.nullable:
-            # 0: none yet; else a group that is there, because it is in use.
+            # 0 means that the group is not set yet. Other groups must exist, because they are in
+            # use.
             find = ids.finder(referred)
             return lambda old: 0 if old == 0 else find([old])[0]
         if column.unique:
             return lambda old: ids.find(referred, old)
-        # What is not positive is a word of its own; what is gone stays a reference to something.
+        # Values below 1 have special meanings. A reference to a missing row becomes `NOBODY`.
         return lambda old: ids.find_or_nobody(referred, old) if old > 0 else old
     if name in references.ONLY_ORDERED:
         return lambda old: ids.nearest("message", old)
@@ -214,7 +215,7 @@ def _change(column: Column[Any], target: Target) -> Callable[[Any], Any] | None:
 
 
 def _rewrite_within(texts: Texts, most: int | None) -> Callable[[str], str]:
-    """Return what rewrites texts. One that grows too long stays as it is."""
+    """Return a function that rewrites texts, except texts that would become too long."""
     if most is None:
         return texts.rewrite
 
@@ -233,7 +234,7 @@ def _checked_setting(name: str, value: Json) -> Json:
 
 
 def _json_object(text: str, target: Target) -> str:
-    """Of a text that may be empty."""
+    """Check a JSON object. The text may be empty."""
     if text and not isinstance(orjson.loads(text), dict):
         raise ValueError("is no JSON object")
     return text
@@ -256,7 +257,7 @@ def _handle(old: str, target: Target) -> str:
 
 
 def _avatar(old: str, target: Target) -> str | None:
-    """Of a picture that is missing in the archive, nothing is left."""
+    """Return the new handle, or None if the archive lacks the file."""
     new = _handle(old, target)
     return new if old in target.avatars else None
 
@@ -277,7 +278,7 @@ def _color(value: str, target: Target) -> str:
 
 
 def _stored_as(check: Callable[[str], str]) -> Callable[[str, Target], str]:
-    """Return a check by the rule of the operation that stores a text."""
+    """Return a check that applies the rule of the API and requires the stored form of the text."""
     same = _same(check)
 
     def checked(value: str, target: Target) -> str:
