@@ -1,1 +1,1 @@
-"""Zulip's form of an exported organization, and ours: one becomes the other."""
+"""Convert organizations between Zulip's export format and our archive format."""

@@ -1,4 +1,4 @@
-"""Channels of Zulip's export: folders, subscriptions, and what people set for topics."""
+"""Channels of Zulip's export, with folders, subscriptions and users' topic settings."""
 
 import re
 from array import array
@@ -15,26 +15,26 @@ from models.json import Json
 
 CHANNELS, SUBSCRIPTIONS = "zerver_stream", "zerver_subscription"
 EMPTY_NAME = "general chat"
-"""What clients show for the empty topic. A topic of this name is the empty one here."""
+"""The name that clients show for the empty topic. A topic of this name becomes the empty topic."""
 TOPICS_POLICY: Mapping[int, str] = {
     1: "inherit", 2: "allow_empty_topic", 3: "disable_empty_topic", 4: "empty_topic_only",
 }  # fmt: skip
 SUBSCRIBED = 301
-"""The kind of an entry of Zulip's log: somebody subscribed for the first time."""
+"""The kind of a log entry for a user's first subscription to a channel."""
 DEFAULT_COLOR = "#c2c2c2"
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _HIGHEST = 1 << 62
 
 
 class Channels:
-    """All channels by their ids."""
+    """All channels by id."""
 
     def __init__(self, source: Source, changes: Changes, people: People, groups: Groups) -> None:
         self._source, self._changes = source, changes
         self._people, self._groups = people, groups
         self.names: dict[int, str] = {}
         self.recipients: dict[int, int] = {}
-        """The recipients of messages to channels -> the channels."""
+        """Channels by the recipients of their messages."""
         for row in rows_of(source, CHANNELS):
             channel_id = row.integer("id")
             if not 0 < channel_id < _HIGHEST:
@@ -45,7 +45,7 @@ class Channels:
         self._folders = {row.integer("id") for row in rows_of(source, "zerver_channelfolder")}
 
     def check(self, row: ZulipRow, name: str, channel_id: Json) -> int:
-        """Return the id of a channel. Raise `BrokenRow` if none has it."""
+        """Return the id of a channel. Raise `BrokenRow` if it does not exist."""
         if type(channel_id) is not int or channel_id not in self.names:
             raise row.refuse(f"{name} refers to channel {channel_id!r}, which is not there")
         return channel_id
@@ -54,7 +54,7 @@ class Channels:
         return self.check(row, name, row.integer(name)) if row.has(name) else None
 
     def topic(self, table: str, topic: str) -> str:
-        """Return a topic as it is stored here."""
+        """Return the topic as our database stores it."""
         return normalise_topic(self._changes.line(table, topic, 60), empty_name=EMPTY_NAME)
 
     # --- rows of the archive ----------------------------------------------------------------------
@@ -76,7 +76,9 @@ class Channels:
             }
 
     def channels(self, realm_id: int, first_messages: Mapping[int, int]) -> Iterator[Json]:
-        """Yield the rows of `channel`. `first_messages`: channel -> the id of its first message."""
+        """Yield the rows of `channel`. `first_messages` maps each channel to the id of its first
+        message.
+        """
         names = UniqueNames(self._changes, CHANNELS, 60)
         for row in rows_of(self._source, CHANNELS):
             folder = row.integer_or_none("folder")
@@ -124,7 +126,7 @@ class Channels:
         self, founded: str, before: Callable[[int], int]
     ) -> Iterator[Mapping[str, Json]]:
         """Yield the rows of `subscription_settings`, one for each of `subscriptions`. `before`
-        returns what the ids of messages are compared with.
+        converts a message id so that it can be compared with the new ids.
         """
         began = _Beginnings(self._source)
         for channel_id, user_id, row in self._subscriptions():
@@ -149,7 +151,9 @@ class Channels:
             }
 
     def user_topics(self) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `user_topic`; of several spellings of a topic the newest one's."""
+        """Yield the rows of `user_topic`. If a topic has several spellings, only the newest row is
+        kept.
+        """
         newest: dict[tuple[int, int, str], int] = {}
         for row in rows_of(self._source, "zerver_usertopic"):
             newest[self._user_topic_key(row)] = row.number
@@ -187,7 +191,7 @@ class Channels:
 
 
 class _Beginnings:
-    """When people subscribed for the first time, and the newest message then, from Zulip's log."""
+    """The time of each first subscription and the newest message at that time, from Zulip's log."""
 
     def __init__(self, source: Source) -> None:
         self._places: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Whom messages of Zulip's export are to: channels, and sets of people."""
+"""The recipients of messages in Zulip's export: channels and sets of users."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,11 +9,11 @@ from models.json import Json
 
 RECIPIENTS, GROUPS = "zerver_recipient", "zerver_huddle"
 PERSONAL, CHANNEL, GROUP = 1, 2, 3
-"""Types of recipients. Newer releases have groups of two for messages between two."""
+"""Types of recipients. Newer releases also use groups for messages between two users."""
 
 
 class Recipients:
-    """All recipients by their ids."""
+    """All recipients by id."""
 
     def __init__(self, source: Source, people: People, channels: Channels) -> None:
         self._source, self._people, self._channels = source, people, channels
@@ -41,12 +41,12 @@ class Recipients:
         self._groups = {recipient: frozenset(members) for recipient, members in groups.items()}
 
     def channel(self, row: ZulipRow) -> int | None:
-        """Return the channel that a message is to; None: it is to people."""
+        """Return the channel of a message, or None if it is a direct message."""
         return self._channels.recipients.get(row.integer("recipient"))
 
     def people(self, row: ZulipRow, sender_id: int) -> frozenset[int]:
-        """Return the users of the conversation of a message, the sender included. Raise `BrokenRow`
-        for a recipient that nobody is.
+        """Return the users of the conversation of a message, including the sender. Raise
+        `BrokenRow` if the recipient does not exist.
         """
         recipient = row.integer("recipient")
         other = self._people.recipients.get(recipient)
@@ -58,11 +58,11 @@ class Recipients:
         return members | {sender_id}
 
     def note(self, users: frozenset[int]) -> None:
-        """Note that there is a conversation of these users."""
+        """Record the conversation of these users."""
         self._ids.setdefault(users, len(self._ids) + 1)
 
     def conversation(self, users: frozenset[int]) -> int:
-        """Return the id of a conversation that was noted."""
+        """Return the id of a recorded conversation."""
         return self._ids[users]
 
     # --- rows of the archive ----------------------------------------------------------------------
@@ -72,7 +72,7 @@ class Recipients:
             yield {"id": number, "realm_id": realm_id}
 
     def members(self) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `conversation_member`, in the order of conversations."""
+        """Yield the rows of `conversation_member`, ordered by conversation."""
         for users, number in self._ids.items():
             for user_id in sorted(users):
                 yield {"conversation_id": number, "user_id": user_id}

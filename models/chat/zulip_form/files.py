@@ -1,4 +1,4 @@
-"""Files of Zulip's export: uploads, pictures of custom emoji, and their addresses in texts."""
+"""Files of Zulip's export: uploads, custom emoji, avatars, and their addresses in texts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from models.json import Json
 ATTACHMENTS, EMOJI = "zerver_attachment", "zerver_realmemoji"
 AVATARS = "avatars/records.json"
 _BEST_AVATARS = (".original", "-medium.png")
-"""How the paths of pictures of people end, the best first; others are small."""
+"""Path endings of avatars, the best first. Avatars with other endings are small."""
 _ADDRESS = re.compile(
     r"(?P<uploads>user_uploads/(?:thumbnail/)?)(?P<path>[0-9]+(?:/[^/\s\"'<>()\[\]?#]+){1,6})"
     r"|user_avatars/(?P<emoji>[0-9]+/emoji/images/(?:still/)?[^/\s\"'<>()\[\]?#]+)"
@@ -26,11 +26,11 @@ _FOREIGN = re.compile(
     r'\n?<div class="message_inline_image">\s*<a [^<>]*>\s*'
     r'<img [^<>]*src="(?:/external_content/|https?://)[^<>]*>\s*</a>\s*</div>'
 )
-"""The preview of a picture of another host, which Zulip's server fetches for its readers."""
+"""The preview of an image on another host, which Zulip's server fetches for clients."""
 
 
 class Measured(NamedTuple):
-    """A picture: width and height in pixels, and whether it moves."""
+    """The width and height of an image in pixels, and whether it is animated."""
 
     width: int
     height: int
@@ -38,24 +38,24 @@ class Measured(NamedTuple):
 
 
 class Files(Protocol):
-    """The files of an export, by their paths."""
+    """The files of an export, by path."""
 
     def size(self, path: str) -> int | None:
-        """Return the size in bytes; None: there is no such file."""
+        """Return the size in bytes, or None if the file does not exist."""
 
     def measure(self, path: str) -> Measured | None:
-        """Return what a picture is; None: it is none."""
+        """Return the facts of an image, or None if the file is not an image."""
 
     def has_emoji(self, path: str) -> tuple[bool, bool]:
-        """Return whether there is a picture that can be an emoji, and whether it moves."""
+        """Return whether the file is an image that can be an emoji, and whether it is animated."""
 
     def has_avatar(self, path: str) -> bool:
-        """Return whether there is a picture that can be a user's."""
+        """Return whether the file is an image that can be an avatar."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """An uploaded file, as our archive has it."""
+    """An uploaded file in our archive."""
 
     handle: str
     name: str
@@ -70,13 +70,13 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The picture of an emoji."""
+    """The image of an emoji. `handle` is None if the export lacks a usable image."""
 
     handle: str | None
     is_animated: bool = False
 
     def address(self, realm_id: int, *, still: bool = False) -> str:
-        """Return its address. One without a picture has none."""
+        """Return the address of the image, or an empty string if it is missing."""
         if self.handle is None:
             return ""
         return (
@@ -85,7 +85,7 @@ class Picture:
 
 
 class Uploads:
-    """All uploaded files by their paths, all emoji by their ids, and the pictures of people."""
+    """All uploaded files by path, all emoji by id, and users' avatars."""
 
     def __init__(
         self, source: Source, changes: Changes, people: People, files: Files, realm_id: int
@@ -103,24 +103,24 @@ class Uploads:
         for row in rows_of(source, EMOJI):
             self._add_emoji(row)
         self.avatars: dict[int, str] = {}
-        """The handles of people's pictures, by the ids of users."""
+        """The handles of avatars, by user id."""
         self._paths_of_avatars: dict[str, str] = {}
         self._add_avatars()
 
     def rewrite(self, text: str) -> str:
-        """Return a text with the addresses that files have here."""
+        """Return a text with the new addresses of files."""
         if "user_uploads/" not in text and "user_avatars/" not in text:
             return text
         return _ADDRESS.sub(self._new, text)
 
     def rewrite_html(self, html: str) -> str:
-        """Return rendered text with the addresses that files have here, without previews of
-        pictures of other hosts: only Zulip's server has their addresses.
+        """Return rendered text with the new addresses of files, without previews of images on other
+        hosts: only Zulip's server can resolve their addresses.
         """
         return self.rewrite(_FOREIGN.sub("", html))
 
     def previews(self) -> dict[str, Preview]:
-        """Return handle -> the preview of each picture."""
+        """Return the preview of each image, by handle."""
         return {
             upload.handle: Preview(
                 path_id=f"{self._realm_id}/{upload.handle}-{upload.path_name}",
@@ -176,18 +176,18 @@ class Uploads:
             }
 
     def archive_files(self) -> Iterator[tuple[str, str]]:
-        """Yield the name of each file in our archive, and its path in the export."""
+        """Yield the name of each file in our archive with its path in the export."""
         for path, upload in self.by_path.items():
             yield upload.archive_name, f"uploads/{path}"
 
     def archive_emoji(self) -> Iterator[tuple[Picture, str]]:
-        """Yield each picture of an emoji, and its path in the export."""
+        """Yield the image of each emoji with its path in the export."""
         for path, picture in self._of_emoji.items():
             if picture.handle is not None:
                 yield picture, f"emoji/{path}"
 
     def archive_avatars(self) -> Iterator[tuple[str, str]]:
-        """Yield the handle of each user's picture, and its path in the export."""
+        """Yield the handle of each avatar with its path in the export."""
         yield from self._paths_of_avatars.items()
 
     # --- one file ---------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ class Uploads:
         is_still = "/still/" in path
         path = path.replace("/still/", "/")
         picture = self._of_emoji.get(path)
-        if picture is None and is_still:  # a still picture is always a PNG
+        if picture is None and is_still:  # a still image is always a PNG
             stem = path.rpartition(".")[0]
             found = (each for name, each in self._of_emoji.items() if name.startswith(f"{stem}."))
             picture = next(found, None)
@@ -266,7 +266,7 @@ class Uploads:
 
 
 def _rank_of_avatar(path: str) -> int:
-    """Return how good the picture at a path is, the least for the best."""
+    """Return the rank of an avatar by its path. The best has the least."""
     endings = enumerate(_BEST_AVATARS)
     return next((rank for rank, end in endings if path.endswith(end)), len(_BEST_AVATARS))
 

@@ -1,4 +1,4 @@
-"""Values of Zulip's that do not fit here are made to, and counted."""
+"""Adapt values of Zulip's that our columns cannot store, and count the changes."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from models.chat.common.one_line import FORBIDDEN
 
 
 class Changes:
-    """Counts what was changed or left out because it does not fit, by table and reason."""
+    """Counts values that were changed or left out, by table and reason."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -17,28 +17,28 @@ class Changes:
         self.counts[table, reason] += 1
 
     def line(self, table: str, text: str, most: int) -> str:
-        """Return a text as a single line of at most so many characters."""
+        """Return the text as a single line of at most `most` characters."""
         fit = FORBIDDEN.sub(" ", text)[:most]
         if fit != text:
             self.note(table, "a text was cut, or had characters that lines cannot have")
         return fit
 
     def short(self, table: str, text: str, most: int) -> str:
-        """Return at most so many characters."""
+        """Return at most `most` characters of the text."""
         if len(text) > most:
             self.note(table, "a text was cut")
         return text[:most]
 
 
 class UniqueNames:
-    """Names that differ in more than their casing, as they must here."""
+    """Makes names unique without regard to case."""
 
     def __init__(self, changes: Changes, table: str, most: int) -> None:
         self._changes, self._table, self._most = changes, table, most
         self._taken: set[str] = set()
 
     def take(self, name: str) -> str:
-        """Return the name, or if it is taken the name with a number."""
+        """Return the name, with a number if the name is in use."""
         name = self._changes.line(self._table, name, self._most).strip()
         for fit in self._forms(name):
             key = key_of(fit)

@@ -1,4 +1,4 @@
-"""Zulip's form becomes ours: the rows of each file of an archive, in an order that it may have."""
+"""Convert Zulip's export to the rows of our archive, file by file, in the order of an archive."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -24,9 +24,9 @@ Rows = Iterator[Mapping[str, Json]]
 
 
 class Conversion:
-    """An export of Zulip's as an archive of ours. Raises `BrokenRow`, as all its methods do.
+    """An export of Zulip's as one of our archives. All methods raise `BrokenRow`.
 
-    `host`: that of the organization at Zulip's server, which links within texts have.
+    `host` is the organization's host at Zulip's server, which links in texts contain.
     """
 
     def __init__(self, source: Source, files: Files, *, host: str) -> None:
@@ -94,18 +94,18 @@ class Conversion:
 
     @property
     def password_hashes(self) -> Mapping[int, str]:
-        """Hashes of Django's, by the ids of users in the archive."""
+        """Django password hashes, by the ids of users in the archive."""
         return self._people.password_hashes
 
     def add_passwords(self, by_email: Mapping[str, str]) -> int:
-        """Take hashes that came beside the export, by addresses in lower case. Return how many are
-        of people who are in it.
+        """Add hashes from outside the export, by email addresses in lower case. Return the number
+        of addresses that belong to users of the export.
         """
         return self._people.add_passwords(by_email)
 
     def rows(self, part: Part) -> Rows:
-        """Yield the rows of one file of the archive, with its columns in their order. Zulip exports
-        nothing that would be in some.
+        """Yield the rows of one file of the archive, with its columns in order. Some files have no
+        counterpart in Zulip's export and stay empty.
         """
         make = self._parts.get(part.name)
         for row in make() if make is not None else ():
@@ -115,7 +115,7 @@ class Conversion:
         yield self._organization.realm(self.host, self._groups, self._channels)
 
     def _names(self) -> Names:
-        """Return what texts may refer to that are not rendered yet."""
+        """Return the names and ids that texts without HTML may refer to."""
         users = {user_id: person.name for user_id, person in self._people.by_id.items()}
         by_name: dict[str, list[int]] = defaultdict(list)
         for user_id, person in self._people.by_id.items():

@@ -1,4 +1,4 @@
-"""User groups of Zulip's export, and the permissions that are given to them."""
+"""User groups of Zulip's export, and permissions of groups."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -26,7 +26,7 @@ POLICY: Mapping[int, str] = {
     1: MEMBERS, 2: ADMINISTRATORS, 3: FULL_MEMBERS, 4: MODERATORS, 5: EVERYONE, 6: NOBODY,
     7: OWNERS,
 }  # fmt: skip
-"""What permissions were before they were groups, by Zulip's numbers."""
+"""Groups by the numbers of the older permission settings."""
 WILDCARD_POLICY: Mapping[int, str] = {
     1: EVERYONE, 2: MEMBERS, 3: FULL_MEMBERS, 5: ADMINISTRATORS, 6: NOBODY, 7: MODERATORS,
 }  # fmt: skip
@@ -44,18 +44,18 @@ OLDER: Mapping[str, tuple[str, Mapping[int, str]]] = {
     "can_move_messages_between_topics_group": ("edit_topic_policy", POLICY),
     "can_send_message_group": ("stream_post_policy", POST_POLICY),
 }
-"""Permission -> the field that gave it before, and the groups by its numbers."""
+"""Permission -> the older field for it, and the groups by the field's numbers."""
 _HIGHEST = 1 << 62
 
 
 class Groups:
-    """All groups by their ids. Those of the roles exist in every organization."""
+    """All groups by id. Groups for roles exist in every organization; missing ones get new ids."""
 
     def __init__(self, source: Source, changes: Changes, people: People) -> None:
         self._source, self._changes, self._people = source, changes, people
         self._names: dict[int, str] = {}
         self.system: dict[str, int] = {}
-        """Name -> id of the groups of the roles."""
+        """Name -> id of the groups for roles."""
         ids = set()
         for row in rows_of(source, GROUPS):
             group_id = row.integer("id")
@@ -79,7 +79,7 @@ class Groups:
         self._ids = ids | self._system_names.keys()
 
     def permission(self, row: ZulipRow, setting: GroupSetting) -> int:
-        """Return the group that a row gives a permission to."""
+        """Return the group that has a permission."""
         if row.has(setting.name):
             group_id = row.integer(setting.name)
             if group_id not in self._ids:
@@ -145,7 +145,9 @@ class Groups:
                 }
 
     def members(self) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `user_group_member`. Members of roles' groups follow from the roles."""
+        """Yield the rows of `user_group_member`. Members of the groups for roles follow from the
+        roles.
+        """
         for row in rows_of(self._source, "zerver_usergroupmembership"):
             group_id = self._find(row, "user_group")
             user_id = self._people.find(row, "user_profile")
@@ -157,7 +159,7 @@ class Groups:
                 yield {"group_id": self.system[name], "user_id": user_id}
 
     def subgroups(self) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `subgroup`. Each role's group has the next one in it."""
+        """Yield the rows of `subgroup`. Each group for a role contains the next group."""
         for row in rows_of(self._source, "zerver_groupgroupmembership"):
             group_id, subgroup_id = self._find(row, "supergroup"), self._find(row, "subgroup")
             if group_id == subgroup_id:
@@ -179,7 +181,7 @@ class Groups:
         return group_id
 
     def names(self) -> Mapping[int, str]:
-        """Return the names of the groups that people made, by their ids."""
+        """Return the names of user-defined groups, by id."""
         return {
             group_id: name
             for group_id, name in self._names.items()

@@ -1,4 +1,4 @@
-"""Messages of Zulip's export, with their edits, reactions and each person's copies."""
+"""Messages of Zulip's export, with their edits, reactions and users' copies."""
 
 from array import array
 from bisect import bisect_left
@@ -20,13 +20,15 @@ from models.json import Json
 
 MESSAGES, SCHEDULED = "zerver_message", "zerver_scheduledmessage"
 FLAGS = sum((*EDITABLE.values(), *FIXED.values())) | IS_PRIVATE
-"""The flags of copies, which have the same bits. Zulip has one more, of its push service."""
+"""The flags of message copies, which have the same bits in Zulip. Zulip has one more flag, for its
+push service.
+"""
 REACTION_TYPES = frozenset((UNICODE, REALM, CLIENTS_EXTRA))
 
 
 class MessageIds:
-    """The ids of messages. Where the export says that their order is that of their times, they get
-    new ones in that order.
+    """The ids of messages. If the export orders its messages by time and not by id, they get new
+    ids in that order.
     """
 
     def __init__(self) -> None:
@@ -34,13 +36,13 @@ class MessageIds:
         self._is_sorted = True
 
     def add(self, old: int) -> None:
-        """Add the next message."""
+        """Add the id of the next message."""
         if self._old and old <= self._old[-1]:
             self._is_sorted = False
         self._old.append(old)
 
     def finish(self) -> None:
-        """Order the ids for look-ups."""
+        """Sort the ids for lookups."""
         if self._is_sorted:
             return
         order = sorted(range(len(self._old)), key=self._old.__getitem__)
@@ -48,19 +50,21 @@ class MessageIds:
         self._new = array("q", (place + 1 for place in order))
 
     def find(self, old: int) -> int | None:
-        """Return the id here; None: there is no such message."""
+        """Return the new id, or None if the message does not exist."""
         place = bisect_left(self._old, old)
         if place == len(self._old) or self._old[place] != old:
             return None
         return old if self._is_sorted else self._new[place]
 
     def before(self, old: int) -> int:
-        """Return the id for comparisons with the ids of messages, which nobody may have."""
+        """Return an id that can be compared with the new ids of messages. The message may be
+        missing.
+        """
         return old if self._is_sorted else 0
 
 
 class Messages:
-    """All messages. They are read once to know their ids and conversations."""
+    """All messages. The constructor reads them once to collect their ids and conversations."""
 
     def __init__(
         self,
@@ -99,7 +103,7 @@ class Messages:
             self.first_of_channel[channel_id] = self._known(message_id)
 
     def find(self, row: ZulipRow, name: str) -> int:
-        """Return the id of the message that a field names. Raise `BrokenRow`."""
+        """Return the new id of the message in a field. Raise `BrokenRow`."""
         found = self.ids.find(row.integer(name))
         if found is None:
             raise row.refuse(f"{name} refers to message {row.integer(name)}, which is not there")
@@ -137,7 +141,7 @@ class Messages:
             }
 
     def edits(self) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `message_edit`, those of a message from the oldest to the newest."""
+        """Yield the rows of `message_edit`, oldest first for each message."""
         number = 0
         for row in rows_of(self._source, MESSAGES):
             for edit in self._edits(row):
@@ -229,8 +233,8 @@ class Messages:
         return found
 
     def _texts(self, row: ZulipRow) -> Mapping[str, Json]:
-        """Return content and HTML. Where other products' messages come through a converter of
-        Zulip's they have no HTML yet.
+        """Return content and HTML. Messages that Zulip imported from another product have no HTML
+        yet.
         """
         content, was_cut = self._content(row.table, row.text("content"))
         html = None if was_cut else row.text_or_none("rendered_content")
@@ -239,8 +243,8 @@ class Messages:
         return {"content": content, "rendered_content": self._uploads.rewrite_html(html)}
 
     def _last_edits(self, row: ZulipRow) -> Mapping[str, Json]:
-        """Return when the content was edited last, and when the message was moved last. Zulip keeps
-        one time for both, beside the whole seconds of the history.
+        """Return the times of the last edit and the last move. Zulip stores one exact time for
+        both, and whole seconds in the history.
         """
         edits = self._edits(row)
         if not edits:
@@ -289,7 +293,7 @@ class Messages:
         return {"content": content, "rendered_content": self._uploads.rewrite_html(html)}
 
     def _content(self, table: str, text: str) -> tuple[str, bool]:
-        """Return the text of a message as it is stored, and whether it was too long."""
+        """Return the content of a message as our database stores it, and whether it was cut."""
         new = self._uploads.rewrite(self._changes.short(table, text, CONTENT_MAX))
         if len(new) > CONTENT_MAX:
             self._changes.note(table, "a text was cut")

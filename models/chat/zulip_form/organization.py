@@ -1,4 +1,4 @@
-"""The organization of Zulip's export, and what belongs to the whole of it."""
+"""The organization of Zulip's export, with its settings, domains, linkifiers and playgrounds."""
 
 from collections.abc import Iterator, Mapping
 
@@ -26,7 +26,7 @@ WELCOME_MAX = 8_000
 
 
 class Organization:
-    """The one row of the organization, and its lists."""
+    """The row of the organization, and the lists that belong to it."""
 
     def __init__(self, source: Source, changes: Changes) -> None:
         self._source, self._changes = source, changes
@@ -112,11 +112,11 @@ class Organization:
             }
 
     def linkifiers(self) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `linkifier` that work here, too."""
+        """Yield the rows of `linkifier`, except those that would not work here."""
         yield from self._linkifiers
 
     def links(self) -> list[Linkifier]:
-        """Return the linkifiers in the order in which they apply."""
+        """Return the linkifiers in the order of their application."""
         rows = sorted(self._linkifiers, key=lambda row: (row["position"], row["id"]))
         return [Linkifier(row["pattern"], row["url_template"]) for row in rows]
 
@@ -166,7 +166,7 @@ class Organization:
         return 1
 
     def _user_defaults(self) -> str:
-        """Return the settings that newcomers begin with, where they are not the service's own."""
+        """Return the settings of new users that differ from the service's defaults."""
         for row in rows_of(self._source, "zerver_realmuserdefault"):
             chosen = taken_settings(row, sorted(CHANGEABLE), self._changes)
             changed = {n: value for n, value in chosen.items() if value != SETTINGS[n].default}

@@ -1,4 +1,4 @@
-"""People and bots of Zulip's export: their rows, settings, status and profile."""
+"""Users and bots of Zulip's export, with their settings, status and profile."""
 
 import heapq
 from collections.abc import Iterator, Mapping
@@ -21,16 +21,16 @@ USERS, STUBS, CROSS_REALM = (
     "zerver_userprofile", "zerver_userprofile_mirrordummy", "zerver_userprofile_crossrealm",
 )  # fmt: skip
 NOTIFICATION_EMAIL = "notification-bot@zulip.com"
-"""Of the one of Zulip's bots of all organizations whose id our own bot gets."""
+"""The email address of the system bot whose id our notification bot gets."""
 UPLOADED = "U"
-"""The source of a picture that its user uploaded."""
+"""The source of an avatar that its user uploaded."""
 _ROLES = frozenset(Role)
 _BOT_TYPES = frozenset(BotType)
 _HIGHEST = 1 << 62
 
 
 class Person(NamedTuple):
-    """What the rows of others ask about a user."""
+    """The facts about a user that other rows need."""
 
     name: str
     role: int
@@ -38,16 +38,16 @@ class Person(NamedTuple):
 
 
 class People:
-    """All users by their ids; the bots of all of Zulip's organizations are one bot here."""
+    """All users by id. Zulip's system bots become one bot."""
 
     def __init__(self, source: Source, changes: Changes, host: str) -> None:
         self._source, self._changes, self._host = source, changes, host
         self.by_id: dict[int, Person] = {}
         self.password_hashes: dict[int, str] = {}
         self.recipients: dict[int, int] = {}
-        """The recipients of their direct messages -> the users."""
+        """Users by the recipients of their direct messages."""
         self.with_avatar: list[int] = []
-        """The ids of those who have a picture of their own."""
+        """The ids of users who uploaded an avatar."""
         for row in self._rows():
             user_id = self._id(row)
             if user_id in self.by_id:
@@ -74,14 +74,14 @@ class People:
             self.recipients[recipient] = self.bot_id
 
     def find(self, row: ZulipRow, name: str) -> int:
-        """Return the id of the user that a field names. Raise `BrokenRow`."""
+        """Return the new id of the user in a field. Raise `BrokenRow`."""
         return self.check(row, name, row.integer(name))
 
     def find_or_none(self, row: ZulipRow, name: str) -> int | None:
         return self.find(row, name) if row.has(name) else None
 
     def check(self, row: ZulipRow, name: str, user_id: Json) -> int:
-        """Return the id here of a user. Raise `BrokenRow` if nobody has it."""
+        """Return the new id of a user. Raise `BrokenRow` if the user is not in the export."""
         if type(user_id) is int:
             if user_id in self.by_id:
                 return user_id
@@ -90,12 +90,12 @@ class People:
         raise row.refuse(f"{name} refers to user {user_id!r}, who is not in the export")
 
     def is_own(self, user_id: int) -> bool:
-        """Return whether the user is one of the organization."""
+        """Return whether the user belongs to the organization."""
         return user_id in self.by_id
 
     def add_passwords(self, by_email: Mapping[str, str]) -> int:
-        """Take hashes that came beside the export, by addresses in lower case. Return how many are
-        of people who are in it.
+        """Add hashes from outside the export, by email addresses in lower case. Return the number
+        of addresses that belong to users of the export.
         """
         taken = 0
         for row in self._rows():
@@ -117,7 +117,7 @@ class People:
     def users(
         self, realm_id: int, founded: str, avatars: Mapping[int, str]
     ) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `user`. `avatars`: the handles of pictures, by the ids of users."""
+        """Yield the rows of `user`. `avatars` maps user ids to the handles of avatars."""
         bot: Mapping[str, Json] = {
             "id": self.bot_id,
             "realm_id": realm_id,
@@ -217,7 +217,7 @@ class People:
             return
         if type(password) is str and is_django_hash(password) and len(password) <= 200:
             self.password_hashes[user_id] = password
-        elif not str(password).startswith("!"):  # Django's mark of a password that nobody has
+        elif not str(password).startswith("!"):  # Django's mark of an unusable password
             self._changes.note(row.table, "a password is hashed in a way that is not known")
 
     def _user(self, row: ZulipRow, realm_id: int) -> Mapping[str, Json]:

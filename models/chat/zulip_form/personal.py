@@ -1,4 +1,4 @@
-"""What belongs to one person or one bot of Zulip's export."""
+"""Rows of Zulip's export that belong to one user or bot."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,7 +17,7 @@ _INTERFACES = (1, 2)
 
 
 class Personal:
-    """Rows of the archive that one user has."""
+    """Yields rows of the archive that belong to one user."""
 
     def __init__(self, source: Source, changes: Changes, people: People, realm_id: int) -> None:
         self._source, self._changes, self._people = source, changes, people
@@ -77,7 +77,7 @@ class Personal:
             }
 
     def outgoing_webhooks(self) -> Iterator[Mapping[str, Json]]:
-        """Yield the rows of `outgoing_webhook`: a bot has one."""
+        """Yield the rows of `outgoing_webhook`, at most one for each bot."""
         taken: set[int] = set()
         for row in rows_of(self._source, "zerver_service"):
             user_id = self._people.find(row, "user_profile")

@@ -1,4 +1,4 @@
-"""Rows of Zulip's export, of which nothing is believed: each value is asked for with its type."""
+"""Untrusted rows of Zulip's export: each value is read with a type."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ Values = Mapping[str, Json]
 
 
 class BrokenRow(ValueError):
-    """A row of a table is wrong; the text says what. `number` counts the rows from 1."""
+    """A row of a table is invalid. `number` counts the rows from 1."""
 
     def __init__(self, table: str, number: int, problem: str) -> None:
         super().__init__(problem)
@@ -18,21 +18,21 @@ class BrokenRow(ValueError):
 
 
 class Source(Protocol):
-    """An export: its tables, and the texts and numbers beside them."""
+    """An export: its tables, and texts and numbers outside the tables."""
 
     @property
     def facts(self) -> Values: ...
 
     def has(self, table: str) -> bool:
-        """Return whether the export names the table, be it empty."""
+        """Return whether the export contains the table, even if the table is empty."""
 
     def rows(self, table: str) -> Iterator[tuple[int, Values]]:
-        """Yield the rows with their numbers, ids ascending."""
+        """Yield the rows with their numbers, ordered by id."""
 
 
 class ZulipRow:
-    """One row. All methods raise `BrokenRow` for a value of another type. A default is returned
-    where there is no value.
+    """A row. All methods raise `BrokenRow` for a value of another type. A missing value is replaced
+    by the default.
     """
 
     __slots__ = ("_values", "number", "table")
@@ -44,11 +44,11 @@ class ZulipRow:
         return BrokenRow(self.table, self.number, problem)
 
     def has(self, name: str) -> bool:
-        """Return whether the row has the field with a value."""
+        """Return whether the row has a value for the field."""
         return self._values.get(name) is not None
 
     def get(self, name: str) -> Json:
-        """Return a value of which nothing is known; None: there is none."""
+        """Return the unchecked value, or None if there is no value."""
         return self._values.get(name)
 
     def _value(self, name: str, default: Json) -> Json:
@@ -76,7 +76,7 @@ class ZulipRow:
         return self.integer(name) if self.has(name) else None
 
     def small(self, name: str, default: int | None = None) -> int:
-        """Return an integer of 32 bits."""
+        """Return a 32-bit integer."""
         value = self.integer(name, default)
         if not -(1 << 31) <= value < 1 << 31:
             raise self.refuse(f"{name} is no integer of 32 bits")
@@ -95,14 +95,14 @@ class ZulipRow:
         return self.flag(name) if self.has(name) else None
 
     def time(self, name: str) -> str:
-        """Return the time of a number of seconds, as archives of ours have it."""
+        """Convert a number of seconds to the time format of our archives."""
         return self.time_of(name, self._values.get(name))
 
     def time_or_none(self, name: str) -> str | None:
         return self.time(name) if self.has(name) else None
 
     def time_of(self, name: str, value: Json) -> str:
-        """Return the time of a value within a field."""
+        """Convert a value inside a field to a time."""
         if type(value) not in (int, float):
             raise self.refuse(f"{name} is no time")
         try:
@@ -116,6 +116,6 @@ class ZulipRow:
 
 
 def rows_of(source: Source, table: str) -> Iterator[ZulipRow]:
-    """Yield the rows of a table; none if the export does not have it."""
+    """Yield the rows of a table, or none if the export lacks it."""
     for number, values in source.rows(table):
         yield ZulipRow(table, number, values)

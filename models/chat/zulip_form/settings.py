@@ -1,4 +1,4 @@
-"""Settings of people and of newcomers, which Zulip's form has by the same names."""
+"""Settings of users and defaults for new users. Zulip's export uses the same names."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,18 +11,18 @@ from models.json import Json
 
 AUTO_READ_POLICY = "resolved_topic_notice_auto_read_policy"
 AUTO_READ: Mapping[int, str] = {1: "always", 2: "except_followed", 3: "never"}
-"""The policy by Zulip's numbers."""
+"""Our values of the policy, by Zulip's numbers."""
 
 
 def taken_settings(row: ZulipRow, names: Iterable[str], changes: Changes) -> dict[str, Json]:
-    """Return these settings of a row of Zulip's. One that is absent, or whose value is not known
-    here, has its default.
+    """Return these settings of one of Zulip's rows. Missing settings and unknown values become the
+    defaults.
     """
     return {name: _taken(row, name, changes) for name in names}
 
 
 def given_settings(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """Return settings as Zulip writes them."""
+    """Return settings as Zulip exports them."""
     numbers = {policy: number for number, policy in AUTO_READ.items()}
     emojiset, policy = settings["emojiset"], settings[AUTO_READ_POLICY]
     return {

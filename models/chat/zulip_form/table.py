@@ -1,4 +1,4 @@
-"""The table of what becomes of every field (fields.yaml), in both directions."""
+"""The table of all fields (fields.yaml), for conversions in both directions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,15 +10,17 @@ import yaml
 from models.json import Json
 
 RELEASES = (9, 10, 11, 12)
-"""The releases of Zulip whose exports the table describes."""
+"""The Zulip releases whose exports the table describes."""
 _FILE = Path(__file__).with_name("fields.yaml")
 _OURS = "ours"
 
 
 @dataclass(frozen=True, slots=True)
 class ZulipTable:
-    """A table of Zulip's export, or one of its lists of files. The fields that are `taken` have
-    what they become (`alert_word.word`), the others have why they are not.
+    """A table of Zulip's export, or one of its lists of files.
+
+    `taken` maps fields to our columns (`alert_word.word`). `derived` and `dropped` map the other
+    fields to the reasons why they are not imported.
     """
 
     name: str
@@ -30,11 +32,11 @@ class ZulipTable:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of all fields, of any release."""
+        """The names of all fields in all releases."""
         return frozenset((*self.taken, *self.derived, *self.dropped))
 
     def fields_of(self, release: int) -> frozenset[str]:
-        """Return the names of the fields that a release writes."""
+        """Return the names of the fields that a release exports."""
         begin = self.first.get("*", RELEASES[0])
         return frozenset(
             name
@@ -47,21 +49,22 @@ class ZulipTable:
 
 @cache
 def zulip_tables() -> Mapping[str, ZulipTable]:
-    """Return the tables by name."""
+    """Return all tables by name."""
     return {name: _table(name, body) for name, body in _read().items() if name != _OURS}
 
 
 @cache
 def without_field() -> tuple[Mapping[str, Json], Mapping[str, Json]]:
-    """Return the columns of our archive that no field of Zulip's is for, those that follow from
-    others and those that are lost: file -> column -> why. `*`: the whole file.
+    """Return the columns of our archive that have no field in Zulip's export: those that follow
+    from others, and those that are lost. Both are file -> column -> reason, and `*` stands for all
+    columns of the file.
     """
     ours: Mapping[str, Mapping[str, Json]] = _read()[_OURS]
     return ours["derived"], ours["lost"]
 
 
 def losses() -> Iterator[tuple[str, str, list[str]]]:
-    """Yield table, reason and fields of what an import from Zulip loses."""
+    """Yield table, reason and fields of the data that an import from Zulip drops."""
     for table in zulip_tables().values():
         reasons: dict[str, list[str]] = {}
         for field, why in table.dropped.items():

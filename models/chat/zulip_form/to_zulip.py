@@ -1,7 +1,7 @@
-"""Our form becomes Zulip's: the rows of each table of an export, as release 12 has them.
+"""Convert our archive format to Zulip's: yield the rows of each table of an export of release 12.
 
-Of each file of an archive one row is in memory at a time, but for people, channels and groups, and
-the edits of messages, which the caller keeps.
+Each file of an archive is read row by row. Only users, channels, groups and the index of
+conversations are in memory. The caller stores the edits of messages.
 """
 
 import re
@@ -35,20 +35,20 @@ EMPTY_TABLES = (
     "zerver_useractivityinterval", "zerver_userpresence", "zerver_externalauthid",
     "zerver_userprofile_mirrordummy",
 )  # fmt: skip
-"""Tables that an import of Zulip's asks for, and of which we have nothing."""
+"""Tables that Zulip's import requires and for which we have no data."""
 
 
 class Archive(Protocol):
-    """An archive of ours."""
+    """One of our archives."""
 
     def lines(self, file: str) -> Iterator[Row]:
-        """Yield the rows of a file, in their order."""
+        """Yield the rows of a file in order."""
 
     def edits_of(self, message_id: int) -> Sequence[Row]:
         """Return the edits of a message, oldest first."""
 
     def has_file(self, name: str) -> bool:
-        """Return whether it has a file that somebody uploaded."""
+        """Return whether the archive contains the uploaded file."""
 
 
 def _seconds(value: Json) -> float | None:
@@ -60,7 +60,7 @@ def _backwards(table: Mapping[int, str]) -> Mapping[str, int]:
 
 
 class ToZulip:
-    """The tables of an export. Each is made when it is asked for."""
+    """The tables of an export. Each is created when it is read."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -154,7 +154,7 @@ class ToZulip:
             self._groups[users] = len(self._groups) + 1
             self._add_recipient(GROUP, self._groups[users])
 
-    # --- what is beside the tables of the organization --------------------------------------------
+    # --- files and tables outside realm.json ------------------------------------------------------
 
     def messages(self) -> Iterator[Row]:
         """Yield the rows of `zerver_message`."""
@@ -187,7 +187,7 @@ class ToZulip:
             }
 
     def copies(self) -> Iterator[Row]:
-        """Yield the rows of `zerver_usermessage`; Zulip has none for its own bots."""
+        """Yield the rows of `zerver_usermessage`. Zulip exports no rows for its system bots."""
         number = 0
         for row in self._archive.lines("user_message"):
             if row["user_id"] not in self._bots:
@@ -198,7 +198,7 @@ class ToZulip:
                 }  # fmt: skip
 
     def attachments(self) -> Iterator[Row]:
-        """Yield the rows of `zerver_attachment`, which are the files that a message shows."""
+        """Yield the rows of `zerver_attachment`: the files that messages show."""
         for row in self._archive.lines("attachment"):
             if row["id"] in self._shown:
                 yield {
@@ -217,7 +217,7 @@ class ToZulip:
                 }
 
     def upload_files(self) -> Iterator[tuple[str, Row]]:
-        """Yield the name in our archive of each file that is exported, and its record."""
+        """Yield the name of each exported file in our archive, with its record."""
         names = {
             self._paths[row["handle"]]: f"uploads/{row['handle']}-{row['path_name']}"
             for row in self._archive.lines("attachment")
@@ -231,7 +231,7 @@ class ToZulip:
             }  # fmt: skip
 
     def emoji_files(self) -> Iterator[tuple[str, Row]]:
-        """Yield the name in our archive of each emoji's picture, and its record."""
+        """Yield the name of each emoji's image in our archive, with its record."""
         for row in self._archive.lines("realm_emoji"):
             path = self._emoji.get(row["handle"])
             if path is not None:
@@ -242,8 +242,8 @@ class ToZulip:
                 }  # fmt: skip
 
     def avatar_files(self) -> Iterator[tuple[str, Row]]:
-        """Yield the name in our archive of each user's picture, and the record of what Zulip makes
-        its own forms of, but for the ending of its path.
+        """Yield the name of each avatar in our archive, with its record for Zulip. The path in the
+        record lacks the ending.
         """
         for row in self._archive.lines("user"):
             if self._has_avatar(row) and row["id"] not in self._bots:
@@ -580,7 +580,7 @@ class ToZulip:
         return self._recipients[PERSONAL, other]
 
     def _history(self, message: Row, edits: Sequence[Row]) -> str:
-        """Return the edits as Zulip has them, the newest one first."""
+        """Return the edits in Zulip's format, newest first."""
         channel_id, topic = message["channel_id"], message["topic"]
         history = []
         for row in reversed(edits):
@@ -604,7 +604,7 @@ class ToZulip:
         return orjson.dumps(history).decode()
 
     def _text(self, text: str) -> str:
-        """Return a text with the addresses that files have there."""
+        """Return a text with Zulip's addresses of files."""
         if "user_uploads/" not in text and "user_avatars/" not in text:
             return text
         return _ADDRESS.sub(self._address, text)
@@ -658,7 +658,7 @@ class ToZulip:
                 "date_muted": _seconds(row["muted_at"]),
             }  # fmt: skip
 
-    # --- rows that only change their names --------------------------------------------------------
+    # --- rows with the same values under other names ----------------------------------------------
 
     def _same(self, file: str, *names: str) -> Callable[[], Iterator[Row]]:
         def rows() -> Iterator[Row]:
