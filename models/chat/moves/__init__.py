@@ -1,1 +1,1 @@
-"""Organizations move from one installation to another while people use them."""
+"""Move organizations between installations while people use them."""

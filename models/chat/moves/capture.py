@@ -1,8 +1,9 @@
-"""What changes in an organization while it is copied: triggers note the key of each row.
+"""Capture changes in an organization while it is copied: triggers record the key of each changed
+row.
 
-They write into `row_change` in the transaction of the change, so that none is missed. Who copies
-reads the rows as they are then, and so needs to know only that they have changed. On PostgreSQL a
-trigger runs once for each statement, on SQLite once for each row.
+The triggers write to `row_change` in the transaction of the change, so that no change is missed.
+The copier reads the current rows, so it only needs their keys. On PostgreSQL a trigger runs once
+for each statement, on SQLite once for each row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,23 +36,23 @@ _STAR, _COPY = table_of(StarredMessage), table_of(UserMessage)
 FOLLOWED: tuple[Table, ...] = (*TABLES, *KEPT_TABLES)
 """The tables that a move copies."""
 CAPTURED: tuple[Table, ...] = (*FOLLOWED, _STAR)
-"""The tables with triggers. A star changes its copy."""
+"""The tables with triggers. A change of a star also changes its message copy."""
 LOCK_MS = 100
 OPERATIONS = ("INSERT", "UPDATE", "DELETE")
 _OWNERS = {"user_id": "user", "sender_id": "user", "channel_id": "channel"}
-"""Columns that tell whose a row is, where it does not say so itself."""
+"""Columns that identify the organization of rows without `realm_id`."""
 Key = tuple[int | str, ...]
 
 
 class Change(NamedTuple):
-    """An entry of the log: the primary key of a row, and the entry's own id."""
+    """An entry of the log: its id, and the primary key of the changed row."""
 
     id: int
     key: Key
 
 
 def key_of(table: Table) -> tuple[list[Column[Any]], Column[Any] | None]:
-    """Return the columns of the primary key: numbers, and at most one text, which comes last."""
+    """Return the primary key: one or two numbers, and the text column or None."""
     numbers = [column for column in table.primary_key if not isinstance(column.type, String)]
     texts = [column for column in table.primary_key if isinstance(column.type, String)]
     assert 1 <= len(numbers) <= 2
@@ -63,7 +64,9 @@ def key_of(table: Table) -> tuple[list[Column[Any]], Column[Any] | None]:
 
 
 def install(session: Session, realm_id: int, table: Table) -> None:
-    """Note the changes of an organization's rows of a table from now on, unless it is done."""
+    """Record changes in an organization's rows of a table from now on. Do nothing if they are
+    already recorded.
+    """
     postgresql = dialect_of(session) == "postgresql"
     _wait_briefly(session)
     for statement in _on_postgresql(realm_id, table) if postgresql else _on_sqlite(realm_id, table):
@@ -71,7 +74,7 @@ def install(session: Session, realm_id: int, table: Table) -> None:
 
 
 def remove(session: Session, realm_id: int, table: Table) -> None:
-    """Note the changes no longer."""
+    """Stop recording changes in a table."""
     _wait_briefly(session)
     for operation in OPERATIONS:
         name = _name(realm_id, table, operation)
@@ -84,13 +87,13 @@ def remove(session: Session, realm_id: int, table: Table) -> None:
 
 
 def is_installed(db: Db, realm_id: int) -> bool:
-    """Return whether all changes of an organization are noted."""
+    """Return whether all changes in an organization are recorded."""
     wanted = {_name(realm_id, table, each) for table in CAPTURED for each in OPERATIONS}
     return wanted <= set(find_triggers(db))
 
 
 def find_triggers(db: Db) -> list[str]:
-    """Return the names of all triggers of moves in a database."""
+    """Return the names of all triggers for moves in a database."""
     source = "pg_trigger" if dialect_of(db) == "postgresql" else "sqlite_master"
     column = "tgname" if dialect_of(db) == "postgresql" else "name"
     only = "" if dialect_of(db) == "postgresql" else " AND type = 'trigger'"
@@ -99,7 +102,7 @@ def find_triggers(db: Db) -> list[str]:
 
 
 def _wait_briefly(session: Session) -> None:
-    """Give up soon where the table is in use: all others wait behind whoever waits for its lock."""
+    """Wait for the table only briefly: other requests queue behind a waiting lock."""
     if dialect_of(session) == "postgresql":
         _execute(session, f"SET LOCAL lock_timeout = '{LOCK_MS}ms'")
 
@@ -117,7 +120,7 @@ def _logged_as(table: Table) -> str:
 
 
 def _values(realm_id: int, table: Table, row: str) -> str:
-    """Return the values of an entry, from the columns of `row`."""
+    """Return the values of an entry, as columns of `row`."""
     numbers, words = key_of(table)
     columns = [f"{row}.{column.name}" for column in numbers]
     columns += ["NULL"] * (2 - len(columns))
@@ -126,8 +129,8 @@ def _values(realm_id: int, table: Table, row: str) -> str:
 
 
 def _condition(realm_id: int, table: Table, row: str) -> str:
-    """Return the condition that a row is the organization's; of some tables all rows are noted, and
-    who reads finds out.
+    """Return the condition that a row belongs to the organization. Some tables cannot be filtered:
+    all their rows are recorded, and the copier filters them.
     """
     if table.name == "realm":
         return f"{row}.id = {realm_id}"
@@ -146,7 +149,9 @@ _INTO = "INSERT INTO row_change (realm_id, table_name, key, key2, key_text)"
 
 
 def _rows_of(table: Table, operation: str) -> tuple[str, ...]:
-    """Return whether the key before or after a change is noted; numbers of keys never change."""
+    """Return whether to record the key before or after the change, or both. Numbers in keys never
+    change.
+    """
     if operation == "UPDATE" and key_of(table)[1] is not None:
         return ("OLD", "NEW")
     return ("OLD",) if operation == "DELETE" else ("NEW",)
@@ -195,7 +200,7 @@ def _on_postgresql(realm_id: int, table: Table) -> Iterator[str]:
 
 
 def note_all(session: Session, realm_id: int, part: Part) -> None:
-    """Note every row of a part, as if it had changed."""
+    """Record every row of a part as if it had changed."""
     numbers, words = key_of(table_of(part.table))
     second = numbers[1] if len(numbers) == 2 else null()
     rows = select(
@@ -222,7 +227,7 @@ _NEXT = (
 
 
 def find_changes(db: Db, realm_id: int, table: Table, *, after: int, most: int) -> list[Change]:
-    """Return the next entries of a table, in their order."""
+    """Return the next entries of a table, in order."""
     numbers, words = key_of(table)
     values = {"of_realm_id": realm_id, "of_table": table.name, "after": after, "most": most}
     found = []
@@ -239,18 +244,18 @@ def find_changed(db: Db, realm_id: int) -> frozenset[str]:
 
 
 def count_changes(db: Db, realm_id: int, most: int) -> int:
-    """Return how many entries there are, `most` at most."""
+    """Return the number of entries, at most `most`."""
     some = select(_CHANGE.c.id).where(_CHANGE.c.realm_id == realm_id).limit(most).subquery()
     return db.execute(select(func.count()).select_from(some)).scalar_one()
 
 
 def forget_changes(session: Session, ids: Sequence[int]) -> None:
-    """Remove entries that were followed."""
+    """Delete entries whose rows were copied."""
     session.connection().execute(delete(_CHANGE).where(id_in(_CHANGE.c.id, ids)))
 
 
 def forget_some(session: Session, realm_id: int, most: int) -> bool:
-    """Remove some entries of an organization; return whether there were any."""
+    """Delete some entries of an organization. Return whether there were any."""
     some = select(_CHANGE.c.id).where(_CHANGE.c.realm_id == realm_id).limit(most)
     gone = delete(_CHANGE).where(_CHANGE.c.id.in_(some))
     return session.connection().execute(gone).rowcount > 0

@@ -1,7 +1,7 @@
-"""What the clients of an organization that keeps its ids go on with: the event log and their
-queues, in which they miss nothing, presences, and links, of which no spent one becomes valid again.
+"""Move the state of clients when an organization keeps its ids: the event log, event queues without
+gaps, presences, and spent links, so that no link works again.
 
-The ids of a log are in the order of commits, so that what is new is what comes after the last one.
+The ids of a log follow the order of commits, so new events are those after the last id.
 """
 
 from collections.abc import Sequence
@@ -24,25 +24,25 @@ _EVENT, _QUEUE, _PRESENCE = table_of(Event), table_of(EventQueue), table_of(Pres
 
 
 def find_start(db: Db, realm_id: int, now: datetime) -> int:
-    """Return the id of an event that all clients with a live queue have seen."""
+    """Return the id of an event that all clients with live queues have received."""
     oldest = select(func.min(_QUEUE.c.position)).where(*_live(realm_id, now))
     position: int | None = db.execute(oldest).scalar()
     return find_head(db, realm_id) if position is None else position
 
 
 def find_events(db: Db, realm_id: int, *, after: int, most: int) -> list[Row]:
-    """Return the next events after one, in their order."""
+    """Return the next events after an id, in order."""
     rows = select(_EVENT).where(_EVENT.c.realm_id == realm_id, _EVENT.c.id > after)
     return [dict(row) for row in db.execute(rows.order_by(_EVENT.c.id).limit(most)).mappings()]
 
 
 def number_events_after(session: Session, last_id: int) -> None:
-    """Give new events ids that are larger than one."""
+    """Reserve ids up to `last_id`, so that new events get larger ones."""
     row_numbers.reserve(session, _EVENT, 0, last_id)
 
 
 def add_events(session: Session, events: Sequence[Row]) -> None:
-    """Append to the log what follows its last event. Raise `TooManyIds`."""
+    """Append events to the log. Raise `TooManyIds`."""
     ids = [event["id"] for event in events]
     number_events_after(session, ids[-1])
     if not are_free(session, _EVENT, ids):
@@ -51,7 +51,7 @@ def add_events(session: Session, events: Sequence[Row]) -> None:
 
 
 def find_first(db: Db, realm_id: int) -> int | None:
-    """Return the id of the oldest event in a log."""
+    """Return the id of the oldest event in a log, or None if the log is empty."""
     first: int | None = db.execute(
         select(func.min(_EVENT.c.id)).where(_EVENT.c.realm_id == realm_id)
     ).scalar()
@@ -59,8 +59,8 @@ def find_first(db: Db, realm_id: int) -> int | None:
 
 
 def find_queues(db: Db, realm_id: int, *, first: int | None, now: datetime) -> list[Row]:
-    """Return the live queues whose clients have seen all events before `first`, the oldest one in
-    the log that they are to read on in; None: it is empty.
+    """Return the live queues that miss no event before `first`. `first` is the id of the oldest
+    event in the new log, or None if the new log is empty.
     """
     missed = [_EVENT.c.realm_id == _QUEUE.c.realm_id, _EVENT.c.id > _QUEUE.c.position]
     if first is not None:
@@ -70,20 +70,20 @@ def find_queues(db: Db, realm_id: int, *, first: int | None, now: datetime) -> l
 
 
 def find_presences(db: Db, realm_id: int) -> list[Row]:
-    """Return the presences, whose updates clients count on from the last one that they have."""
+    """Return the presences. Clients request updates after the last one that they received."""
     presences = select(_PRESENCE).where(_PRESENCE.c.realm_id == realm_id)
     return [dict(row) for row in db.execute(presences).mappings()]
 
 
 def find_spent_links(db: Db, now: datetime) -> list[Row]:
-    """Return the links of all organizations that were used and would still be valid."""
+    """Return the links of all organizations that were used but have not expired."""
     return [dict(row) for row in db.execute(select(SPENT).where(SPENT.c.ends_at > now)).mappings()]
 
 
 def add(
     session: Session, queues: Sequence[Row], presences: Sequence[Row], spent_links: Sequence[Row]
 ) -> None:
-    """Have clients go on."""
+    """Add the state of clients."""
     for table, rows in ((_QUEUE, queues), (_PRESENCE, presences)):
         if rows:
             insert_all(session, table, rows)

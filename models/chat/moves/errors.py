@@ -1,4 +1,4 @@
-"""Errors of moves, which operators meet."""
+"""Errors of moves, for operators."""
 
 from models.chat.errors import RefusedCommand
 

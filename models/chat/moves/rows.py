@@ -1,4 +1,4 @@
-"""Rows of the source become rows of the target, as they are at one moment."""
+"""Convert rows of the source, read from one snapshot, to rows of the target."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -41,11 +41,11 @@ from specd.db import table_of
 _MESSAGE, _COPY, _STAR = table_of(Message), table_of(UserMessage), table_of(StarredMessage)
 _OPTIONS = orjson.OPT_UTC_Z
 Lines = Mapping[str, Line]
-"""The lines of one row, by the names of their parts."""
+"""The lines of one row, by the names of parts."""
 
 
 class RowNotMoved(Exception):
-    """A row of the source fits nowhere at the target: a bug, or a source that is damaged."""
+    """A row of the source cannot be stored: there is a bug, or the source is damaged."""
 
     def __init__(self, table: str, key: Key, problem: str) -> None:
         super().__init__(f"{table} {', '.join(map(str, key))}: {problem}")
@@ -62,7 +62,7 @@ def columns_of_key(table: Table) -> list[Column[Any]]:
 def find_lines(
     snapshot: Connection, table: Table, scope: Scope, keys: Sequence[Key]
 ) -> dict[Key, Lines]:
-    """Return the rows that are there, by their keys; those of other organizations are not."""
+    """Return the existing rows by key, without rows of other organizations."""
     if not keys:
         return {}
     columns = columns_of_key(table)
@@ -80,7 +80,7 @@ def find_lines(
 
 
 def _as_line(row: Mapping[str, Any]) -> Line:
-    """Return a row as an archive has it."""
+    """Return a row in the form of an archive's line."""
     line: Line = orjson.loads(orjson.dumps(row, option=_OPTIONS, default=bytes.decode))
     return line
 
@@ -94,7 +94,7 @@ def find_last_lines(snapshot: Connection, part: Part, scope: Scope) -> list[Line
 def find_present_keys(
     snapshot: Connection, table: Table, scope: Scope, keys: Sequence[Key]
 ) -> set[Key]:
-    """Return the keys of rows that are there and the organization's."""
+    """Return the keys of existing rows of the organization."""
     part, columns = all_parts_of(table)[0], columns_of_key(table)
     chosen = select(*columns).select_from(table)
     if part.through is not None:
@@ -113,13 +113,13 @@ def find_ids(snapshot: Connection, table: Table, scope: Scope) -> list[int]:
 def find_handles(
     db: Connection, column: Column[Any], table: Table, new_keys: Sequence[Key]
 ) -> list[str]:
-    """Return the handles of files, in a column of rows of the target."""
+    """Return the file handles in a column of rows of the target."""
     chosen = select(column).where(column.is_not(None))
     return list(db.execute(chosen.where(key_in([table.c.id], new_keys))).scalars())
 
 
 def find_members(snapshot: Connection, conversation_ids: Sequence[int]) -> dict[int, list[int]]:
-    """Return conversation -> its users."""
+    """Return the users of each conversation."""
     members: dict[int, list[int]] = {}
     of = ConversationMember.conversation_id
     chosen = select(of, ConversationMember.user_id).where(of.in_(conversation_ids))
@@ -129,14 +129,14 @@ def find_members(snapshot: Connection, conversation_ids: Sequence[int]) -> dict[
 
 
 def find_field_types(snapshot: Connection, realm_id: int) -> dict[int, int]:
-    """Return custom profile field -> its type."""
+    """Return the types of custom profile fields, by id."""
     chosen = select(ProfileField.id, ProfileField.type).where(ProfileField.realm_id == realm_id)
     return {row.id: row.type for row in snapshot.execute(chosen)}
 
 
 def find_held(snapshot: Connection, table: Table, scope: Scope, target: Target) -> list[Row]:
-    """Return the present values of columns that are held until the end, with the new ids as `id_`;
-    rows in which they are as they are held are left out.
+    """Return the current values of columns that are held until the end, with the new ids as `id_`.
+    Rows whose current value is the held value are left out.
     """
     part = parts_of(table)[0]
     held = {name: value for name, value in HELD[table.name].items() if name in part.columns}
@@ -156,7 +156,7 @@ def find_held(snapshot: Connection, table: Table, scope: Scope, target: Target) 
 
 
 class Maker:
-    """Makes the rows of one table from their lines."""
+    """Converts the rows of one table."""
 
     def __init__(self, table: Table, target: Target) -> None:
         self.table, self._target = table, target
@@ -165,7 +165,7 @@ class Maker:
         self._links = references.referring_to_itself(table)
 
     def make(self, key: Key, lines: Lines, beside: Sequence[int] = ()) -> Row:
-        """Return the row. `beside`: the old ids of the users of a conversation. Raise
+        """Return the row. `beside` contains the old ids of a conversation's users. Raise
         `RowNotMoved`.
         """
         row: Row = {}
@@ -183,8 +183,8 @@ class Maker:
         return row
 
     def make_links(self, key: Key, lines: Lines) -> Row:
-        """Return the references to rows of the same table, with the row's new id as `id_`; none for
-        a table without such. Raise `RowNotMoved`.
+        """Return the references to rows of the same table, with the row's new id as `id_`. Return
+        an empty row if the table has no such references. Raise `RowNotMoved`.
         """
         if not self._links:
             return {}
@@ -199,7 +199,7 @@ class Maker:
         return {**row, "id_": self._target.ids.find(self.table.name, line["id"])}
 
     def new_key(self, key: Key) -> Key | None:
-        """Return the key at the target; None: the row was never there."""
+        """Return the key at the target, or None if the row was never copied."""
         new: list[int | str] = []
         for column, value in zip(columns_of_key(self.table), key, strict=True):
             if isinstance(value, str):
@@ -213,7 +213,7 @@ class Maker:
         return tuple(new)
 
     def new_keys(self, keys: Iterable[Key]) -> list[Key]:
-        """Return the keys at the target of those rows that were ever there."""
+        """Return the keys at the target of the rows that were ever copied."""
         return [new for key in keys if (new := self.new_key(key)) is not None]
 
 
@@ -221,8 +221,8 @@ class Maker:
 
 
 def analyse(session: Session, tables: Iterable[Table]) -> None:
-    """Have PostgreSQL's planner know what was copied; else it would read large tables row by row
-    until it looks by itself, in a minute or so.
+    """Update PostgreSQL's statistics of the copied tables. Until its next automatic analysis, in
+    about a minute, it would scan large tables completely.
     """
     if dialect_of(session) == "postgresql":
         for table in tables:
@@ -230,9 +230,9 @@ def analyse(session: Session, tables: Iterable[Table]) -> None:
 
 
 def unique_texts(table: Table) -> list[Column[Any]]:
-    """Return texts that two rows of a table may never share, not even for a moment."""
+    """Return the text columns that must be unique in a table at all times."""
     if table.name == "realm":
-        return []  # its host is hidden
+        return []  # the host is replaced by a hidden one
     unique = [each for each in table.constraints if isinstance(each, UniqueConstraint)]
     groups = [list(each.columns) for each in unique]
     groups += [list(each.columns) for each in table.indexes if each.unique]
@@ -244,7 +244,7 @@ def unique_texts(table: Table) -> list[Column[Any]]:
 
 
 def free_texts(session: Session, table: Table, new_keys: Sequence[Key]) -> None:
-    """Take unique texts away from rows that are about to change: another one may have them now."""
+    """Replace unique texts of rows that will change, because another row may use them now."""
     texts = {column.name: "moving " + cast(table.c.id, String) for column in unique_texts(table)}
     if texts:
         theirs = key_in(columns_of_key(table), new_keys)
@@ -252,7 +252,7 @@ def free_texts(session: Session, table: Table, new_keys: Sequence[Key]) -> None:
 
 
 def write(session: Session, table: Table, rows: Sequence[Row]) -> None:
-    """Add rows, or change those that are there, with what follows from them."""
+    """Add or update rows, with their stars and search texts."""
     if not rows:
         return
     connection = session.connection()
@@ -306,7 +306,7 @@ def _forget_stars(session: Session, keys: Sequence[Key]) -> None:
 
 
 def remove(session: Session, table: Table, new_keys: Sequence[Key]) -> None:
-    """Remove rows, with what follows from them."""
+    """Remove rows, with their stars and search texts."""
     if not new_keys:
         return
     if table is _COPY:

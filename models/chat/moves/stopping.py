@@ -1,4 +1,4 @@
-"""An organization is stopped, so that nothing changes in it any more, and may go on again."""
+"""Stop an organization, so that its data does not change, or resume it."""
 
 from datetime import datetime
 
@@ -14,9 +14,9 @@ _REALM = table_of(Realm)
 
 
 def stop(session: Session, realm_id: int, *, now: datetime) -> None:
-    """Refuse all requests from now on with `RealmMoving`, and have all clients that poll ask again.
+    """Reject all requests with `RealmMoving`, and end all long polls so that clients reconnect.
 
-    Scheduled messages, answers of bots and deletions of many messages wait.
+    Scheduled messages, responses of bots and deletions of many messages wait.
     """
     stopped = update(_REALM).where(_REALM.c.id == realm_id, _REALM.c.stopped_at.is_(None))
     if session.connection().execute(stopped.values(stopped_at=now)).rowcount:
@@ -24,10 +24,10 @@ def stop(session: Session, realm_id: int, *, now: datetime) -> None:
 
 
 def await_writes(session: Session, realm_id: int) -> None:
-    """Wait until what was being written when the organization was stopped has ended. Call it twice,
-    in two units: who waited for the first one may have read before the stop.
+    """Wait until writes that began before the stop have ended. Call it twice, in two units of work:
+    a transaction that waited for the first lock may have read before the stop.
     """
-    # Whoever writes has a shared lock of their own row (`actors.authenticate`).
+    # A request that writes has a shared lock on the row of its user (`actors.authenticate`).
     users = select(User.id).where(User.realm_id == realm_id).order_by(User.id)
     session.execute(users.with_for_update()).all()
     removals = select(MessageRemoval.id).where(MessageRemoval.realm_id == realm_id)
@@ -40,13 +40,13 @@ def is_stopped(db: Db, realm_id: int) -> bool:
 
 
 def go_on(session: Session, realm_id: int) -> None:
-    """Let people use the organization again."""
+    """Accept requests to the organization again."""
     running = update(_REALM).where(_REALM.c.id == realm_id).values(stopped_at=None)
     session.connection().execute(running)
 
 
 def forget_work(session: Session, realm_id: int) -> None:
-    """Remove what workers would have to do, because the other installation does it now."""
+    """Delete the work of workers, because the other installation does it now."""
     for model in (OutgoingDelivery, MessageRemoval):
         table = table_of(model)
         session.connection().execute(delete(table).where(table.c.realm_id == realm_id))
