@@ -35,7 +35,7 @@ class ExportLimitReached(ChatError):
 class FullContentAccessRequired(ChatError):
     """The request is for a full export, which this organization does not allow.
 
-    # decided: the reference does not show this text.
+    # decided: Zulip does not show this text.
     """
 
     sentence = "Full exports without consent are not available in this organization."
@@ -55,7 +55,7 @@ class ExportTooLarge(ChatError):
 
 
 class InvalidExportId(ChatError):
-    """The organization has no export of this id."""
+    """The organization has no export with this id."""
 
     sentence = "Invalid data export ID"
     advice = "Use an id that `GET /export/realm` returns."
@@ -116,7 +116,7 @@ _CONSENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A finished export's file; `link` is the link of the request for it, if it used one."""
+    """The file of a finished export. `link` is the link in the request, or None."""
 
     name: str
     sha256: str
@@ -135,12 +135,12 @@ def request_export(
     base: str,
     now: datetime,
 ) -> int:
-    """Request an export, and return its id. `contact` is the operator's address for an export that
-    is too large.
+    """Request an export, and return its id. `contact` is the operator's email address, for the
+    error about large exports.
 
     Raise, in this order: `ExportLimitReached`, `FullContentAccessRequired`, `ExportTooLarge`.
     """
-    # The lock lets concurrent requests count one another.
+    # The lock ensures that concurrent requests count each other.
     locked = select(Realm.owner_full_content_access).where(Realm.id == actor.realm_id)
     has_full_access = session.execute(locked.with_for_update(key_share=True)).scalar_one()
     recent = select(func.count()).where(
@@ -191,17 +191,18 @@ def find_exports(
     links_for: tuple[Vault, Actor] | None = None,
     now: datetime,
 ) -> list[dict[str, Any]]:
-    """Return the exports that administrators requested, oldest first. With `links_for` their
-    addresses are links for that actor, which work once; else they need a key. `base` is as in
-    `https://acme.example`.
+    """Return the exports that administrators requested, oldest first.
+
+    With `links_for`, their addresses are single-use links for that actor. Without it, the addresses
+    require a key. `base` is for example `https://acme.example`.
     """
     rows = read_rows(_Export, db.execute(_REQUESTED, {"of_realm_id": realm_id}))
     return [_record(row, base=base, links_for=links_for, now=now) for row in rows]
 
 
 def find_consents(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """Return which people consent to the export of their private data, with the visibility of
-    their email addresses.
+    """Return whether each user consents to the export of private data, with the visibility of the
+    user's email address.
     """
     return [
         {"user_id": user_id, "consented": consented, "email_address_visibility": visibility}
@@ -241,7 +242,7 @@ def forget_archive(session: Session, export_id: int, *, now: datetime) -> None:
 
 
 def notify_exports(session: Session, realm_id: int, *, base: str, now: datetime) -> None:
-    """Append the event with all exports for administrators, whose addresses need a key."""
+    """Append the event with all exports, for administrators. Its addresses require a key."""
     event = RealmExportEvent(exports=find_exports(session, realm_id, base=base, now=now))
     log.append(session, realm_id, event, to_administrators=True, now=now)
 
@@ -256,8 +257,8 @@ def access_archive(
     key: tuple[str, str] | None,
     now: datetime,
 ) -> Archive | None:
-    """Return the archive for a present administrator with a valid link (`token`) or with API email
-    and API key (`key`); None for anybody else. Raise `RealmMoving`.
+    """Return the archive for an active administrator with a valid link (`token`) or with email
+    address and API key (`key`), otherwise None. Raise `RealmMoving`.
     """
     realm = actors.find_realm_at(db, host)
     if realm is None:

@@ -1,4 +1,4 @@
-"""Reads an export's rows from a snapshot of the database, in batches, as lines of JSON."""
+"""Read an export's rows from a snapshot of the database, in batches, as lines of JSON."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class ExportedFile:
 
 
 def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
-    """Yield the files of the exported attachments, of custom emoji and of users' pictures."""
+    """Yield the files of exported attachments, custom emoji and avatars."""
     attachments = (
         select(Attachment.realm_id, Attachment.handle, Attachment.path_name)
         .where(scope.is_attachment())
@@ -70,7 +70,7 @@ def find_files(snapshot: Connection, scope: Scope) -> Iterator[ExportedFile]:
 
 
 def avatar_file(handle: str) -> str:
-    """Return the name in the archive of a user's picture, which is there in its larger form."""
+    """Return the name of an avatar in the archive, which contains the medium size."""
     return f"avatars/{handle}.png"
 
 

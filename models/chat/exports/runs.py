@@ -1,8 +1,8 @@
-"""The worker's part of exports: claiming one, reporting its progress, and ending it.
+"""The worker's part of exports: claim an export, report its progress, and end it.
 
-A worker claims an export by a lease, which every report renews. A worker that has lost its lease
-(`LeaseLost`) discards what it wrote. If the process is killed at any time, the row is either
-`requested` or `started`, and the next worker begins again, or it is `succeeded` with a whole file.
+A worker claims an export by a lease, which each report renews. A worker that has lost its lease
+(`LeaseLost`) discards its file. If the process is killed, the export is still `requested` or
+`started` and the next worker starts it again, or it is `succeeded` with a complete file.
 """
 
 from collections.abc import Callable
@@ -67,7 +67,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A whole archive in the folder; its size is in bytes."""
+    """A complete archive in the folder. `bytes` is its size."""
 
     bytes: int
     sha256: str
@@ -77,7 +77,9 @@ class Written:
 def take_due(
     session: Session, holder: str, *, base_of: Callable[[Run], str], now: datetime
 ) -> tuple[bool, Run | None]:
-    """Return whether an export was due, and the claimed one. After too many attempts it fails."""
+    """Return whether an export was due, and the claimed export. An export with too many attempts
+    fails instead.
+    """
     row = session.connection().execute(_DUE, {"at": now}).first()
     if row is None:
         return False, None
@@ -89,7 +91,7 @@ def take_due(
 
 
 def take(session: Session, export_id: int, holder: str, *, now: datetime) -> Run:
-    """Claim an export, whose row the caller has locked, from any worker."""
+    """Claim an export from any worker. The caller has locked its row."""
     values = {"state": STARTED, "holder": holder, "rows_done": 0, "rows_total": 0}
     QUEUE.claim(session, [export_id], until=now + LEASE, **values)
     row = session.execute(
@@ -104,12 +106,14 @@ def take(session: Session, export_id: int, holder: str, *, now: datetime) -> Run
 
 
 def report(session: Session, run: Run, *, done: int, total: int, now: datetime) -> None:
-    """Report the progress in rows, and renew the lease. Raise `LeaseLost`."""
+    """Store the progress in rows, and renew the lease. Raise `LeaseLost`."""
     _change(session, run, rows_done=done, rows_total=total, next_try_at=now + LEASE)
 
 
 def release_run(session: Session, run: Run, *, now: datetime) -> None:
-    """Give up the claim because the process stops; the next worker may claim it at once."""
+    """Release the claim because the process stops. The next worker may claim the export
+    immediately.
+    """
     _change(
         session, run,
         state=REQUESTED, holder=None, next_try_at=now, attempts=EXPORTS.c.attempts - 1,
@@ -129,7 +133,7 @@ def fail(session: Session, run: Run, reason: str, *, base: str, now: datetime) -
 
 
 def succeed(session: Session, run: Run, written: Written, *, base: str, now: datetime) -> None:
-    """End an export whose archive has its name, and notify its requester. Raise `LeaseLost`."""
+    """End an export with a finished archive, and notify its requester. Raise `LeaseLost`."""
     _change(
         session, run,
         state=SUCCEEDED, ended_at=now, failure=None, archive=run.archive,
@@ -143,8 +147,8 @@ def succeed(session: Session, run: Run, written: Written, *, base: str, now: dat
 def try_expire_one(
     session: Session, *, ended_before: datetime, base_of: Callable[[str], str], now: datetime
 ) -> bool:
-    """Delete the oldest archive that ended before that time, and return whether there was one. The
-    operator's own archives stay. `base_of` returns the base of addresses of the realm at a host.
+    """Delete the oldest archive that ended before `ended_before`, and return whether there was one.
+    The operator's archives are kept. `base_of` returns the base of addresses for a host.
     """
     ended = (
         select(EXPORTS.c.id, EXPORTS.c.realm_id, _REALM.c.host)
@@ -170,7 +174,7 @@ def try_expire_one(
 
 
 def find_archives(db: Db) -> frozenset[str]:
-    """Return the names of the archives of all exports that have one."""
+    """Return the file names of all archives."""
     names = select(EXPORTS.c.archive).where(EXPORTS.c.state == SUCCEEDED)
     return frozenset(db.execute(names).scalars())
 

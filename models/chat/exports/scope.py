@@ -1,6 +1,6 @@
-"""Which rows an export contains: the conditions that its type puts on them.
+"""The rows of an export: the conditions of each export type.
 
-`public`: what every member may see. `full_with_consent`: also what users who consented may see.
+`public`: data that every member may see. `full_with_consent`: also data of users who consented.
 `full_without_consent`: everything.
 """
 
@@ -30,7 +30,7 @@ FULL_WITH_CONSENT = "full_with_consent"
 FULL_WITHOUT_CONSENT = "full_without_consent"
 EXPORT_TYPES = (PUBLIC, FULL_WITH_CONSENT, FULL_WITHOUT_CONSENT)
 CONSENT = "allow_private_data_export"
-"""The column of `User` with the consent."""
+"""The column of `User` with the user's consent."""
 
 Condition = ColumnElement[bool]
 
@@ -66,8 +66,8 @@ class Scope:
         return user_id.in_(select(User.id).where(User.realm_id == self.realm_id))
 
     def delivery_email(self) -> Condition:
-        """Return the condition on a user's real email. If the user hides it even from
-        administrators, it is exported with the user's consent only.
+        """Return the condition on a user's real email address. If the user hides it even from
+        administrators, it is exported only with the user's consent.
         """
         if self.has_everything:
             return true()
@@ -99,8 +99,8 @@ class Scope:
         )
 
     def is_message(self) -> Condition:
-        """Return the condition on `Message`. Of a private channel with protected history, only the
-        messages are exported of which a subscriber who consented has a copy.
+        """Return the condition on `Message`. In a private channel with protected history, a message
+        is exported only if a subscriber who consented has a copy.
         """
         own = Message.realm_id == self.realm_id
         if self.has_everything:
@@ -141,7 +141,7 @@ class Scope:
         )
 
     def is_attachment(self) -> Condition:
-        """Return the condition on `Attachment`: files of exported messages, and private ones."""
+        """Return the condition on `Attachment`: files in exported messages, and private files."""
         shown = exists(
             select(AttachmentMessage.message_id)
             .join(Message, Message.id == AttachmentMessage.message_id)
@@ -153,7 +153,7 @@ class Scope:
         return and_(Attachment.realm_id == self.realm_id, is_stored, or_(shown, own))
 
     def is_subscription(self) -> Condition:
-        """Return the condition on `Subscription`. Only ended ones are private."""
+        """Return the condition on `Subscription`. Only ended subscriptions are private."""
         in_channel = self.in_channel(Subscription.channel_id)
         if self.has_everything:
             return in_channel
@@ -162,7 +162,9 @@ class Scope:
         )
 
     def is_group(self) -> Condition:
-        """Return the condition on `UserGroup`, without anonymous groups of channels left out."""
+        """Return the condition on `UserGroup`. It excludes anonymous groups of channels that are
+        not exported.
+        """
         own = UserGroup.realm_id == self.realm_id
         if self.has_everything:
             return own

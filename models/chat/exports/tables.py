@@ -1,7 +1,7 @@
-"""The contents of an export: for each file of the archive, its columns and its rows.
+"""The contents of an export: the columns and rows of each file of the archive.
 
 Every column of every table is either exported here or listed as withheld in
-`tests/models/chat/test_export_contents.py`, which fails for a column that is neither.
+`tests/models/chat/test_export_contents.py`. The test fails for a column that is in neither list.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,7 @@ Where = Callable[[Scope], Condition]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file of the archive, named as its table unless two files share the table."""
+    """One file of the archive. It has the name of its table unless two files share the table."""
 
     name: str
     table: type[ChatBase]
