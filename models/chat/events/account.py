@@ -1,5 +1,5 @@
-"""Events of a user's own settings, topics, devices, and tokens of other services. Each is sent to
-that user alone.
+"""Events of a user's settings, topics, devices, and tokens of other services. Each is sent only to
+that user.
 """
 
 from typing import TypedDict
@@ -9,7 +9,7 @@ from models.chat.tables.setting_table import Value
 
 
 class UserSettingsUpdateEvent(ClientEvent, type="user_settings", op="update"):
-    """A setting of the user has another value, whoever changed it.
+    """A setting of the user has a new value.
 
     `language_name` comes with the setting `default_language`.
     """
@@ -57,8 +57,8 @@ class DeviceRemoveEvent(ClientEvent, type="device", op="remove"):
 
 
 class DeviceUpdateEvent(ClientEvent, type="device", op="update"):
-    """The registration of a device for push notifications has changed. What did not change is
-    absent; null means none. The timestamp is in Unix seconds.
+    """The registration of a device for push notifications has changed. Unchanged fields are absent;
+    null means that there is no value. The timestamp is in Unix seconds.
     """
 
     device_id: int
@@ -76,7 +76,7 @@ class HasVendorTokenEvent(ClientEvent, type="has_vendor_token"):
 
 
 class HasZoomTokenEvent(ClientEvent, type="has_zoom_token"):
-    """`has_vendor_token` under the name in the reference."""
+    """`has_vendor_token` under Zulip's name."""
 
     value: bool
 
@@ -84,7 +84,7 @@ class HasZoomTokenEvent(ClientEvent, type="has_zoom_token"):
 class SavedSnippetsAddEvent(ClientEvent, type="saved_snippets", op="add"):
     """A snippet was saved. Sent to its author.
 
-    The record comes from `models.chat.saved_snippets`, here and below.
+    The record comes from `models.chat.saved_snippets`, as in the next events.
     """
 
     saved_snippet: WireObject
@@ -103,10 +103,10 @@ class SavedSnippetsRemoveEvent(ClientEvent, type="saved_snippets", op="remove"):
 
 
 class AttachmentAddEvent(ClientEvent, type="attachment", op="add"):
-    """A file was uploaded. Sent to its owner. `upload_space_used` is in bytes, of all files of the
-    organization.
+    """A file was uploaded. Sent to its owner. `upload_space_used` is the size of all files of the
+    organization in bytes.
 
-    The record comes from `models.chat.uploads.attachments`, here and below.
+    The record comes from `models.chat.uploads.attachments`, as in the next events.
     """
 
     attachment: WireObject
@@ -114,15 +114,15 @@ class AttachmentAddEvent(ClientEvent, type="attachment", op="add"):
 
 
 class AttachmentUpdateEvent(ClientEvent, type="attachment", op="update"):
-    """Other messages than before show a file. Sent to its owner."""
+    """The messages that show a file have changed. Sent to its owner."""
 
     attachment: WireObject
     upload_space_used: int
 
 
 class AttachmentRemoveEvent(ClientEvent, type="attachment", op="remove"):
-    """A file was deleted, by its owner or because no message had shown it for long. Sent to its
-    owner. `attachment` has only the `id`.
+    """A file was deleted, by its owner or because no message had shown it for a long time. Sent to
+    its owner. `attachment` contains only the `id`.
     """
 
     attachment: WireObject
@@ -139,7 +139,7 @@ class NavigationViewAddEvent(ClientEvent, type="navigation_view", op="add"):
 
 
 class NavigationViewChange(TypedDict, total=False):
-    """The properties of a navigation view that have other values."""
+    """The changed properties of a navigation view."""
 
     is_pinned: bool
     name: str

@@ -8,7 +8,7 @@ from models.json import Json
 
 
 class StreamCreateEvent(ClientEvent, type="stream", op="create", internal=("for_unarchiving",)):
-    """Channels are new to the user: they were created, or the user may see them from now on.
+    """The user can see new channels: they were created, or the user got access.
 
     `streams` come from `models.chat.channels.channels.describe_channels`.
     """
@@ -18,13 +18,13 @@ class StreamCreateEvent(ClientEvent, type="stream", op="create", internal=("for_
 
 
 class ChannelName(TypedDict):
-    """A channel named by its id alone."""
+    """The id of a channel."""
 
     stream_id: int
 
 
 class StreamDeleteEvent(ClientEvent, type="stream", op="delete"):
-    """Channels were deleted for the user, who may no longer see them.
+    """The user can no longer see channels, because they were deleted or access was removed.
 
     `streams` is the older form of `stream_ids`.
     """
@@ -40,10 +40,10 @@ class StreamDeleteEvent(ClientEvent, type="stream", op="delete"):
 
 
 class StreamUpdateEvent(ClientEvent, type="stream", op="update"):
-    """A property of a channel has another value. Sent to everybody who may see the channel.
+    """A property of a channel has a new value. Sent to all users who may see the channel.
 
-    `name` is the channel's name before a change of it. With `description` comes
-    `rendered_description`; with `invite_only` the other two properties of its privacy.
+    `name` is the channel's name before the change. `description` comes with `rendered_description`,
+    and `invite_only` with the other two privacy properties.
     """
 
     property: str
@@ -56,7 +56,7 @@ class StreamUpdateEvent(ClientEvent, type="stream", op="update"):
 
 
 class DefaultStreamsEvent(ClientEvent, type="default_streams"):
-    """New members are subscribed to these channels from now on. Sent to everybody."""
+    """The channels to which new members are subscribed have changed. Sent to all users."""
 
     default_streams: Sequence[int]
 
@@ -99,7 +99,7 @@ class SubscriptionUpdateEvent(ClientEvent, type="subscription", op="update"):
 class SubscriptionPeerAddEvent(
     ClientEvent, type="subscription", op="peer_add", internal=("for_unarchiving",)
 ):
-    """Users subscribed to channels. Sent to everybody else who may see the subscribers."""
+    """Users subscribed to channels. Sent to all other users who may see the subscribers."""
 
     stream_ids: Sequence[int]
     user_ids: Sequence[int]
@@ -107,14 +107,14 @@ class SubscriptionPeerAddEvent(
 
 
 class SubscriptionPeerRemoveEvent(ClientEvent, type="subscription", op="peer_remove"):
-    """Users unsubscribed from channels. Sent to everybody else who may see the subscribers."""
+    """Users unsubscribed from channels. Sent to all other users who may see the subscribers."""
 
     stream_ids: Sequence[int]
     user_ids: Sequence[int]
 
 
 class ChannelFolderAddEvent(ClientEvent, type="channel_folder", op="add"):
-    """A channel folder was created. Sent to everybody.
+    """A channel folder was created. Sent to all users.
 
     `channel_folder` comes from `models.chat.channels.folders`.
     """
@@ -123,7 +123,7 @@ class ChannelFolderAddEvent(ClientEvent, type="channel_folder", op="add"):
 
 
 class FolderChange(TypedDict, total=False):
-    """The properties of a channel folder that have other values."""
+    """The changed properties of a channel folder."""
 
     name: str
     description: str
@@ -132,13 +132,13 @@ class FolderChange(TypedDict, total=False):
 
 
 class ChannelFolderUpdateEvent(ClientEvent, type="channel_folder", op="update"):
-    """A channel folder was changed. Sent to everybody."""
+    """A channel folder was changed. Sent to all users."""
 
     channel_folder_id: int
     data: FolderChange
 
 
 class ChannelFolderReorderEvent(ClientEvent, type="channel_folder", op="reorder"):
-    """The channel folders have another order. Sent to everybody, with the ids of all in order."""
+    """The channel folders have a new order. Sent to all users, with all ids in order."""
 
     order: Sequence[int]

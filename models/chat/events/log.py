@@ -1,8 +1,8 @@
-"""Events for clients, and the log of them.
+"""Events for clients, and the event log.
 
-Each kind of event is a class. Events are appended in the transaction of the change, but inserted at
-its end, so that the ids of a realm ascend in the order of commits (models/commit_order.py). After
-the commit all processes are notified.
+Each kind of event is a class. An event is appended in the transaction of its change, but it is
+inserted at the end of the transaction, so that the ids of a realm follow the order of commits
+(models/commit_order.py). All processes are notified after the commit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ from models.dialects import ByDialect
 from specd.db import Change, Database, table_of
 
 WireObject = Mapping[str, Any]
-"""An object as in responses of the API. The class with the field names the function it is from."""
+"""An object as in responses of the API. The event class that uses it names its source."""
 EmailFact = tuple[int, str, int]
 """A user's id, real address, and the `EmailVisibility` of the address."""
 
@@ -43,7 +43,7 @@ class Absent(Enum):
 
 
 ABSENT: Final = Absent.ABSENT
-"""The value of a field that one event does not have. None is JSON's null."""
+"""The value of a field that an event does not have. None would become JSON's null."""
 
 Value = TypeVar("Value")
 
@@ -55,13 +55,12 @@ def or_absent(value: Value | None) -> Value | Absent:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class ClientEvent:
-    """An event as clients see it, with the fields of the body in their order.
+    """An event as clients receive it, with the fields of its body in order.
 
-    A kind is a type of event, or a type with an op:
-    `class DeviceAddEvent(ClientEvent, type="device", op="add")`. Each kind becomes a frozen,
-    keyword-only dataclass. Fields that are `internal` are for the delivery
-    (`models.chat.queues.delivery`), and clients never see them. Those that are `lazy` are not
-    stored: the delivery reads them from their tables (`models.chat.queues.lazy`).
+    A kind is a type of event, or a type with an op: `class DeviceAddEvent(ClientEvent,
+    type="device", op="add")`. Each kind becomes a frozen, keyword-only dataclass. `internal` fields
+    are for the delivery (`models.chat.queues.delivery`) and are not sent to clients. `lazy` fields
+    are not stored: the delivery reads them from their tables (`models.chat.queues.lazy`).
     """
 
     type: ClassVar[str]
@@ -87,12 +86,14 @@ class ClientEvent:
 
     @property
     def channel_id(self) -> int | None:
-        """The channel that a client must be able to read to get the event, if any."""
+        """The channel that the user must be able to read to get the event, or None."""
         return None
 
     @property
     def parts(self) -> int:
-        """How many events clients may get for this one. The log reserves an id for each."""
+        """The maximum number of events that a client may get for this event. The log reserves an id
+        for each.
+        """
         return 1
 
     def payload(self) -> dict[str, Any]:
@@ -110,13 +111,13 @@ class ClientEvent:
 # --- the log ----------------------------------------------------------------------------------
 
 LOCKS = 1
-"""The lock family of these logs, one log for each realm."""
+"""The lock family of event logs. Each realm has one log."""
 _EVENT = table_of(Event)
 _INSERT = Change(insert(_EVENT))
 
 
 def _id_after_gaps() -> ColumnElement[int]:
-    """Return the last of :parts new ids."""
+    """Return the last of `:parts` new ids."""
     parts = bindparam("parts", type_=Integer)
     newest = select(literal_column("seq", Integer)).select_from(text("sqlite_sequence"))
     last_id = newest.where(literal_column("name") == literal(_EVENT.name)).scalar_subquery()
@@ -129,10 +130,10 @@ def _id_after_gaps() -> ColumnElement[int]:
 
 
 _INSERT_AFTER_GAPS = Change(insert(_EVENT).values(id=_id_after_gaps()))
-"""For rows whose events have several parts."""
+"""For transactions with an event that has several parts."""
 
 AddressedEvent = tuple[ClientEvent, Iterable[int] | None]
-"""An event and the ids of its recipients; None means everybody in the realm."""
+"""An event and the ids of its recipients, or None for all users of the realm."""
 
 
 def append(
@@ -144,7 +145,7 @@ def append(
     user_ids: Iterable[int] | None = None,
     to_administrators: bool = False,
 ) -> None:
-    """Append one event for `user_ids`, for the realm's administrators, or for everybody. An event
+    """Append one event for `user_ids`, for the realm's administrators, or for all users. An event
     without recipients is dropped.
     """
     Database.before_commit(
@@ -161,7 +162,7 @@ def append_all(
 
 
 def _write(session: Session, rows: list[dict[str, Any]]) -> None:
-    """Insert all events of a transaction with one statement."""
+    """Insert all events of a transaction together."""
     realm_ids = {row["realm_id"] for row in rows}
     lock_logs(session, LOCKS, realm_ids)
     if any("parts" in row for row in rows):
@@ -178,7 +179,7 @@ def _rows(
     user_ids: Iterable[int] | None,
     to_administrators: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return the row of an event; none if the event has no recipients."""
+    """Return the row of an event, or no row if the event has no recipients."""
     recipients = None if user_ids is None else sorted(set(user_ids))
     if recipients == []:
         return []

@@ -8,18 +8,19 @@ from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 
 
 class LocalEcho(TypedDict):
-    """The queue and the local id by which the sender's client recognizes its own message."""
+    """The queue and the local id by which the sender's client recognizes its message."""
 
     queue_id: str
     local_id: str
 
 
 class MessageEvent(ClientEvent, type="message", internal=("markdown", "others", "local")):
-    """A message was sent. Sent to everybody who got a copy with these flags.
+    """A message was sent. Sent to all users who got a copy with these flags.
 
-    `message` comes from `models.chat.sending.messages.message_as_sent`, without its flags and
-    rendered; `markdown` is its source. Of the events of a message to a public channel, one has
-    `others`, the recipients of the other ones, and is also for queues of all public channels.
+    `message` comes from `models.chat.sending.messages.message_as_sent`. It is rendered and has no
+    flags; `markdown` is its source. If a message to a public channel has several events, one of
+    them has `others`: the recipients of the other events. That event is also sent to queues that
+    receive all public channels.
     """
 
     message: WireObject
@@ -35,11 +36,11 @@ class MessageEvent(ClientEvent, type="message", internal=("markdown", "others", 
 
 
 class UpdateMessageEvent(ClientEvent, type="update_message"):
-    """A message was edited, or messages moved, or both. Sent to everybody who may read them now and
-    whose copy of the message has these flags.
+    """A message was edited, or messages were moved, or both. Sent to all users who may read them
+    now and whose copy of the message has these flags.
 
-    `stream_id` and `stream_name` name the channel before the move; direct messages have none. The
-    five fields from `orig_content` to `is_me_message` come with a new content. `propagate_mode` and
+    `stream_id` and `stream_name` name the channel before the move; direct messages have neither.
+    The fields from `orig_content` to `is_me_message` come with new content. `propagate_mode` and
     `orig_subject` come with a move, `subject` and `topic_links` with a new topic, and
     `new_stream_id` with a new channel. `edit_timestamp` is in Unix seconds.
     """
@@ -70,10 +71,10 @@ class UpdateMessageEvent(ClientEvent, type="update_message"):
 
 
 class DeleteMessageEvent(ClientEvent, type="delete_message"):
-    """Messages of one topic or conversation were deleted, or moved out of reach. Sent to everybody
-    who could read them.
+    """Messages of one topic or conversation were deleted, or users lost access to them by a move.
+    Sent to all users who could read them.
 
-    `message_id` comes only with a message that somebody deleted by its id. `stream_id` and `topic`
+    `message_id` comes only with a message that a user deleted by its id. `stream_id` and `topic`
     come with channel messages.
     """
 
@@ -91,7 +92,9 @@ class DeleteMessageEvent(ClientEvent, type="delete_message"):
     def of(
         cls, message_ids: Sequence[int], channel_id: int | None, topic: str
     ) -> "DeleteMessageEvent":
-        """Return the event for messages of one topic, or of one conversation (no channel)."""
+        """Return the event for messages of one topic, or of one conversation if `channel_id` is
+        None.
+        """
         if channel_id is None:
             return cls(message_ids=message_ids, message_type="private")
         return cls(
@@ -100,7 +103,7 @@ class DeleteMessageEvent(ClientEvent, type="delete_message"):
 
 
 class UpdateMessageFlagsAddEvent(ClientEvent, type="update_message_flags", op="add"):
-    """Messages got a flag. Sent to the user whose copies they are.
+    """A flag was added to messages. Sent to the user who owns the copies.
 
     `operation` is the older name of `op`.
     """
@@ -112,9 +115,9 @@ class UpdateMessageFlagsAddEvent(ClientEvent, type="update_message_flags", op="a
 
 
 class MessageDetails(TypedDict):
-    """What a client needs to count a message as unread that it may not have loaded.
+    """The facts that a client needs to count an unread message that it has not loaded.
 
-    `mentioned` is absent or true. `user_ids`, the others of the conversation, come with direct
+    `mentioned` is absent or true. `user_ids`, the other users of the conversation, come with direct
     messages, `stream_id` and `topic` with channel messages.
     """
 
@@ -126,10 +129,10 @@ class MessageDetails(TypedDict):
 
 
 class UpdateMessageFlagsRemoveEvent(ClientEvent, type="update_message_flags", op="remove"):
-    """Messages lost a flag. Sent to the user whose copies they are.
+    """A flag was removed from messages. Sent to the user who owns the copies.
 
-    `operation` is the older name of `op`. `message_details`, by message id as text, come only where
-    the flag is `read`.
+    `operation` is the older name of `op`. `message_details`, by message id as text, come only with
+    the flag `read`.
     """
 
     operation: Literal["remove"] = "remove"
@@ -140,7 +143,7 @@ class UpdateMessageFlagsRemoveEvent(ClientEvent, type="update_message_flags", op
 
 
 class ReactingUser(TypedDict):
-    """The user who reacted, for older clients. `email` is the address that everybody may see."""
+    """The user who reacted, for older clients. `email` is the address that all users may see."""
 
     user_id: int
     email: str
@@ -149,7 +152,7 @@ class ReactingUser(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class _Reaction:
-    """`place`: the message's channel; None for a direct message."""
+    """`place` is the message's channel, or None for a direct message."""
 
     user_id: int
     user: ReactingUser
@@ -165,19 +168,19 @@ class _Reaction:
 
 
 class ReactionAddEvent(_Reaction, ClientEvent, type="reaction", op="add", internal=("place",)):
-    """A user reacted to a message. Sent to everybody who may read the message."""
+    """A user reacted to a message. Sent to all users who may read the message."""
 
 
 class ReactionRemoveEvent(
     _Reaction, ClientEvent, type="reaction", op="remove", internal=("place",)
 ):
-    """A user removed a reaction to a message. Sent to everybody who may read the message."""
+    """A user removed a reaction to a message. Sent to all users who may read the message."""
 
 
 class SubmessageEvent(ClientEvent, type="submessage", internal=("place",)):
-    """A user changed a poll or a to-do list. Sent to everybody who may read the message.
+    """A user changed a poll or a to-do list. Sent to all users who may read the message.
 
-    `content` is JSON. `place`: the message's channel; None for a direct message.
+    `content` is JSON. `place` is the message's channel, or None for a direct message.
     """
 
     msg_type: str
@@ -195,7 +198,7 @@ class SubmessageEvent(ClientEvent, type="submessage", internal=("place",)):
 class ScheduledMessagesAddEvent(ClientEvent, type="scheduled_messages", op="add"):
     """A message was scheduled. Sent to its sender.
 
-    The records come from `models.chat.scheduling.records.record_of`, here and below.
+    The records come from `models.chat.scheduling.records.record_of`, as in the next events.
     """
 
     scheduled_messages: Sequence[WireObject]
@@ -214,7 +217,7 @@ class ScheduledMessagesRemoveEvent(ClientEvent, type="scheduled_messages", op="r
 
 
 class RemindersAddEvent(ClientEvent, type="reminders", op="add"):
-    """A user set a reminder, or one could not be delivered. Sent to that user."""
+    """A user set a reminder, or a reminder could not be delivered. Sent to that user."""
 
     reminders: Sequence[WireObject]
 
@@ -228,7 +231,7 @@ class RemindersRemoveEvent(ClientEvent, type="reminders", op="remove"):
 class DraftsAddEvent(ClientEvent, type="drafts", op="add"):
     """Drafts were stored. Sent to their author.
 
-    The records come from `models.chat.drafts.record_of`, here and below.
+    The records come from `models.chat.drafts.record_of`, as in the next events.
     """
 
     drafts: Sequence[WireObject]

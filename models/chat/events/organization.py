@@ -8,9 +8,10 @@ from models.chat.tables.setting_table import Value
 
 
 class RealmUpdateDictEvent(ClientEvent, type="realm", op="update_dict"):
-    """Settings of the organization have other values, in older forms too. Sent to everybody.
+    """Settings of the organization have new values. Sent to all users.
 
-    `data` has the new values by the settings' names (`models.chat.organization.settings`).
+    `data` contains the new values by the settings' names, including older names
+    (`models.chat.organization.settings`).
     """
 
     property: Literal["default"] = "default"
@@ -20,15 +21,15 @@ class RealmUpdateDictEvent(ClientEvent, type="realm", op="update_dict"):
 class RealmUserSettingsDefaultsUpdateEvent(
     ClientEvent, type="realm_user_settings_defaults", op="update"
 ):
-    """A setting has another default for new users. Sent to everybody."""
+    """A setting has a new default for new users. Sent to all users."""
 
     property: str
     value: Value
 
 
 class InvitesChangedEvent(ClientEvent, type="invites_changed"):
-    """An invitation was sent, accepted or revoked. Sent to its sender and to administrators, whose
-    clients read the invitations again.
+    """An invitation was sent, accepted or revoked. Sent to its sender and to administrators, so
+    that their clients reload the invitations.
     """
 
 
@@ -40,46 +41,47 @@ class EmailDomain(TypedDict):
 
 
 class RealmDomainsAddEvent(ClientEvent, type="realm_domains", op="add"):
-    """The organization has another email domain. Sent to everybody."""
+    """An email domain was added to the organization. Sent to all users."""
 
     realm_domain: EmailDomain
 
 
 class RealmDomainsChangeEvent(ClientEvent, type="realm_domains", op="change"):
-    """An email domain of the organization was changed. Sent to everybody."""
+    """An email domain of the organization was changed. Sent to all users."""
 
     realm_domain: EmailDomain
 
 
 class RealmDomainsRemoveEvent(ClientEvent, type="realm_domains", op="remove"):
-    """An email domain is no longer the organization's. Sent to everybody."""
+    """An email domain was removed from the organization. Sent to all users."""
 
     domain: str
 
 
 class RealmLinkifiersEvent(ClientEvent, type="realm_linkifiers", lazy=("realm_linkifiers",)):
-    """The linkifiers have changed. Sent to everybody, with all in the order in which they apply.
+    """The linkifiers have changed. Sent to all users, with all linkifiers in the order of their
+    application.
 
     The linkifiers come from `models.chat.organization.linkifiers.list_linkifiers`.
     """
 
 
 class RealmPlaygroundsEvent(ClientEvent, type="realm_playgrounds", lazy=("realm_playgrounds",)):
-    """The code playgrounds have changed. Sent to everybody, with all of them.
+    """The code playgrounds have changed. Sent to all users, with all playgrounds.
 
     The playgrounds come from `models.chat.organization.playgrounds.find_playgrounds`.
     """
 
 
 class RealmEmojiUpdateEvent(ClientEvent, type="realm_emoji", op="update", lazy=("realm_emoji",)):
-    """The custom emoji have changed. Sent to everybody, with all of them.
+    """The custom emoji have changed. Sent to all users, with all custom emoji.
 
     The emoji come from `models.chat.organization.emoji.find_custom_emoji`.
     """
 
 
 class CustomProfileFieldsEvent(ClientEvent, type="custom_profile_fields", lazy=("fields",)):
-    """The custom profile fields have changed. Sent to everybody, with all of them in order.
+    """The custom profile fields have changed. Sent to all users, with all fields in order.
 
     The fields come from `models.chat.profiles.fields.find_profile_fields`.
     """
@@ -88,25 +90,25 @@ class CustomProfileFieldsEvent(ClientEvent, type="custom_profile_fields", lazy=(
 class RealmExportEvent(ClientEvent, type="realm_export"):
     """An export was requested, ended or was deleted. Sent to administrators, with all exports.
 
-    The exports come from `models.chat.exports.requests.find_exports`, without links that need no
-    key. The log stores the whole list because the number of exports in a week is limited.
+    The exports come from `models.chat.exports.requests.find_exports`, with addresses that require a
+    key. The log stores the complete list because the number of exports in a week is limited.
     """
 
     exports: Sequence[WireObject]
 
 
 class RealmExportConsentEvent(ClientEvent, type="realm_export_consent"):
-    """A user allowed or forbade the export of their private data. Sent to administrators."""
+    """A user allowed or forbade the export of private data. Sent to administrators."""
 
     user_id: int
     consented: bool
 
 
 class HeartbeatEvent(ClientEvent, type="heartbeat", internal=("queue_id",)):
-    """Every client polls again, whatever it wants to be told. Sent to everybody when the
-    organization is stopped; a poll without any event ends with one too.
+    """Clients of all event types poll again. Sent to all users when the organization is stopped. A
+    poll that ends without an event also returns one.
 
-    `queue_id`: only the client of this queue, which is deleted.
+    `queue_id` limits the event to the client of this queue, which was deleted.
     """
 
     queue_id: str | Absent = ABSENT

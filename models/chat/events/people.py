@@ -1,4 +1,4 @@
-"""Events of users and the groups they belong to."""
+"""Events of users and user groups."""
 
 from collections.abc import Sequence
 from typing import Required, TypedDict
@@ -7,7 +7,7 @@ from models.chat.events.log import ABSENT, Absent, ClientEvent, WireObject
 
 
 class RealmUserAddEvent(ClientEvent, type="realm_user", op="add"):
-    """A user was created. Sent to everybody who may see the user.
+    """A user was created. Sent to all users who may see the user.
 
     `person` comes from `models.chat.people.view.describe_new_user`.
     """
@@ -18,7 +18,7 @@ class RealmUserAddEvent(ClientEvent, type="realm_user", op="add"):
 class FieldValue(TypedDict, total=False):
     """A user's value of a custom profile field; null clears the value.
 
-    `rendered_value`, HTML, comes with fields of text.
+    `rendered_value` is HTML and comes only with text fields.
     """
 
     id: Required[int]
@@ -27,7 +27,7 @@ class FieldValue(TypedDict, total=False):
 
 
 class PersonChange(TypedDict, total=False):
-    """One change of a user: a single field, or the four of the picture.
+    """One change of a user: a single field, or the four avatar fields.
 
     `delivery_email` is null for users who may no longer see the real email.
     """
@@ -48,19 +48,19 @@ class PersonChange(TypedDict, total=False):
 
 
 class Person(PersonChange):
-    """A user and what has changed about the user."""
+    """A user and the change."""
 
     user_id: Required[int]
 
 
 class RealmUserUpdateEvent(ClientEvent, type="realm_user", op="update"):
-    """A user has changed. Sent to everybody who may see the user and the change."""
+    """A user has changed. Sent to all users who may see the user and the change."""
 
     person: Person
 
 
 class RealmBotAddEvent(ClientEvent, type="realm_bot", op="add"):
-    """A bot was created, or other users manage it. Sent to these users: its owner and the
+    """A bot was created, or got new managers. Sent to those managers: its owner and the
     administrators.
 
     `bot` comes from `models.chat.people.bots.describe_bot`.
@@ -70,14 +70,16 @@ class RealmBotAddEvent(ClientEvent, type="realm_bot", op="add"):
 
 
 class BotService(TypedDict):
-    """The address of an outgoing webhook. `interface`: 1 the service's own form, 2 Slack's."""
+    """The address of an outgoing webhook. `interface` is 1 for the service's format and 2 for
+    Slack's.
+    """
 
     base_url: str
     interface: int
 
 
 class BotChange(TypedDict, total=False):
-    """The properties of a bot that have other values."""
+    """The changed properties of a bot."""
 
     full_name: str
     email: str
@@ -88,7 +90,7 @@ class BotChange(TypedDict, total=False):
 
 
 class ChangedBot(BotChange):
-    """A bot and what has changed about the bot."""
+    """A bot and the change."""
 
     user_id: Required[int]
 
@@ -100,21 +102,21 @@ class RealmBotUpdateEvent(ClientEvent, type="realm_bot", op="update"):
 
 
 class BotId(TypedDict):
-    """A bot named by its id alone."""
+    """The id of a bot."""
 
     user_id: int
 
 
 class RealmBotDeleteEvent(ClientEvent, type="realm_bot", op="delete"):
-    """Users no longer manage a bot, because it has another owner or they are no administrators any
-    more. Sent to those users. The bot may still exist.
+    """Users no longer manage a bot, because it has a new owner or they are no longer
+    administrators. Sent to those users. The bot may still exist.
     """
 
     bot: BotId
 
 
 class UserGroupAddEvent(ClientEvent, type="user_group", op="add"):
-    """A user group was created. Sent to everybody.
+    """A user group was created. Sent to all users.
 
     `group` comes from `models.chat.access.groups.find_groups`.
     """
@@ -123,28 +125,28 @@ class UserGroupAddEvent(ClientEvent, type="user_group", op="add"):
 
 
 class UserGroupAddMembersEvent(ClientEvent, type="user_group", op="add_members"):
-    """Users belong to a named or system group now. Sent to everybody."""
+    """Users were added to a named or system group. Sent to all users."""
 
     group_id: int
     user_ids: Sequence[int]
 
 
 class UserGroupRemoveMembersEvent(ClientEvent, type="user_group", op="remove_members"):
-    """Users no longer belong to a named or system group. Sent to everybody."""
+    """Users were removed from a named or system group. Sent to all users."""
 
     group_id: int
     user_ids: Sequence[int]
 
 
 class UserGroupAddSubgroupsEvent(ClientEvent, type="user_group", op="add_subgroups"):
-    """The members of other groups belong to a named group now too. Sent to everybody."""
+    """Groups became subgroups of a named group. Sent to all users."""
 
     group_id: int
     direct_subgroup_ids: Sequence[int]
 
 
 class UserGroupRemoveSubgroupsEvent(ClientEvent, type="user_group", op="remove_subgroups"):
-    """Groups are no longer subgroups of a named group. Sent to everybody."""
+    """Groups are no longer subgroups of a named group. Sent to all users."""
 
     group_id: int
     direct_subgroup_ids: Sequence[int]
@@ -153,11 +155,11 @@ class UserGroupRemoveSubgroupsEvent(ClientEvent, type="user_group", op="remove_s
 class UserGroupUpdateEvent(
     ClientEvent, type="user_group", op="update", internal=("is_hidden", "group")
 ):
-    """A named group was changed, deactivated or reactivated. Sent to everybody.
+    """A named group was changed, deactivated or reactivated. Sent to all users.
 
-    `data` has the new values by their names. `is_hidden`: the group was deactivated before the
-    change or is now, so older clients do not know it. `group` is the reactivated group, which older
-    clients get as a new one.
+    `data` contains the new values by name. `is_hidden` is set if the group is or was deactivated,
+    so that older clients do not have it. `group` is the reactivated group, which older clients get
+    as a new group.
     """
 
     group_id: int
@@ -167,15 +169,15 @@ class UserGroupUpdateEvent(
 
 
 class UserGroupRemoveEvent(ClientEvent, type="user_group", op="remove"):
-    """A named group was deactivated. Sent to clients without support for deactivated groups, in
-    place of `UserGroupUpdateEvent`.
+    """A named group was deactivated. Sent to clients without support for deactivated groups,
+    instead of `UserGroupUpdateEvent`.
     """
 
     group_id: int
 
 
 class UserStatusEvent(ClientEvent, type="user_status"):
-    """A user changed their status. Sent to everybody; what did not change is absent.
+    """A user changed their status. Sent to all users. Unchanged fields are absent.
 
     An empty `status_text` clears the text. Three empty strings clear the emoji.
     """

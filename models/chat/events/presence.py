@@ -1,4 +1,4 @@
-"""Events of presence and of users who type, which expire soon (models/chat/queues/retention.py)."""
+"""Events of presence and of typing users, which expire soon (models/chat/queues/retention.py)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,16 @@ from models.chat.events.log import ABSENT, Absent, ClientEvent, EmailFact
 
 
 class SlimPresence(TypedDict):
-    """When a user was last active, and when a client of theirs last reported, in Unix seconds."""
+    """The times when a user was last active and when a client of the user last reported, in Unix
+    seconds.
+    """
 
     active_timestamp: int
     idle_timestamp: int
 
 
 class ClientPresence(TypedDict):
-    """The older form: the status as of the last report, and its time in Unix seconds."""
+    """The older form: the status in the last report, and its time in Unix seconds."""
 
     client: Literal["website"]
     status: Literal["active", "idle"]
@@ -24,11 +26,11 @@ class ClientPresence(TypedDict):
 
 
 class PresenceEvent(ClientEvent, type="presence", internal=("emails",)):
-    """A user is active again, or has changed whether others see that. Sent to everybody who may see
-    the user.
+    """A user is active again, or has changed the visibility of their presence. Sent to all users
+    who may see the user.
 
-    The delivery leaves `presences`, by user id as text, to a client that has the capability
-    `simplified_presence_events`, and the other fields to the others.
+    Clients with the capability `simplified_presence_events` get `presences`, by user id as text.
+    Other clients get the other fields.
     """
 
     user_id: int
@@ -40,7 +42,9 @@ class PresenceEvent(ClientEvent, type="presence", internal=("emails",)):
 
 
 class TypingUser(TypedDict):
-    """A user by id and dummy address. The delivery replaces it for readers of the real one."""
+    """A user by id and dummy address. The delivery replaces the address for users who may see the
+    real one.
+    """
 
     user_id: int
     email: str
@@ -48,7 +52,7 @@ class TypingUser(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class _Typing:
-    """`recipients` come with direct messages: all of the conversation, the sender included.
+    """`recipients` come with direct messages: all users of the conversation, including the sender.
     `stream_id` and `topic` come with channel messages.
     """
 
@@ -65,18 +69,18 @@ class _Typing:
 
 
 class TypingStartEvent(_Typing, ClientEvent, type="typing", op="start", internal=("emails",)):
-    """A user types a message. Sent to its recipients who want such events."""
+    """A user is typing a message. Sent to those recipients who receive such events."""
 
 
 class TypingStopEvent(_Typing, ClientEvent, type="typing", op="stop", internal=("emails",)):
-    """A user no longer types a message. Sent to its recipients who want such events."""
+    """A user stopped typing a message. Sent to those recipients who receive such events."""
 
 
 class EditPlace(TypedDict):
-    """Where the message is that is being edited.
+    """The place of a message that is being edited.
 
-    `user_ids`, all of the conversation, come with direct messages, `channel_id` and `topic` with
-    channel messages.
+    `user_ids`, all users of the conversation, come with direct messages, `channel_id` and `topic`
+    with channel messages.
     """
 
     type: Literal["channel", "direct"]
@@ -97,8 +101,8 @@ class _TypingEdit:
 
 
 class TypingEditMessageStartEvent(_TypingEdit, ClientEvent, type="typing_edit_message", op="start"):
-    """A user edits a message. Sent to its readers who want such events."""
+    """A user is editing a message. Sent to those readers who receive such events."""
 
 
 class TypingEditMessageStopEvent(_TypingEdit, ClientEvent, type="typing_edit_message", op="stop"):
-    """A user no longer edits a message. Sent to its readers who want such events."""
+    """A user stopped editing a message. Sent to those readers who receive such events."""
