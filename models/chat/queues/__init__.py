@@ -1,1 +1,1 @@
-"""Event queues: positions of clients in the event log, and the events that each client gets."""
+"""Event queues: clients' positions in the event log, and the events for each client."""

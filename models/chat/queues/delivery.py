@@ -1,7 +1,7 @@
-"""Which events the client of a queue gets, and in which form: decided when they are delivered.
+"""Select and format the events for a queue's client when they are delivered.
 
 Users who may no longer read the channel of an event do not get the event. The options of the queue
-(`QueueOptions`) decide its form. Keys of its payload that are only for the delivery are left out.
+(`QueueOptions`) decide the format. Payload keys that are only for the delivery are left out.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,12 +26,12 @@ from models.chat.queues.visibility import (
 from models.chat.tables.setting_table import EMOJISETS
 
 _LEGACY_OF = {"muted_topics": "user_topic"}
-"""Types that a queue with the newer type does not get."""
+"""Older event types, which a queue does not get together with the newer type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The user of a queue. `visible_ids`: the users visible to them; None: everybody."""
+    """The user of a queue. `visible_ids` are the users that they may see, or None for all users."""
 
     actor: Actor
     queue: Queue
@@ -43,8 +43,8 @@ def render_events(
 ) -> list[Body]:
     """Return the next events for the viewer's client in order, at most `MAX_ENTRIES`.
 
-    Each has the `id` of its entry. An event for a client without a capability may become several,
-    with ids that end with that of the entry; those up to `after` are left out.
+    Each has the `id` of its entry. For a client without a capability, one entry may become several
+    events, with ids that end with that of the entry. Events with ids up to `after` are left out.
     """
     bodies: list[Body] = []
     for entry in entries:
@@ -69,7 +69,7 @@ def render_events(
 
 
 def is_wanted(viewer: Viewer, entry: Entry, *, now: datetime) -> bool:
-    """Return whether an event is for the user and the queue."""
+    """Return whether the event is for the user and matches the queue's options."""
     options = viewer.queue.options
     if not entry.is_for(
         viewer.actor.id, is_administrator=viewer.actor.is_administrator, options=options

@@ -1,4 +1,4 @@
-"""Reading the event log: the events after another one, for all of a realm or for one user."""
+"""Read the event log: the next events of a realm, or of one user."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from specd.db import Db
 
 ADMINISTRATORS = "administrators"
 MAX_ENTRIES = 500
-"""Read at once; an answer has so many of the events that are made of them."""
+"""Maximum number of entries read together, and of events in one response."""
 MAX_BYTES = 1024 * 1024
-"""Of the events that are read at once; one event may be larger."""
+"""Maximum size of entries read together. A single entry may be larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event of the log. `user_ids` None: everybody, or the administrators.
+    """One event of the log. If `user_ids` is None, it is for all users or for the administrators.
 
-    `payload` is shared: copy it before a change.
+    `payload` is shared: copy it before changing it.
     """
 
     id: int
@@ -41,7 +41,9 @@ class Entry:
     size: int
 
     def is_for(self, user_id: int, *, is_administrator: bool, options: QueueOptions) -> bool:
-        """Return whether the event is for the user, or is public and the queue wants those."""
+        """Return whether the event is for the user, or is public and the queue accepts public
+        events.
+        """
         if self.user_ids is not None:
             if user_id in self.user_ids:
                 return True
@@ -54,9 +56,10 @@ def find_entries(
     db: Db, realm_id: int, after: int, *conditions: ColumnElement[bool]
 ) -> tuple[list[Entry], bool]:
     """Return the next events of a realm after an id, in the order of their commits, and whether
-    there may be more. They are no more than `MAX_ENTRIES` and no larger than `MAX_BYTES`.
+    there may be more. They do not exceed `MAX_ENTRIES` and `MAX_BYTES`, except for a single large
+    event.
     """
-    # Sizes first, so that the database sends no text beyond the limit.
+    # Sum the sizes first, so that the database sends no text beyond the limit.
     some = (
         select(Event.id, byte_length(Event.payload).label("size"))
         .where(Event.realm_id == bindparam("realm_id"), Event.id > bindparam("after"), *conditions)
@@ -96,8 +99,8 @@ def find_entries(
 def find_entries_for(
     db: Db, actor: Actor, options: QueueOptions, *, after: int, until: int
 ) -> tuple[list[Entry], int]:
-    """Return the next events for the actor after `after` and up to `until`, as many as
-    `find_entries` reads at once, and the id up to which the log has no others for the actor.
+    """Return the next events for the actor after `after` and up to `until`, and the id up to which
+    the log was read for the actor. The limits of `find_entries` apply.
     """
     # decided: the database searches the text of the list of ids, without an index, because a client
     # that comes back does so once.
@@ -121,7 +124,7 @@ def find_entries_for(
 
 
 def find_grown(db: Db, positions: Mapping[int, int]) -> list[int]:
-    """Return the realms that have events after their position."""
+    """Return the realms with events after their position."""
     newest = select(func.max(Event.id)).where(Event.realm_id == Realm.id).scalar_subquery()
     heads = select(Realm.id, newest.label("head")).where(in_parameter(Realm.id, "realm_ids"))
     rows = db.execute(heads, {"realm_ids": list(positions)})

@@ -7,7 +7,7 @@ class BadEventQueueId(ChatError):
     """The user has no such queue, or the queue cannot serve the event id. Facts: `queue_id`."""
 
     code = "BAD_EVENT_QUEUE_ID"
-    # In lower case: zulip-term 0.7.0 knows the error by these words alone.
+    # In lower case, because zulip-term 0.7.0 recognizes the error by these words.
     sentence = "Bad event queue id: {queue_id}"
     advice = "Register a new queue with `POST /register`, and load its snapshot."
 

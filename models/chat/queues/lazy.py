@@ -1,6 +1,7 @@
-"""Events of a changed list of the user or of the organization: the list is read on delivery.
+"""Events of changed lists. The delivery reads the list.
 
-Many changes thus take little space in the log, and an answer has each list once, as it is now.
+Many changes thus take little space in the log, and a response contains each list once, in its
+current state.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,11 +44,13 @@ LISTS: Mapping[str, tuple[str, Callable[[Db, Viewer], object]]] = {
         lambda db, viewer: find_playgrounds(db, viewer.actor.realm_id),
     ),
 }
-"""Type of events -> the key of the list in their bodies, and what finds it."""
+"""Type of event -> the key of the list in its body, and the function that reads the list."""
 
 
 def with_lists(db: Db, viewer: Viewer, bodies: list[Body]) -> list[Body]:
-    """Return the events with their lists. Of several about one list, only the newest stays."""
+    """Return the events with their lists. If several events change one list, only the newest is
+    kept.
+    """
     newest = {body["type"]: body["id"] for body in bodies if body["type"] in LISTS}
     if not newest:
         return bodies

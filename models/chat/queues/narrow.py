@@ -1,4 +1,4 @@
-"""The narrow of a queue: a filter of message events that reads the event alone."""
+"""The narrow of a queue: a filter of message events that needs only the event."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,8 +25,8 @@ Narrow = tuple[Term, ...]
 
 
 def check_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
-    """Return the terms of a narrow in wire form. Raise `InvalidNarrow`, `BadNarrow`,
-    `NarrowNotForEvents`. A sender must be a user, as in a narrow for messages.
+    """Return the terms of a narrow in wire form. A sender must be a user, as in a narrow for
+    messages. Raise `InvalidNarrow`, `BadNarrow`, `NarrowNotForEvents`.
     """
     terms = tuple(parse_terms(list(narrow)))
     for term in terms:
@@ -40,7 +40,7 @@ def check_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
 
 
 def is_within(narrow: Narrow, message: Mapping[str, Any], flags: Sequence[str]) -> bool:
-    """Return whether the message of an event, with its reader's flags, fulfils all terms."""
+    """Return whether the message of an event, with its reader's flags, matches all terms."""
     return all(_fulfils(term, message, flags) is not term.negated for term in narrow)
 
 

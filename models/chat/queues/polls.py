@@ -1,6 +1,6 @@
-"""The long polls of one process, and the events that wake them.
+"""The long polls of one process, and the events that end them.
 
-Each event is read and decoded once and handed to the polls of its recipients. The positions of all
+Each event is read and decoded once and passed to the polls of its recipients. The positions of all
 clients are stored together, once a second.
 """
 
@@ -31,16 +31,16 @@ WRITTEN_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """The events that were found for a client, and the id up to which the log was read."""
+    """Events for a client, and the id up to which the log was read."""
 
     bodies: list[Body]
     seen: int
 
 
 def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -> EventBatch:
-    """Return the events of the log for a viewer after one event and up to another.
+    """Return the events for a viewer after one id and up to another.
 
-    They are at most those of one answer, so that `seen` may be less than `until`.
+    The result is limited to one response, so `seen` may be less than `until`.
     """
     if until <= after:
         return EventBatch([], after)
@@ -53,9 +53,9 @@ def catch_up(db: Db, viewer: Viewer, *, after: int, until: int, now: datetime) -
 
 @dataclass(eq=False, slots=True)
 class Waiter:
-    """One poll that waits. `woken` is done as soon as there is a reason to answer or to read again.
+    """A waiting poll. `woken` is done when the poll should respond or read again.
 
-    `handed_at`: when the first of `entries` came.
+    `handed_at` is the time when the first of `entries` arrived.
     """
 
     viewer: Viewer
@@ -70,16 +70,16 @@ class Waiter:
             self.woken.set_result(None)
 
     def end(self) -> None:
-        """End the poll: another took its place, its queue is deleted, or its user may do other
-        things than before.
+        """End the poll: a new poll replaced it, its queue was deleted, or its user's permissions
+        changed.
         """
         self.is_over = True
         self.wake()
 
 
 class Polls:
-    """The polls of one process. `write_down` may be called in any thread. `tail.database` and
-    `clock` are set before the first.
+    """The polls of one process. `write_down` may be called in any thread. Set `tail.database` and
+    `clock` before the first poll.
     """
 
     clock: Clock
@@ -94,15 +94,15 @@ class Polls:
         self._polled: dict[str, Poll] = {}
 
     def join(self, viewer: Viewer, position: int) -> Waiter | None:
-        """Return a poll for events after `position`; None: there are some already. End another poll
-        of the same queue.
+        """Return a poll for events after `position`, or None if there are some already. End the
+        previous poll of the same queue.
         """
         realm_id, queue = viewer.queue.realm_id, viewer.queue
         self.tail.follow()
         if realm_id not in self._handed:
             with self._lock:
                 self._handed[realm_id] = self._cursors[realm_id] = position
-            self.tail.database.notifier.notify((realm_id,))  # what came since `position` was read
+            self.tail.database.notifier.notify((realm_id,))  # events since `position` was read
         if self._handed[realm_id] > position:
             return None
         waiter = Waiter(viewer, position, asyncio.get_running_loop().create_future())
@@ -117,7 +117,7 @@ class Polls:
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
-        """Remove a poll. It was handed all of its events up to its `position`."""
+        """Remove a poll. It has received all of its events up to its `position`."""
         queue, user_id = waiter.viewer.queue, waiter.viewer.actor.id
         waiter.position = max(waiter.position, self._handed.get(queue.realm_id, 0))
         with self._lock:
@@ -129,12 +129,12 @@ class Polls:
                     self._reaching[queue.realm_id].discard(user_id)
 
     def note(self, poll: Poll) -> None:
-        """Have the position of a client stored soon, and how long it polls."""
+        """Schedule storing the position of a client and the end of its poll."""
         with self._lock:
             self._polled[poll.queue_id] = poll
 
     def write_down(self, database: Database, _: datetime) -> None:
-        """Store the positions of clients; a chore of the application."""
+        """Store the positions of clients. The application calls it regularly."""
         with self._lock:
             polled, self._polled = self._polled, {}
         polls = list(polled.values())
@@ -143,10 +143,10 @@ class Polls:
                 some = polls[start : start + WRITTEN_AT_ONCE]
                 database.run(partial(write_down, polls=some))
         except Exception as error:
-            with self._lock:  # what is newer by now stays
+            with self._lock:  # newer positions are kept
                 self._polled = polled | self._polled
             if isinstance(error, DatabaseUnavailable):
-                return  # the log has one line for the outage
+                return  # the outage is logged only once
             raise
         self.tail.call_soon(self.forget_idle)
 
@@ -173,7 +173,7 @@ class Polls:
                 after = entries[-1].id
                 with self._lock:
                     if realm_id not in self._cursors:
-                        break  # no poll is left
+                        break  # no poll is waiting
                     self._cursors[realm_id] = after
                     concerned = self._concerned(realm_id, entries)
                 yield partial(self._hand_out, realm_id, entries, find_account_states(db, concerned))
@@ -181,9 +181,9 @@ class Polls:
     def _hand_out(
         self, realm_id: int, entries: list[Entry], account_states: Mapping[int, AccountState]
     ) -> None:
-        """Wake the polls of these events; end those of users whose permissions have changed."""
+        """Wake the polls of these events. End the polls of users whose permissions have changed."""
         if realm_id not in self._handed:
-            return  # no poll is left
+            return  # no poll is waiting
         self._handed[realm_id] = entries[-1].id
         now = self.clock.now()
         for user_id in self._concerned(realm_id, entries):
@@ -191,7 +191,7 @@ class Polls:
                 self._hand(waiter, entries, account_states.get(user_id), now)
 
     def _concerned(self, realm_id: int, entries: Iterable[Entry]) -> list[int]:
-        """Return the users with polls whom the events may concern."""
+        """Return the users with polls that the events may concern."""
         waiting = self._waiting.get(realm_id, {})
         user_ids = set(self._reaching.get(realm_id, ()))
         for entry in entries:
@@ -204,7 +204,7 @@ class Polls:
         self, waiter: Waiter, entries: list[Entry], state: AccountState | None, now: datetime
     ) -> None:
         if sum(entry.size for entry in waiter.entries) >= MAX_BYTES:
-            return  # its client finds the rest in the log
+            return  # the client reads the other events from the log
         wanted = [
             entry
             for entry in entries

@@ -1,7 +1,8 @@
-"""Rows of event queues: opened with a snapshot, read by any process, deleted without polls.
+"""Event queues in the database: opened with a snapshot, read by any process, deleted if they are
+not polled.
 
-A process stores the positions of its clients now and then, many at once (`write_down`). An older
-position is always safe, because a client sends the id of the last event that it has seen.
+A process stores the positions of its clients together, at intervals (`write_down`). An older
+position is always safe, because a client sends the id of the last event that it has received.
 """
 
 import uuid
@@ -24,20 +25,23 @@ from models.chat.tables import Event, EventQueue
 from specd.db import Db, UtcMs, table_of
 
 MAX_QUEUES = 100
-"""Of one user; a new one replaces the one without a poll for the longest time."""
+"""Maximum number of queues of a user. A new queue replaces the queue that has not been polled for
+the longest time.
+"""
 LONGEST_POLL = timedelta(seconds=60)
 GRACE = timedelta(seconds=15)
-"""For a queue whose position is stored late."""
+"""Extra time for a queue whose position is stored late."""
 DEFAULT_IDLE_TIMEOUT_S = 600
 FROM_THE_START = -1
-"""The `last_event_id` of a client that has seen nothing of its queue yet."""
+"""The `last_event_id` of a client that has received no event of its queue yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueOptions:
-    """Which events the client of a queue gets, and in which form.
+    """Options that select and format the events for a queue's client.
 
-    `event_types` None: all. `capabilities` are the names of those that the client has.
+    If `event_types` is None, the client gets all types. `capabilities` are the names of the
+    client's capabilities.
     """
 
     event_types: frozenset[str] | None = None
@@ -63,7 +67,7 @@ class Queue:
 
 
 def find_head(db: Db, realm_id: int) -> int:
-    """Return the id of the newest event of a realm; 0: none yet."""
+    """Return the id of the newest event of a realm, or 0 if there is none."""
     return int(db.execute(_HEAD, {"realm_id": realm_id}).scalar() or 0)
 
 
@@ -82,7 +86,7 @@ def open_queue(
 ) -> str:
     """Open a queue whose first event is the next after `position`. Return its id.
 
-    `visible_ids`: the users visible to its reader; None: everybody.
+    `visible_ids` are the users that its reader may see, or None for all users.
     """
     queue = EventQueue(
         id=str(uuid.uuid4()),
@@ -132,9 +136,8 @@ _BY_ID = select(
 
 
 def access_queue(db: Db, actor: Actor, queue_id: str, *, now: datetime) -> tuple[Queue, int]:
-    """Return the actor's own queue and, in the same statement, the head of its log (`find_head`).
-
-    Raise `BadEventQueueId`.
+    """Return the actor's queue and the head of its log (`find_head`), with one statement. Raise
+    `BadEventQueueId`.
     """
     row = db.execute(_BY_ID, {"queue_id": queue_id, "user_id": actor.id, "now": now}).first()
     if row is None:
@@ -162,10 +165,10 @@ def access_queue(db: Db, actor: Actor, queue_id: str, *, now: datetime) -> tuple
 
 
 def check_position(queue: Queue, last_event_id: int, head: int) -> int:
-    """Return the position of a client that has seen `last_event_id`.
+    """Return the position of a client that has received `last_event_id`.
 
     Raise `BadEventQueueId` for an id that the queue never had or no longer has, because most
-    clients repeat the request for ever after any other error.
+    clients repeat the request endlessly after any other error.
     """
     if last_event_id == FROM_THE_START:
         return queue.position
@@ -175,8 +178,8 @@ def check_position(queue: Queue, last_event_id: int, head: int) -> int:
 
 
 def require_same_knowledge(queue: Queue, visible_ids: Collection[int] | None) -> None:
-    """Raise `BadEventQueueId` if other users are visible to the reader than when the queue was
-    opened. There are no events for that, so the client needs a new snapshot.
+    """Raise `BadEventQueueId` if the set of visible users has changed since the queue was opened.
+    No event reports this change, so the client needs a new snapshot.
     """
     if _digest(visible_ids) != queue.known_people:
         raise BadEventQueueId(queue_id=queue.id)
@@ -189,7 +192,7 @@ def _digest(user_ids: Collection[int] | None) -> str | None:
 
 
 def close_queue(session: Session, actor: Actor, queue_id: str, *, now: datetime) -> None:
-    """Delete the actor's own queue and end its poll in every process. Raise `BadEventQueueId`."""
+    """Delete the actor's queue and end its poll in every process. Raise `BadEventQueueId`."""
     deleted = session.execute(
         delete(EventQueue)
         .where(EventQueue.id == queue_id, EventQueue.user_id == actor.id)
@@ -204,7 +207,7 @@ def close_queue(session: Session, actor: Actor, queue_id: str, *, now: datetime)
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """The position of the client of a queue, and until when it polls."""
+    """The position of a queue's client, and the time until which it polls."""
 
     queue_id: str
     position: int
@@ -213,7 +216,7 @@ class Poll:
 
 
 def write_down(session: Session, polls: Sequence[Poll]) -> None:
-    """Store positions of clients, in the order of ids to avoid deadlocks between processes."""
+    """Store the positions of clients, sorted by queue id to avoid deadlocks between processes."""
     if polls:
         session.connection().execute(
             _WRITE_DOWN,

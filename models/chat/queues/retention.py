@@ -1,5 +1,7 @@
-"""How long events are kept: as long as the setting requires, and until no live queue needs them.
-Ephemeral events, which are of use for a moment only, are deleted after that moment.
+"""Retention of events: at least as long as the setting requires, and until no live queue needs
+them.
+
+Ephemeral events are useful only for a moment and are deleted soon.
 """
 
 from collections.abc import Mapping
@@ -17,18 +19,18 @@ LASTS: Mapping[str, timedelta] = {
     "typing": timedelta(seconds=15),
     "typing_edit_message": timedelta(seconds=15),
 }
-"""Type of ephemeral events -> for how long clients get them; the condition of their index is
+"""Type of ephemeral events -> how long clients get them. The condition of their index is
 `models.chat.tables.log.EPHEMERAL`.
 """
 LONGEST_DELAY = timedelta(days=7)
-"""For a queue that is polled but never moves on."""
+"""For a queue that is polled but never advances."""
 
 
 def forget_events(session: Session, before: datetime, limit: int) -> bool:
     """Delete up to `limit` of the oldest events from before a time. Return whether there were any.
 
-    An event that a queue has not seen, and those after it, are kept for seven days more; then the
-    queue is deleted too, so that no queue misses an event.
+    Events that a queue has not received are kept for seven more days. Then the queue is deleted
+    too, so that no queue misses an event.
     """
     oldest = session.execute(select(Event.id, Event.at).order_by(Event.id).limit(limit)).all()
     alive = EventQueue.expires_at > before
@@ -54,13 +56,13 @@ def forget_events(session: Session, before: datetime, limit: int) -> bool:
 
 _newer = aliased(Event)
 _HEAD = select(func.max(_newer.id)).where(_newer.realm_id == Event.realm_id).scalar_subquery()
-"""The id of the newest event of an event's realm, which positions of clients are compared with."""
+"""The id of the newest event in an event's realm."""
 
 
 def forget_ephemeral_events(session: Session, now: datetime, limit: int) -> bool:
-    """Delete up to `limit` ephemeral events that are over. Return whether there were any.
+    """Delete up to `limit` expired ephemeral events. Return whether there were any.
 
-    The newest event of a realm stays, because positions of queues are compared with it.
+    The newest event of a realm is kept, because positions of queues are compared with it.
     """
     over = now - max(LASTS.values())
     expired = (

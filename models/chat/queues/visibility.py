@@ -1,4 +1,4 @@
-"""What the reader of a queue may not see of an event: channels, and other users."""
+"""Hide channels and users that the reader of a queue may not see in an event."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Ids of channels that a user cannot read, and of those that are not even visible to them."""
+    """Ids of channels that a user may not read, and of channels that the user may not see."""
 
     unreadable: frozenset[int] = frozenset()
     unknown: frozenset[int] = frozenset()
@@ -50,7 +50,7 @@ def _unknown(db: Db, actor: Actor, entries: Sequence[Entry]) -> frozenset[int]:
 
 def described_channels(entry: Entry) -> list[int]:
     """Return the ids of the channels that an event describes. An event about the end of a channel
-    or of a subscription describes none.
+    or of a subscription describes no channel.
     """
     match entry.type, entry.payload:
         case ("stream", {"op": "update", "stream_id": channel_id}):
@@ -65,7 +65,9 @@ def described_channels(entry: Entry) -> list[int]:
 
 
 def without_channels(body: Body, unknown: Container[int]) -> Body:
-    """Return the body of an event without these channels; empty: it describes no others."""
+    """Return the body of an event without these channels, or an empty body if no channel
+    remains.
+    """
     for key in ("streams", "subscriptions"):
         if key in body:
             known = [item for item in body[key] if item["stream_id"] not in unknown]
@@ -78,11 +80,11 @@ def without_channels(body: Body, unknown: Container[int]) -> Body:
 
 NAMES_ONE = frozenset(("author_id", "bot_owner_id", "creator_id"))
 NAMES_MANY = frozenset(("direct_members", "members", "subscribers", "user_ids"))
-"""Keys of events with other users than the one that an event is about."""
+"""Keys that contain ids of users other than the subject of the event."""
 
 
 def without_hidden_names(value: Json, visible_ids: Container[int]) -> Json:
-    """Return the value without the users that are not visible to its reader."""
+    """Return the value without the users that its reader may not see."""
     if isinstance(value, list):
         return [without_hidden_names(item, visible_ids) for item in value]
     if not isinstance(value, dict):
