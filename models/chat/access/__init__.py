@@ -1,1 +1,1 @@
-"""Who may do what: groups, permissions, audiences."""
+"""Permissions: groups, roles and audiences."""

@@ -1,4 +1,4 @@
-"""Who may see a channel and its messages: the recipients of events about them."""
+"""The recipients of events about a channel and its messages: the users who may see it."""
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
@@ -21,9 +21,9 @@ _BY_ROLE: Query[int, list[int]] = Query(
 
 
 class Audiences:
-    """The audiences of channels of a realm. Users and groups are read once for all of them.
+    """The audiences of several channels of a realm. Users and groups are read once for all of them.
 
-    The rule is that of `channels.has_metadata_access`, for all users instead of one.
+    The rule is the same as in `channels.has_metadata_access`, for all users instead of one.
     """
 
     def __init__(self, db: Db, realm: RealmView, channels: Iterable[ChannelView]) -> None:
@@ -32,7 +32,7 @@ class Audiences:
         self._channels = list(channels)
 
     def of(self, channel: ChannelView, subscriber_ids: Collection[int]) -> set[int] | None:
-        """Return the ids of the active users who may see the channel; None means everybody."""
+        """Return the ids of the active users who may see the channel, or None for all users."""
         if channel.is_web_public:
             return None
         subscribers = self.everybody.intersection(subscriber_ids)
@@ -85,16 +85,17 @@ def _groups_of(channel: ChannelView) -> tuple[int, ...]:
 
 
 def find_audience(db: Db, realm: RealmView, channel: ChannelView) -> set[int] | None:
-    """Return the ids of the active users who may see one channel; None means everybody."""
+    """Return the ids of the active users who may see one channel, or None for all users."""
     return Audiences(db, realm, [channel]).of(channel, _find_subscribers(db, channel))
 
 
 def find_readers(db: Db, channel: ChannelView | None, message_ids: list[int]) -> set[int]:
-    """Return the ids of the active users whose clients may show any of these messages, which are
-    all of one channel or all direct messages (`channel` is None).
+    """Return the ids of the active users whose clients may show any of these messages. All messages
+    are in one channel, or all are direct messages (`channel` is None).
 
-    Direct messages have the users with a copy. A channel has its subscribers; with a protected
-    history only those of them with a copy; a public channel also has former subscribers with one.
+    Readers of direct messages are the users with a copy. Readers of a channel are its subscribers.
+    In a protected history, only subscribers with a copy are readers. In a public channel, former
+    subscribers with a copy are also readers.
     """
     with_copy = (
         select(UserMessage.user_id, User.role)

@@ -30,7 +30,7 @@ from specd.db import Db
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelView:
-    """A channel as one user sees it: columns of `Channel`, and whether the user subscribes."""
+    """A channel as one user sees it: columns of `Channel`, and whether the user is subscribed."""
 
     id: int
     realm_id: int
@@ -118,12 +118,12 @@ def find_channels(
     return _NAMED.all(db, {**values, "channel_ids": ids, "name_keys": keys})
 
 
-# --- what the user may see, read and do in them ---------------------------------------------------
+# --- the channels that a user may see, read and send to -------------------------------------------
 
 
 def filter_visible(db: Db, actor: Actor, channels: Iterable[ChannelView]) -> list[ChannelView]:
-    """Return the channels that the actor may see. The number of statements is the same for all
-    channels.
+    """Return the channels that the actor may see. The number of statements does not depend on the
+    number of channels.
     """
     return _filter(db, actor, channels, has_metadata_access)
 
@@ -154,7 +154,8 @@ def find_visible_channel(
 ) -> ChannelView | None:
     """Return the channel if the actor may see it, or with `content` if the actor may read it.
 
-    None means unknown, another realm's or hidden, after the same number of statements each.
+    Return None if it is unknown, hidden or in another realm. These cases execute the same number of
+    statements, so that their duration does not differ.
     """
     channel = find_channel(db, actor, channel_id=channel_id, name=name)
     has_access = has_content_access if content else has_metadata_access
@@ -166,9 +167,10 @@ def find_visible_channel(
 
 
 def access_channel(db: Db, actor: Actor, channel_id: int, *, content: bool = True) -> ChannelView:
-    """Return the channel if the actor may read it, or with `content=False` may see it.
+    """Return the channel if the actor may read it, or with `content=False` if the actor may see it.
 
-    Raise `InvalidChannelId`; unknown, another realm's and hidden channels look the same.
+    Raise `InvalidChannelId` if it is unknown, hidden or in another realm. These cases look the
+    same.
     """
     channel = find_visible_channel(db, actor, channel_id=channel_id, content=content)
     if channel is None:
@@ -177,7 +179,9 @@ def access_channel(db: Db, actor: Actor, channel_id: int, *, content: bool = Tru
 
 
 def access_channel_by_name(db: Db, actor: Actor, name: str, *, content: bool = True) -> ChannelView:
-    """Return `access_channel` by name, in any case. Raise `InvalidChannelName`."""
+    """Return the channel with this name, like `access_channel`. Case is ignored. Raise
+    `InvalidChannelName`.
+    """
     channel = find_visible_channel(db, actor, name=name, content=content)
     if channel is None:
         raise InvalidChannelName(name=name)
@@ -185,10 +189,11 @@ def access_channel_by_name(db: Db, actor: Actor, name: str, *, content: bool = T
 
 
 def has_content_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """Return whether the actor may read the channel, with a protected history only their copies.
+    """Return whether the actor may read the channel. In a protected history, this includes only
+    messages of which the actor has a copy.
 
-    A private channel is for its subscribers, and for the groups that may subscribe themselves or
-    others. The role of administrator gives no access.
+    A private channel may be read by its subscribers, and by the groups that may subscribe
+    themselves or others. Administrators have no access by their role.
     """
     if channel.is_subscribed or channel.is_web_public:
         return True
@@ -202,7 +207,7 @@ def has_content_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
 
 
 def has_metadata_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """Return whether the actor may see the channel: that it exists, its name, its subscribers."""
+    """Return whether the actor may see the channel's existence, name and subscribers."""
     if has_content_access(db, actor, channel):
         return True
     if actor.is_guest:
@@ -211,7 +216,9 @@ def has_metadata_access(db: Db, actor: Actor, channel: ChannelView) -> bool:
 
 
 def can_send_to_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
-    """Return whether the actor may send to the channel. A bot may also send where its owner may."""
+    """Return whether the actor may send to the channel. A bot may also send where its owner may
+    send.
+    """
     if channel.is_archived:
         return False
     if actor.is_system_bot:
@@ -228,7 +235,9 @@ def can_send_to_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
 
 
 def bot_owner(db: Db, actor: Actor) -> Actor | None:
-    """Return the active owner of a bot; None for people and for bots without one."""
+    """Return the active owner of a bot. Return None for users who are not bots and for bots without
+    an active owner.
+    """
     if actor.bot_owner_id is None:
         return None
     owner = actor.cached.owner = actor.cached.owner or find_actor(db, actor.bot_owner_id)

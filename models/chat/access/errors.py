@@ -29,8 +29,8 @@ class MustBeMember(UnauthorizedPrincipal):
 
 
 class InsufficientPermission(ChatError):
-    """A setting of the organization, the channel or the group does not permit the caller to do
-    this.
+    """A setting of the organization, the channel or the group does not give the caller this
+    permission.
     """
 
     sentence = "Insufficient permission"
@@ -55,7 +55,7 @@ class NotForBots(ChatError):
 
 class InvalidChannelId(ChatError):
     """The channel is unknown, belongs to another organization or is hidden from the caller. The
-    answer is the same for all three.
+    response is the same for all three.
     """
 
     sentence = "Invalid channel ID"
@@ -63,7 +63,7 @@ class InvalidChannelId(ChatError):
 
 
 class InvalidChannelName(ChatError):
-    """The caller may see no channel with this name. Facts: `name`."""
+    """The caller cannot see a channel with this name. Facts: `name`."""
 
     sentence = "Invalid channel name '{name}'"
     advice = "Use a name that `GET /streams` returns."
@@ -126,7 +126,7 @@ class GroupNotAllowed(ChatError):
 
 
 class ExpectedValueMismatch(ChatError):
-    """Another request changed the setting first, so `old` is not the stored value."""
+    """Another request has changed the setting, so `old` is not the stored value."""
 
     code = "EXPECTATION_MISMATCH"
     sentence = "'old' value does not match the expected value."

@@ -1,7 +1,7 @@
-"""Group settings: which groups each permission accepts, and their values.
+"""Group settings: the groups that each permission accepts, and the values of settings.
 
 In the API a value is a group's id, or an object of direct members and direct subgroups, which
-becomes an anonymous group. In the database it is always one group id.
+becomes an anonymous group. In the database it is always a group id.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ GroupValue = int | dict[str, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class GroupSetting:
-    """One permission: its default, and the system groups that it accepts."""
+    """A permission with its default and the system groups that it accepts."""
 
     name: str
     default: str
@@ -95,7 +95,7 @@ REALM_GROUPS = _table(
     GroupSetting("direct_message_permission_group", EVERYONE),
 )
 CREATOR = "creator"
-"""The default of settings that start with the creator of the channel or the group."""
+"""The default of settings that begin with the creator of the channel or the group."""
 
 CHANNEL_GROUPS = _table(
     GroupSetting("can_add_subscribers_group", NOBODY, everyone=False),
@@ -121,7 +121,7 @@ USER_GROUP_GROUPS = _table(
 
 
 def describe_group_settings() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return which groups each permission accepts, as clients see it."""
+    """Return the groups that each permission accepts, as in the API."""
     return {
         "realm": {name: _described(setting) for name, setting in REALM_GROUPS.items()},
         "stream": {
@@ -158,9 +158,9 @@ def store_group_value(
     actor: Actor | None = None,
     now: datetime,
 ) -> int:
-    """Return the id of the group that a value stands for; an anonymous one is created.
+    """Return the id of the group for a value. An anonymous group is created if necessary.
 
-    `actor` is None for the operator. Raise what `check_group_value` raises.
+    `actor` is None for the operator. Raise an error of `check_group_value`.
     """
     checked = check_group_value(session, realm_id, setting, value, actor=actor)
     return store_checked_value(session, realm_id, checked, now=now)
@@ -176,10 +176,11 @@ def changed_group(
     actor: Actor | None,
     now: datetime,
 ) -> int:
-    """Return the id of the group for a setting's new value: `current_id` if it means the same.
+    """Return the id of the group for a setting's new value, or `current_id` if the value is the
+    same.
 
     `value` is a group value, a system group's name, or `{"new": value, "old": value}`. Raise
-    `ExpectedValueMismatch`, `InvalidParameter`, and what `check_group_value` raises.
+    `ExpectedValueMismatch`, `InvalidParameter` or an error of `check_group_value`.
     """
     current = find_group_values(session, [current_id])[current_id]
     if isinstance(value, Mapping) and "new" in value:
@@ -202,7 +203,7 @@ def _in_order(value: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class AnonymousGroup:
-    """A checked value for which there is no group yet; ids ascend, none comes twice."""
+    """A checked value without a group. Its ids are ascending and unique."""
 
     members: tuple[int, ...]
     subgroups: tuple[int, ...]
@@ -223,9 +224,9 @@ def check_group_value(
 ) -> int | AnonymousGroup:
     """Return a setting's value as it can be stored. `actor` is None for the operator.
 
-    A value may be a system group's name (`role:members`). An object of one subgroup alone is that
-    group; an empty one is nobody. Raise `InvalidUserGroup`, `UserGroupDeactivated`,
-    `InvalidUserId`, `GroupNotAllowed`.
+    A value may be a system group's name (`role:members`). An object with one subgroup and no
+    members becomes that group. An empty object becomes the group `nobody`. Raise
+    `InvalidUserGroup`, `UserGroupDeactivated`, `InvalidUserId`, `GroupNotAllowed`.
     """
     if isinstance(value, Mapping):
         members = sorted(set(value.get("direct_members", ())))
@@ -249,7 +250,7 @@ class _GroupRow(NamedTuple):
 def _check_groups(
     session: Session, realm_id: int, setting: GroupSetting, groups: Sequence[int | str]
 ) -> list[int]:
-    """Return the ids of groups that are given by ids or by one name. Raise for the first group
+    """Return the ids of groups, given by ids or by one name. Raise an error for the first group
     that the setting does not accept.
     """
     ids = [group for group in groups if isinstance(group, int)]
@@ -273,7 +274,9 @@ def _check_groups(
 def store_checked_value(
     session: Session, realm_id: int, checked: int | AnonymousGroup, *, now: datetime
 ) -> int:
-    """Return the id of the group that a checked value stands for; an anonymous one is created."""
+    """Return the id of the group for a checked value. An anonymous group is created if
+    necessary.
+    """
     if isinstance(checked, int):
         return checked
     group = UserGroup(realm_id=realm_id, kind="anonymous", date_created=now)
@@ -286,8 +289,9 @@ def store_checked_value(
 def check_members(
     session: Session, realm_id: int, user_ids: Iterable[int], *, actor: Actor | None
 ) -> None:
-    """Raise `InvalidUserId` for the first id that is not an active user of the realm whom the actor
-    may see. System bots are in no group. `actor` is None for the operator, who sees everybody.
+    """Raise `InvalidUserId` for the first id that is not an active user of the realm or that the
+    actor may not see. System bots cannot be group members. `actor` is None for the operator, who
+    may see all users.
     """
     wanted = set(user_ids)
     if not wanted:
@@ -319,15 +323,15 @@ _ANONYMOUS: Query[int, list[int], list[int]] = Query(
         _SUBGROUP_IDS.where(Subgroup.group_id == UserGroup.id).scalar_subquery(),
     ).where(in_parameter(UserGroup.id, "group_ids"), UserGroup.kind == "anonymous")
 )
-"""The anonymous ones of groups :group_ids, with their direct members and subgroups."""
+"""The anonymous groups in `:group_ids`, with their direct members and subgroups."""
 
 
 def find_group_values(
     db: Db, group_ids: Iterable[int], *, visible_ids: Container[int] | None = None
 ) -> dict[int, GroupValue]:
-    """Return group id -> value in the API, with one statement for all.
+    """Return group id -> value in the API, with one statement.
 
-    `visible_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the users that the reader may see, or None for all users.
     """
     values: dict[int, GroupValue] = {group_id: group_id for group_id in group_ids}
     for group_id, member_ids, subgroup_ids in _ANONYMOUS.all(db, {"group_ids": list(values)}):

@@ -1,4 +1,4 @@
-"""User groups: the system groups of a realm, and those that users create."""
+"""User groups: the system groups of a realm, and named groups."""
 
 from collections.abc import Collection, Container, Iterable, Mapping
 from datetime import datetime
@@ -32,12 +32,14 @@ from specd.db import Db
 
 NAME_MAX = 100
 KEY_MAX = 200
-"""Casefolding can lengthen a name threefold."""
+"""Casefolding can triple the length of a name."""
 RESERVED_PREFIXES = ("@", "role:", "user:", "stream:", "channel:")
 
 
 def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> dict[str, int]:
-    """Create the groups of the roles, each with the next narrower one in it; return name -> id."""
+    """Create the groups for roles, each with the next narrower group as a subgroup. Return name ->
+    id.
+    """
     groups = [
         UserGroup(
             realm_id=realm.id,
@@ -49,7 +51,7 @@ def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> di
         )
         for name, description in SYSTEM_GROUPS.items()
     ]
-    for group in groups:  # one by one, so that their ids follow their order
+    for group in groups:  # in this order, so that their ids are in it too
         session.add(group)
         session.flush()
     ids = {str(group.name): group.id for group in groups}
@@ -79,7 +81,7 @@ def create_group(
     """Create a named group. `settings` are group-setting values by name.
 
     Raise `InsufficientPermission`, `InvalidUserGroupName`, `UserGroupExists`, `InvalidUserId`,
-    `InvalidUserGroup` and what `store_group_value` raises.
+    `InvalidUserGroup` or an error of `store_group_value`.
     """
     require(not actor.is_guest and belongs(session, actor, actor.realm.can_create_groups))
     realm_id = actor.realm.id
@@ -131,7 +133,7 @@ def create_group(
 def check_group_name(
     session: Session, realm_id: int, name: str, *, besides: int | None = None
 ) -> str:
-    """Return the name as it is stored. `besides` is a group that may have the name already.
+    """Return the name as it is stored. `besides` is a group that may already have the name.
 
     Raise `InvalidUserGroupName`, `NotOneLine`, `UserGroupExists`.
     """
@@ -156,9 +158,7 @@ def check_group_name(
 def find_groups_by_id(
     session: Session, realm_id: int, group_ids: Collection[int]
 ) -> dict[int, UserGroup]:
-    """Return id -> group for those of the ids that are named or system groups of the realm, in
-    order.
-    """
+    """Return the realm's named and system groups with these ids, by id in order."""
     if not group_ids:
         return {}
     groups = session.scalars(
@@ -226,10 +226,9 @@ def find_groups(
     group_id: int | None = None,
     visible_ids: Container[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the realm's named and system groups, or one of them, by ascending id, as clients see
-    them.
+    """Return the realm's named and system groups in the API's form, ordered by id, or one of them.
 
-    `visible_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the users that the reader may see, or None for all users.
     """
     query = _IN_REALM if group_id is None else _ONE
     groups = query.all(db, {"realm_id": realm_id, "group_id": group_id})

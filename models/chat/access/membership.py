@@ -1,7 +1,7 @@
-"""Membership in user groups, and roles: every permission belongs to a group or to a role.
+"""Membership in user groups, and roles. Every permission belongs to a group or to a role.
 
-The groups of the actor are read by at most one recursive statement per request (`group_ids_of`);
-system groups follow from the role alone.
+At most one recursive statement per request reads the groups of the actor (`group_ids_of`). System
+groups follow from the role.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from specd.db import Db, Query, table_of
 
 
 def _groups_above() -> CTE:
-    """Return the groups of user :user_id, directly or through subgroups."""
+    """Return the groups of user `:user_id`, including groups through subgroups."""
     direct = select(UserGroupMember.group_id).where(UserGroupMember.user_id == bindparam("user_id"))
     above = direct.cte("groups_above", recursive=True)
     return above.union(
@@ -61,19 +61,19 @@ _MEMBERS = Query(_members_of(_with_subgroups(_ONE_GROUP)))
 
 
 def group_ids_of(db: Db, actor: Actor) -> frozenset[int]:
-    """Return the ids of all groups of the actor, which are read once per request."""
+    """Return the ids of all groups of the actor. They are read once per request."""
     if actor.cached.group_ids is None:
         actor.cached.group_ids = find_group_ids_of(db, actor.id)
     return actor.cached.group_ids
 
 
 def find_group_ids_of(db: Db, user_id: int) -> frozenset[int]:
-    """Return the ids of all groups of a user, directly or through subgroups."""
+    """Return the ids of all groups of a user, including groups through subgroups."""
     return frozenset([group_id for (group_id,) in _GROUP_IDS.all(db, {"user_id": user_id})])
 
 
 def belongs(db: Db, actor: Actor, group_id: int) -> bool:
-    """Return whether the actor is in the group, directly or through subgroups."""
+    """Return whether the actor is in the group or in one of its subgroups."""
     if group_id in actor.realm.system_groups:
         return group_id in actor.realm.system_groups_of(actor.role)
     return group_id in group_ids_of(db, actor)
@@ -86,8 +86,8 @@ def require(allowed: bool) -> None:
 
 
 def require_role(actor: Actor, role: str) -> None:
-    """Raise unless the actor has the role of an operation's `x-required-role`: `owner`,
-    `administrator`, `member` or `full_member` (no guest), `human` (no bot).
+    """Raise an error unless the actor has the role in an operation's `x-required-role`: `owner`,
+    `administrator`, `member` or `full_member` (not a guest), `human` (not a bot).
     """
     match role:
         case "owner" if not actor.is_owner:
@@ -103,12 +103,12 @@ def require_role(actor: Actor, role: str) -> None:
 
 
 def find_member_ids(db: Db, group_id: int) -> set[int]:
-    """Return the ids of the active users in a group, directly or through subgroups."""
+    """Return the ids of the active users in a group, including members of subgroups."""
     return {user_id for (user_id,) in _MEMBERS.all(db, {"group_id": group_id})}
 
 
 def find_members_of_any(db: Db, group_ids: Iterable[int]) -> set[int]:
-    """Return the ids of the active users in any of the groups, directly or through subgroups."""
+    """Return the ids of the active users in any of the groups, including members of subgroups."""
     return set(db.execute(_members_of(_with_subgroups(_among(group_ids)))).scalars())
 
 
@@ -118,7 +118,7 @@ def find_groups_below(db: Db, group_ids: Iterable[int]) -> set[int]:
 
 
 def find_members_of_each(db: Db, group_ids: Iterable[int]) -> dict[int, set[int]]:
-    """Return group id -> ids of its active users, directly or through subgroups."""
+    """Return group id -> ids of its active users, including members of subgroups."""
     members: dict[int, set[int]] = {group_id: set() for group_id in group_ids}
     roots = _among(members).add_columns(UserGroup.id.label("root_id"))
     below = roots.cte("groups_below_each", recursive=True)
@@ -135,7 +135,7 @@ def find_members_of_each(db: Db, group_ids: Iterable[int]) -> dict[int, set[int]
 def add_to_group(
     session: Session, group_id: int, *, members: Iterable[int] = (), subgroups: Iterable[int] = ()
 ) -> None:
-    """Add checked users and groups, which are not in the group yet, to a group."""
+    """Add users and groups to a group. The caller has checked that they are not in the group."""
     rows = [{"group_id": group_id, "user_id": user_id} for user_id in members]
     if rows:
         session.connection().execute(insert(table_of(UserGroupMember)), rows)
@@ -145,7 +145,9 @@ def add_to_group(
 
 
 def sync_system_groups(session: Session, user: User) -> None:
-    """Put a user into the system groups of their role, and out of all others."""
+    """Add a user to the system groups of their role, and remove the user from other system
+    groups.
+    """
     rows = session.execute(
         select(UserGroup.name, UserGroup.id).where(
             UserGroup.realm_id == user.realm_id, UserGroup.kind == "system"

@@ -1,6 +1,6 @@
-"""The users that a request names, by id or by API email.
+"""Find the users named in a request, by id or by API email.
 
-Names of hidden users, and real addresses that the actor may not see, find nobody.
+Hidden users, and real addresses that the actor may not see, are not found.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,9 +26,10 @@ from specd.db import Db
 
 @cache
 def _named(ids: int, emails: int, *, system_bots: bool, sees_everybody: bool) -> RowQuery[UserRow]:
-    """Return the query for users of realm :realm_id that have one of :ids or of :email_keys; how
-    many of each is 0, 1, or 2 for several. Without `system_bots` it leaves those out, and without
-    `sees_everybody` the users whom :actor_id may not see.
+    """Return the query for users of realm `:realm_id` with one of `:ids` or of `:email_keys`.
+
+    `ids` and `emails` are the numbers of values: 0, 1, or 2 for several. Without `system_bots`
+    these are left out. Without `sees_everybody`, users that `:actor_id` may not see are left out.
     """
     by_id = User.id == bindparam("ids") if ids == 1 else in_parameter(User.id, "ids")
     by_email = in_parameter(User.email_key, "email_keys")
@@ -48,8 +49,8 @@ def _named(ids: int, emails: int, *, system_bots: bool, sees_everybody: bool) ->
 def find_named(
     db: Db, actor: Actor, names: Iterable[int | str], *, system_bots: bool = False
 ) -> dict[int | str, UserRow]:
-    """Return name -> row of the users of the actor's realm whom the actor may see, active or not,
-    in the order of the names. A name is an id, a real email in any case, or a dummy one.
+    """Return name -> row of the users of the actor's realm that the actor may see, active or not,
+    in the order of the names. A name is an id, a real email in any case, or a dummy email.
     """
     keys = {name: _key_of(actor, name) for name in names}
     ids = [key for key in keys.values() if isinstance(key, int) and key <= INT_MAX]
@@ -82,7 +83,7 @@ def _key_of(actor: Actor, name: int | str) -> int | str:
 
 
 def access_user(db: Db, actor: Actor, name: int | str) -> UserRow:
-    """Return a user of the actor's realm, active or not, person or bot. Raise `NoSuchUser`."""
+    """Return a user of the actor's realm, active or not, including bots. Raise `NoSuchUser`."""
     rows = find_named(db, actor, [name])
     if name not in rows:
         raise NoSuchUser()
@@ -90,13 +91,13 @@ def access_user(db: Db, actor: Actor, name: int | str) -> UserRow:
 
 
 def is_self(actor: Actor, principals: Sequence[int | str]) -> bool:
-    """Return whether the principals name only the actor, as an empty list does too."""
+    """Return whether the principals name only the actor. This is also true for an empty list."""
     mine = (actor.id, actor.email_key)
     return all(_key_of(actor, principal) in mine for principal in principals)
 
 
 def access_principals(db: Db, actor: Actor, principals: Sequence[int | str]) -> list[UserRow]:
-    """Return the users named, in that order, none twice; the actor if nobody is named.
+    """Return the named users in order, without duplicates, or the actor if the list is empty.
 
     Raise `NoSuchUser` and `UserIsDeactivated`.
     """

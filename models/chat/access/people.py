@@ -1,4 +1,4 @@
-"""Users of a realm as one user may see them: which users, which email, which picture."""
+"""Users of a realm as one user sees them: visibility, email addresses and avatars."""
 
 import re
 from collections.abc import Container, Iterable
@@ -22,7 +22,7 @@ DUMMY_EMAIL = re.compile(r"user([0-9]{1,10})@(.+)", re.DOTALL)
 
 
 class EmailOwner(Protocol):
-    """The part of a user that decides who may see the address. Every row of a user has it."""
+    """The facts that decide who may see a user's email address."""
 
     @property
     def id(self) -> int: ...
@@ -35,7 +35,7 @@ class EmailOwner(Protocol):
 
 
 class HasAvatar(Protocol):
-    """The part of a user that names the picture. Every row of a user has it."""
+    """The facts that identify a user's avatar."""
 
     @property
     def avatar_version(self) -> int: ...
@@ -44,7 +44,7 @@ class HasAvatar(Protocol):
 
 
 class Pictured(EmailOwner, HasAvatar, Protocol):
-    """The part of a user that decides which picture a viewer gets."""
+    """The facts that decide which avatar a viewer sees."""
 
     @property
     def is_deleted(self) -> bool: ...
@@ -71,7 +71,7 @@ class UserRow(NamedTuple):
 USER_COLUMNS = columns_of(UserRow, User)
 
 
-# --- which users: everybody, unless the organization restricts its guests -------------------------
+# --- visible users: all, unless the organization restricts its guests -----------------------------
 
 
 def sees_everybody(db: Db, actor: Actor) -> bool:
@@ -80,25 +80,25 @@ def sees_everybody(db: Db, actor: Actor) -> bool:
 
 
 def find_visible_user_ids(db: Db, actor: Actor) -> frozenset[int] | None:
-    """Return the ids of the users that a restricted guest may see; None means everybody."""
+    """Return the ids of the users that a restricted guest may see, or None for all users."""
     if sees_everybody(db, actor):
         return None
     return frozenset(db.execute(visible_to(actor.id), {"realm_id": actor.realm.id}).scalars())
 
 
 def id_if_visible(user_id: int | None, visible_ids: Container[int] | None) -> int | None:
-    """Return the user's id if it is one of those that the reader may see, else None."""
+    """Return the user's id, or None if the reader may not see the user."""
     return user_id if visible_ids is None or user_id in visible_ids else None
 
 
 def only_visible(user_ids: Iterable[int], visible_ids: Container[int] | None) -> list[int]:
-    """Return those of the ids that the reader may see, in their order."""
+    """Return the ids that the reader may see, in order."""
     return [user_id for user_id in user_ids if visible_ids is None or user_id in visible_ids]
 
 
 def visible_to(user_id: int | BindParameter[int]) -> Select[Any]:
-    """Return a select of the ids of the users that a restricted guest may see in realm :realm_id:
-    themselves, bots, fellow subscribers, and those they have direct messages with.
+    """Return a select of the ids of the users that a restricted guest may see in realm `:realm_id`:
+    themselves, bots, fellow subscribers, and users with whom they share a conversation.
     """
     mine, theirs = aliased(Subscription), aliased(Subscription)
     shares_channel = exists().where(
@@ -120,7 +120,7 @@ def visible_to(user_id: int | BindParameter[int]) -> Select[Any]:
     )
 
 
-# --- which email: the real one for users who may see it, or a dummy one ---------------------------
+# --- email: the real address for users who may see it, or a dummy address -------------------------
 
 
 _LEAST_ROLE: dict[int, int] = {
@@ -129,11 +129,13 @@ _LEAST_ROLE: dict[int, int] = {
     EmailVisibility.MODERATORS: Role.MODERATOR,
     EmailVisibility.ADMINISTRATORS: Role.ADMINISTRATOR,
 }
-"""Visibility -> the lowest role that sees the address; nobody sees other addresses."""
+"""Visibility -> the lowest role that may see the address. Addresses with other visibilities are
+hidden from all users.
+"""
 
 
 def may_see_email(viewer_role: int, visibility: int) -> bool:
-    """Return whether users of that role see real emails of that visibility."""
+    """Return whether users with that role may see real emails with that visibility."""
     return viewer_role <= _LEAST_ROLE.get(visibility, 0)
 
 
@@ -149,24 +151,28 @@ def visible_email(viewer: Actor, user: EmailOwner) -> str | None:
 
 
 def api_email(viewer: Actor, user: EmailOwner) -> str:
-    """Return the user's address for the viewer: the real one if they may see it, or the dummy."""
+    """Return the user's address for the viewer: the real address if they may see it, or the
+    dummy.
+    """
     return visible_email(viewer, user) or dummy_email(user.id, viewer.realm.host)
 
 
 def email_for_all(user: EmailOwner, host: str) -> str:
-    """Return the user's address that all users may see."""
+    """Return an address of the user that all users may see."""
     if user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility):
         return user.delivery_email
     return dummy_email(user.id, host)
 
 
 def dummy_email(user_id: int, host: str) -> str:
-    """Return the user's address that every client of the realm at `host` can use."""
+    """Return the user's dummy address in the realm at `host`."""
     return f"user{user_id}@{host}"
 
 
 def email_fact(user: EmailOwner) -> EmailFact:
-    """Return the record from which the delivery of an event derives each reader's address."""
+    """Return the record from which the delivery of an event computes the address for each
+    reader.
+    """
     visibility = user.email_address_visibility
     if user.bot_type is not None:
         visibility = EmailVisibility.EVERYONE
@@ -181,14 +187,14 @@ def email_by_fact(viewer: Actor, fact: EmailFact) -> str:
     return dummy_email(user_id, viewer.realm.host)
 
 
-# --- which picture --------------------------------------------------------------------------------
+# --- avatars --------------------------------------------------------------------------------------
 
 
 def email_and_picture(
     viewer: Actor, user: Pictured, *, client_makes_it: bool
 ) -> tuple[str, str | None]:
-    """Return `api_email` and the address of the picture, which is None if the client computes
-    it from the real email. A deleted user has a picture of the dummy address.
+    """Return `api_email` and the address of the avatar. The address is None if the client computes
+    it from the real email. A deleted user has the avatar of the dummy address.
     """
     real = visible_email(viewer, user)
     dummy = dummy_email(user.id, viewer.realm.host)
@@ -199,8 +205,8 @@ def email_and_picture(
 
 
 def avatar_url(user: HasAvatar, realm_id: int, email: str, *, is_medium: bool = False) -> str:
-    """Return the address of the picture that the user uploaded, or else of the one at the external
-    provider for the email that the viewer sees.
+    """Return the address of the uploaded avatar, or of the avatar at the external provider for the
+    email that the viewer sees.
     """
     version = f"version={user.avatar_version}"
     if user.avatar_handle is not None:
@@ -212,10 +218,10 @@ def avatar_url(user: HasAvatar, realm_id: int, email: str, *, is_medium: bool = 
 
 
 def is_uploaded(avatar: str) -> bool:
-    """Return whether the address is that of a picture that a user uploaded."""
+    """Return whether the address is that of an uploaded avatar."""
     return avatar.startswith(_UPLOADED)
 
 
 def avatar_source(user: HasAvatar) -> str:
-    """Return U for a picture that the user uploaded, G for one at the external provider."""
+    """Return U for an uploaded avatar, G for an avatar at the external provider."""
     return "G" if user.avatar_handle is None else "U"
