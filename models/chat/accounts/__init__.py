@@ -1,1 +1,1 @@
-"""Administering users: created, changed, deactivated."""
+"""User administration: creation, changes and deactivation."""

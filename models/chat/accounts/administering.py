@@ -1,4 +1,4 @@
-"""Which users an actor may administer. An organization always keeps at least one owner."""
+"""The users that an actor may administer. An organization always has at least one owner."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ _IS_OWNER = (User.role == Role.OWNER) & User.is_active & User.bot_type.is_(None)
 
 @dataclass(frozen=True, slots=True)
 class Administered:
-    """A user whom the actor may administer, and the ids of all active owners who are people. Their
-    rows are locked until the transaction ends.
+    """A user that the actor may administer, and the ids of all active owners who are not bots.
+    Their rows are locked until the transaction ends.
     """
 
     actor: Actor
@@ -39,8 +39,8 @@ class Administered:
         return self.owner_ids == {self.user.id}
 
     def require_owner_if(self, concerns_owners: bool) -> None:
-        """Raise `MustBeOwner` if the change concerns owners and the actor is not an owner any more,
-        because only owners may appoint, change or deactivate owners.
+        """Raise `MustBeOwner` if the change concerns owners and the actor is no longer an owner.
+        Only owners may appoint, change or deactivate owners.
         """
         is_owner = self.actor.is_owner and (self.actor.is_bot or self.actor.id in self.owner_ids)
         if concerns_owners and not is_owner:
@@ -48,7 +48,7 @@ class Administered:
 
     def check_new_role(self, role: int) -> None:
         """Raise `MustBeAdministrator`, `MustBeOwner`, `OnlyOwnerRole` or `GuestCannotAdminister`
-        unless the actor may give the user that role. The owner of a bot may not.
+        unless the actor may give the user that role. The owner of a bot may not change its role.
         """
         if not self.actor.is_administrator:
             raise MustBeAdministrator()
@@ -60,8 +60,8 @@ class Administered:
 
 
 def lock_user(session: Session, actor: Actor, user_id: int) -> Administered:
-    """Return a user of the actor's realm. The user and the realm's owners are locked together, by
-    ascending id, so that two owners cannot demote each other at once. Raise `NoSuchUser`.
+    """Return a user of the actor's realm. The user and the realm's owners are locked together,
+    ordered by id, so that two owners cannot demote each other concurrently. Raise `NoSuchUser`.
     """
     rows = session.scalars(
         select(User)
@@ -71,7 +71,7 @@ def lock_user(session: Session, actor: Actor, user_id: int) -> Administered:
             (User.id == user_id) | _IS_OWNER,
         )
         .order_by(User.id)
-        # A shared lock of the key lets these users go on sending messages.
+        # A shared lock of the key allows these users to continue sending messages.
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).all()
@@ -85,10 +85,10 @@ def lock_user(session: Session, actor: Actor, user_id: int) -> Administered:
 
 
 def await_writes_of(session: Session, user_ids: Iterable[int]) -> None:
-    """Wait until the writes of these users have ended, and lock their rows against further ones.
+    """Wait until the writes of these users have ended, and lock their rows against new writes.
 
-    A user who writes first takes a shared lock of their own row (`actors.authenticate`), so each of
-    their writes comes either before this change or after it.
+    A request that writes first takes a shared lock on the row of its user (`actors.authenticate`),
+    so each write comes either before this change or after it.
     """
     session.execute(
         select(User.id).where(User.id.in_(user_ids)).order_by(User.id).with_for_update()
@@ -98,11 +98,11 @@ def await_writes_of(session: Session, user_ids: Iterable[int]) -> None:
 def access_administered(
     session: Session, actor: Actor, user_id: int, *, bots: bool, deactivated: bool
 ) -> Administered:
-    """Return a user whom the actor may administer. Administrators may administer everybody, and the
-    owner of a bot that bot.
+    """Return a user that the actor may administer. Administrators may administer all users, and the
+    owner of a bot may administer the bot.
 
-    `bots` and `deactivated` accept such users too. Raise `NoSuchUser`, also for users whom the
-    actor may not see, `UserIsDeactivated`, `InsufficientPermission`.
+    `bots` and `deactivated` also accept such users. Raise `NoSuchUser` (also for users that the
+    actor may not see), `UserIsDeactivated`, `InsufficientPermission`.
     """
     if actor.is_guest:
         access_user(session, actor, user_id)
@@ -117,7 +117,7 @@ def access_administered(
 
 
 def access_named(session: Session, realm: RealmView, email: str) -> User:
-    """Return a person or a bot of the realm by real email. Raise `NoUserWithEmail`."""
+    """Return a user or bot of the realm by real email. Raise `NoUserWithEmail`."""
     user = session.scalar(
         select(User).where(
             User.realm_id == realm.id,
@@ -133,7 +133,8 @@ def access_named(session: Session, realm: RealmView, email: str) -> User:
 def grant(
     session: Session, realm: RealmView, email: str, rights: Mapping[str, bool], *, now: datetime
 ) -> int:
-    """Set rights that only the operator gives: `can_create_users`, `can_change_user_emails`.
+    """Set rights that only the operator can give: `can_create_users`, `can_change_user_emails`.
+
     Return the user's id. Raise `NoUserWithEmail`.
     """
     user = access_named(session, realm, email)

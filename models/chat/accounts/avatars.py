@@ -1,7 +1,7 @@
-"""Pictures that people and bots upload of themselves.
+"""Avatars that users and bots upload.
 
-A picture is in the store before its user refers to it, under a handle of its own. A file that no
-user refers to any more is deleted after the change, or else swept by the worker.
+An avatar is stored under a new handle before its user refers to it. An unused file is deleted after
+the change, or later by the worker.
 """
 
 from datetime import datetime
@@ -20,14 +20,14 @@ from models.chat.uploads.names import AVATAR, AVATAR_MEDIUM, key_of
 from specd.db import Db, table_of
 
 SIZE, SIZE_MEDIUM = 100, 500
-"""Width and height of the two forms of a picture, in pixels."""
+"""Width and height of the two forms of an avatar, in pixels."""
 FILE_MAX_MIB = 5
 
 _TABLE = table_of(User)
 
 
 def require_may_change(actor: Actor) -> None:
-    """Raise `AvatarChangesDisabled` where only administrators may change their pictures."""
+    """Raise `AvatarChangesDisabled` if only administrators may change their avatars."""
     if actor.realm.avatar_changes_disabled and not actor.is_administrator:
         raise AvatarChangesDisabled()
 
@@ -35,8 +35,9 @@ def require_may_change(actor: Actor) -> None:
 def change_avatar(
     session: Session, actor: Actor, handle: str | None, *, now: datetime
 ) -> tuple[str, str | None]:
-    """Give the actor the picture with this handle; None: the one at the external provider. Return
-    its address, and the handle of the picture that it replaces. Raise `AvatarChangesDisabled`.
+    """Give the actor the avatar with this handle, or if it is None, the one at the external
+    provider. Return its address, and the handle of the replaced avatar. Raise
+    `AvatarChangesDisabled`.
     """
     require_may_change(actor)
     locked = select(User).where(User.id == actor.id).with_for_update(key_share=True)
@@ -54,13 +55,13 @@ def change_avatar(
 
 
 def keys_of(realm_id: int, handle: str) -> tuple[str, str]:
-    """Return the keys of the picture and of its larger form in the store."""
+    """Return the store keys of the avatar and of its larger form."""
     key = key_of(realm_id, handle)
     return key + AVATAR, key + AVATAR_MEDIUM
 
 
 def has_avatar(db: Db, realm_id: int, handle: str) -> bool:
-    """Return whether a user of the organization has this picture."""
+    """Return whether a user of the organization has this avatar."""
     query = select(_TABLE.c.id)
     theirs = (_TABLE.c.avatar_handle == handle, _TABLE.c.realm_id == realm_id)
     return db.execute(query.where(*theirs)).first() is not None

@@ -1,4 +1,4 @@
-"""Changes of people and bots: their role, name, profile and email."""
+"""Changes of users and bots: role, name, profile and email."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,8 +32,8 @@ from models.chat.tables import User
 
 @dataclass(frozen=True, slots=True)
 class UserChanges:
-    """The new values; None changes nothing. `profile_data` are pairs of field id and value, and
-    `html` maps their texts to rendered ones.
+    """New values; None means no change. `profile_data` are pairs of field id and value, and `html`
+    maps their texts to rendered texts.
     """
 
     full_name: str | None = None
@@ -46,11 +46,12 @@ class UserChanges:
 def change_user(
     session: Session, actor: Actor, user_id: int, changes: UserChanges, *, now: datetime
 ) -> None:
-    """Change a user, active or not, as an administrator, or the actor's own bot; all or nothing.
+    """Change a user, active or not, as an administrator, or change the actor's bot. If one change
+    fails, none is made.
 
-    Raise what `access_administered`, `check_new_role`, `check_full_name`, `require_unique_name`,
-    `set_profile_values` and `change_email` raise, in that order; before them `MustBeOwner` and
-    `EmailChangeNotAllowed`.
+    Raise the errors of `access_administered`, `check_new_role`, `check_full_name`,
+    `require_unique_name`, `set_profile_values` and `change_email`, in that order. Changes of the
+    email raise `MustBeOwner` and `EmailChangeNotAllowed` after `access_administered`.
     """
     target = access_administered(session, actor, user_id, bots=True, deactivated=True)
     user = target.user
@@ -75,8 +76,8 @@ def change_user(
 
 
 def change_role(session: Session, target: Administered, role: int, *, now: datetime) -> None:
-    """Give the user another role, and with it other system groups and other channels to see. Raise
-    what `Administered.check_new_role` raises.
+    """Change the user's role, and with it the system groups and the visible channels. Raise an
+    error of `Administered.check_new_role`.
     """
     target.check_new_role(role)
     await_writes_of(session, [target.user.id])
@@ -107,7 +108,7 @@ def change_role(session: Session, target: Administered, role: int, *, now: datet
 
 def change_own_name(session: Session, actor: Actor, full_name: str, *, now: datetime) -> None:
     """Rename the actor, unless the name is the same or only administrators may change names. Raise
-    what `change_full_name` raises.
+    an error of `change_full_name`.
     """
     is_fixed = actor.realm.name_changes_disabled and not actor.is_administrator
     if not is_fixed and composed(full_name.strip()) != actor.full_name:
@@ -117,7 +118,7 @@ def change_own_name(session: Session, actor: Actor, full_name: str, *, now: date
 def change_full_name(
     session: Session, actor: Actor, user: User, full_name: str, *, now: datetime
 ) -> None:
-    """Rename the user. Raise what `check_full_name` and `require_unique_name` raise."""
+    """Rename the user. Raise an error of `check_full_name` or `require_unique_name`."""
     name = check_full_name(full_name)
     require_unique_name(session, actor.realm, name, user_id=user.id)
     audit.record(
@@ -130,9 +131,8 @@ def change_full_name(
 
 
 def change_email(session: Session, actor: Actor, user: User, email: str, *, now: datetime) -> None:
-    """Give the user another real email, and so another picture if it is at the external provider.
-
-    Raise `InvalidEmail`, what `check_email_allowed` raises, `EmailInUse`.
+    """Change the user's real email, and with it an avatar at the external provider. Raise
+    `InvalidEmail`, an error of `check_email_allowed`, or `EmailInUse`.
     """
     email = check_email(email)
     check_email_allowed(session, actor.realm, email)
@@ -166,8 +166,8 @@ def notify_of_picture(
     now: datetime,
     user_ids: Iterable[int] | None = None,
 ) -> None:
-    """Append the events with the user's new picture. One at the external provider follows from the
-    email that `user_ids` (None: everybody) see.
+    """Append the events with the user's new avatar for `user_ids`, or for all users if it is None.
+    `email` is the address that they see, from which an avatar at the external provider follows.
     """
     url = avatar_url(user, realm.id, email)
     picture: PersonChange = {

@@ -1,4 +1,4 @@
-"""Which channels a user may see, and events when that changes."""
+"""Channels that a user may see, and events when these change."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -29,7 +29,7 @@ from models.rows import read_rows
 
 
 def find_visible_channels(session: Session, user_id: int) -> dict[int, ChannelView]:
-    """Return id -> channel of the channels that the user may see now."""
+    """Return the channels that the user may see now, by id."""
     user = find_actor(session, user_id)
     assert user is not None
     query = ChannelQuery(include_web_public=True, include_all=True)
@@ -45,15 +45,15 @@ def notify_of_access(
     *,
     now: datetime,
 ) -> None:
-    """Append the user's events of channels that they may see now, with their subscribers, or no
-    longer.
+    """Append the user's events of channels that became visible, with their subscribers, and of
+    channels that became hidden.
     """
     gained = [channel for channel_id, channel in after.items() if channel_id not in before]
     lost = [channel_id for channel_id in before if channel_id not in after]
     events: list[AddressedEvent] = []
     if gained:
         described = describe_channels(session, realm, gained, now=now)
-        # The events of the subscribers raise the count from 0.
+        # The events of the subscribers increase the count from 0.
         streams = [{**described[channel.id], "subscriber_count": 0} for channel in gained]
         events.append((StreamCreateEvent(streams=streams), [user_id]))
         subscribers = find_subscriber_ids(session, list(described))
@@ -72,8 +72,8 @@ def notify_peers(
     *,
     now: datetime,
 ) -> None:
-    """Append events about users who were reactivated or deactivated, for everybody else who may see
-    their channels.
+    """Append events about users who were reactivated or deactivated, for all other users who may
+    see their channels.
     """
     subscribed: dict[int, list[int]] = {}
     for channel_id, user_id in session.execute(

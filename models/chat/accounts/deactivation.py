@@ -1,6 +1,6 @@
-"""Deactivating accounts, deleting their data, and reactivating them.
+"""Deactivate accounts, delete their data, and reactivate them.
 
-A deactivated user's key is refused from then on, and their scheduled messages fail when due.
+The key of a deactivated user is rejected, and the user's scheduled messages fail when they are due.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ _PERSONAL = (
     StoredDraft,
     UserStatus,
 )
-"""The tables of what users keep for themselves."""
+"""The tables of users' private data."""
 GOODBYE = (
     "Your account on {realm} has been deactivated, and you will no longer be able to log in.\n"
 )
@@ -74,7 +74,7 @@ GOODBYE = (
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What is deleted with an account."""
+    """The data that is deleted with an account."""
 
     profile: bool = False
     messages: DeletionScope = field(default_factory=DeletionScope)
@@ -92,11 +92,11 @@ def deactivate_user(
     comment: str | None = None,
     now: datetime,
 ) -> None:
-    """Deactivate a person and the bots they own. `removal` applies to all of these bots, active or
-    not, and then to the person, who gets a mail unless `comment` is None.
+    """Deactivate a user and the bots that they own. `removal` applies to all of these bots, active
+    or not, and then to the user. The user gets a mail unless `comment` is None.
 
-    Raise `NoSuchUser` (for bots too), `UserIsDeactivated`, `InsufficientPermission`,
-    `MustBeOwner`, `OnlyOwner`.
+    Raise `NoSuchUser` (for bots too), `UserIsDeactivated`, `InsufficientPermission`, `MustBeOwner`,
+    `OnlyOwner`.
     """
     target = access_administered(session, actor, user_id, bots=False, deactivated=False)
     target.require_owner_if(target.user.role == Role.OWNER)
@@ -108,7 +108,7 @@ def deactivate_user(
 
 
 def deactivate_self(session: Session, actor: Actor, *, now: datetime) -> None:
-    """Deactivate the actor and their bots, unless somebody else has done so meanwhile. Raise
+    """Deactivate the actor and their bots, unless the actor has been deactivated meanwhile. Raise
     `LastUser`.
     """
     target = lock_user(session, actor, actor.id)
@@ -148,7 +148,7 @@ def _deactivate(
     user_ids = [account.id for account in accounts]
     await_writes_of(session, user_ids)
     _set_active(session, actor, accounts, False, now)
-    # These are of no use any more: data of bots, secrets to act for the users, and a new email.
+    # Delete unneeded rows: data of bots, secrets to act for the users, and unconfirmed emails.
     for table in (BotStorage, BrowserSession, ClientDevice, VendorToken, EmailChange):
         session.execute(delete(table).where(table.user_id.in_(user_ids)))
     delete_invitations(session, actor.realm_id, user_ids, now=now)
@@ -175,7 +175,7 @@ def _set_active(
             changes.append({"is_deleted": False})
         notify_of_user(session, actor.realm, user.id, *changes, now=now)
         notify_of_bot(session, user, {"is_active": active}, now=now)
-        if active and user.id in was_deleted:  # users who see the email get its picture again
+        if active and user.id in was_deleted:  # users who see the email see its avatar again
             readers, email = find_email_readers(session, user), user.delivery_email
             notify_of_picture(session, actor.realm, user, email, now=now, user_ids=readers)
         statuses.notify_of_standing(session, realm_id, user.id, is_active=active, now=now)
@@ -208,7 +208,7 @@ def _remove(
 
 
 def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -> None:
-    """Remove name, picture, custom profile, status and personal data. Only the email stays, because
+    """Remove name, avatar, custom profile, status and personal data. The email is kept, because
     administrators need it to distinguish accounts.
     """
     user.full_name = DELETED_NAME
@@ -237,12 +237,13 @@ def _remove_profile(session: Session, actor: Actor, user: User, now: datetime) -
 def reactivate_user(
     session: Session, keys: KeyMaker, actor: Actor, user_id: int, *, now: datetime
 ) -> tuple[int | None, str | None]:
-    """Reactivate an account with its role, subscriptions and groups; an active one stays as it is.
-    It gets another API key, in case somebody has the old one. A bot without an active owner becomes
-    the actor's.
+    """Reactivate an account with its role, subscriptions and groups. An active account is not
+    changed.
 
-    Return the owner of a bot that was deactivated, and the bot's key if the actor is the owner;
-    else None. Raise what `access_administered` raises, `MustBeOwner`.
+    The account gets a new API key, in case the old one is known to others. A bot without an active
+    owner is given to the actor. Return the owner of a bot that was deactivated, and the bot's key
+    if the actor is the owner; otherwise None. Raise an error of `access_administered`, or
+    `MustBeOwner`.
     """
     target = access_administered(session, actor, user_id, bots=True, deactivated=True)
     user = target.user
@@ -260,7 +261,7 @@ def reactivate_user(
 
 
 def set_owner(session: Session, actor: Actor, bot: User, owner_id: int, *, now: datetime) -> None:
-    """Give the bot to a user who may own bots."""
+    """Change the owner of a bot. The caller has checked that the user may own bots."""
     previous_id, bot.bot_owner_id = bot.bot_owner_id, owner_id
     session.flush()
     audit.record(
@@ -272,6 +273,6 @@ def set_owner(session: Session, actor: Actor, bot: User, owner_id: int, *, now: 
 
 
 def deactivate_bot(session: Session, actor: Actor, bot: User, *, now: datetime) -> None:
-    """Deactivate a bot that the actor manages; nothing happens to an inactive one."""
+    """Deactivate a bot that the actor manages. An inactive bot is not changed."""
     if bot.is_active:
         _deactivate(session, actor, bot, NOTHING, now)

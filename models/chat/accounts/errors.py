@@ -1,4 +1,4 @@
-"""Administering people: making them, changing them, deactivating them."""
+"""Errors of user administration."""
 
 from models.chat.errors import ChatError, RefusedCommand
 
@@ -18,7 +18,7 @@ class EmailChangeNotAllowed(ChatError):
 
 
 class AvatarChangesDisabled(ChatError):
-    """Only administrators may change their pictures in the organization."""
+    """Only administrators may change their avatars in the organization."""
 
     sentence = "Avatar changes are disabled in this organization."
     advice = "Ask an administrator to change the setting `avatar_changes_disabled`."
@@ -39,7 +39,7 @@ class BadNameOrUsername(ChatError):
 
 
 class GuestCannotAdminister(ChatError):
-    """A guest cannot get a role or a right of administrators."""
+    """A guest cannot get a role or a right of an administrator."""
 
     sentence = "Guests cannot be organization administrators"
     advice = "Make the guest a member first, or choose another user."

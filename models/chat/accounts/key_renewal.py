@@ -1,10 +1,9 @@
-"""Renewing API keys: a user's own, another's as the operator, or all keys of a realm.
+"""Renew API keys: a user's key, a named user's key for the operator, or all keys of a realm.
 
-Every process refuses the old key once the transaction is committed, because requests find their
-user by the key's digest in the database. What may have been set up with the old key is deleted:
-devices for push notifications, the account at the vendor of video calls, an unconfirmed email
-address, sessions of browsers, and invitations. Links made with the key end too
-(models/chat/identity/links.py).
+Every process rejects the old key after the commit, because requests find their user by the key's
+digest in the database. Objects that may have been created with the old key are deleted: devices for
+push notifications, the account at the vendor of video calls, an unconfirmed email address, browser
+sessions, and invitations. Links created with the key also end (models/chat/identity/links.py).
 """
 
 from collections.abc import Collection
@@ -37,7 +36,7 @@ def renew_key(
     actor_id: int | None,
     now: datetime,
 ) -> str:
-    """Give the user another API key, and return it. `actor_id` is None for the operator."""
+    """Give the user a new API key, and return it. `actor_id` is None for the operator."""
     await_writes_of(session, [user_id])
     user = session.get_one(User, user_id, populate_existing=True)
     key = keys.renew(user)
@@ -58,8 +57,8 @@ def renew_named_key(
     password_hash: str | None = None,
     now: datetime,
 ) -> tuple[int, str]:
-    """Renew the key of a user by real email, and set the password of a person where there is one.
-    Return id and key. Raise `NoUserWithEmail`.
+    """Renew the key of a user by real email. If `password_hash` is given and the user is not a bot,
+    also set the password. Return id and key. Raise `NoUserWithEmail`.
     """
     user = access_named(session, realm, email)
     key = renew_key(session, keys, realm, user.id, actor_id=None, now=now)
@@ -73,7 +72,8 @@ def revoke_some_keys(
     session: Session, *, keys: KeyMaker, realm: RealmView, after_id: int, now: datetime
 ) -> tuple[int, int]:
     """Replace the keys of the next users after that id, active or not. Return their number and the
-    last id. Nobody sees the new keys: people sign in again, and the operator renews those of bots.
+    last id. The new keys are not shown: users sign in again, and the operator renews the keys of
+    bots.
     """
     users = session.scalars(
         select(User)

@@ -1,4 +1,4 @@
-"""New members: accounts that administrators create, their default channels and their welcome."""
+"""New members: accounts that administrators create, with default channels and a welcome message."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -34,7 +34,7 @@ WELCOME = (
 
 
 def require_may_create_users(actor: Actor) -> None:
-    """Raise `UserCreationNotAllowed` unless the operator has given the actor the right."""
+    """Raise `UserCreationNotAllowed` unless the operator has given the actor this right."""
     if not actor.can_create_users:
         raise UserCreationNotAllowed()
 
@@ -51,9 +51,9 @@ def add_user(
 ) -> int:
     """Create a member and return the id. `password_hash` is None for a password that is too weak.
 
-    Raise, in this order: `UserCreationNotAllowed`, what `check_full_name` and
-    `require_unique_name` raise, `BadNameOrUsername`, what `check_email_allowed` raises,
-    `EmailInUse`, `PasswordTooWeak`.
+    Raise, in this order: `UserCreationNotAllowed`, errors of `check_full_name` and
+    `require_unique_name`, `BadNameOrUsername`, errors of `check_email_allowed`, `EmailInUse`,
+    `PasswordTooWeak`.
     """
     require_may_create_users(actor)
     full_name = check_full_name(full_name)
@@ -87,14 +87,16 @@ def add_user(
 def notify_of_groups(
     session: Session, realm: RealmView, user: User, *, chosen: Sequence[int] = (), now: datetime
 ) -> None:
-    """Append the events of the groups that a new user is in: those of the role, and chosen ones."""
+    """Append the events of a new user's groups: those of the role, and `chosen` groups."""
     group_ids = [realm.group_id_of(name) for name in DIRECT_GROUPS[Role(user.role)]]
     joined = UserGroupAddMembersEvent
     notify_of_membership(session, realm.id, joined, [*group_ids, *chosen], [user.id], now=now)
 
 
 def welcome(session: Session, user: User, *, now: datetime) -> None:
-    """Send the welcome of the notification bot, and the organization's own text if it has one."""
+    """Send the welcome message of the notification bot, and the organization's welcome text if it
+    has one.
+    """
     send_direct_notices(session, user.realm_id, [user.id], content=WELCOME, now=now)
     own_text = select(Realm.welcome_message_custom_text).where(Realm.id == user.realm_id)
     text = session.execute(own_text).scalar_one()
@@ -103,7 +105,7 @@ def welcome(session: Session, user: User, *, now: datetime) -> None:
 
 
 def prepare_welcome_text(db: Db, actor: Actor, text: str) -> PreparedText:
-    """Return the message with this welcome text of the organization. Raise `MessageIsEmpty`."""
+    """Return the message with the organization's welcome text. Raise `MessageIsEmpty`."""
     text = text.strip()
     if not text:
         raise MessageIsEmpty()
@@ -111,7 +113,7 @@ def prepare_welcome_text(db: Db, actor: Actor, text: str) -> PreparedText:
 
 
 def try_welcome_text(session: Session, actor: Actor, text: PreparedText, *, now: datetime) -> int:
-    """Send the actor the result of `prepare_welcome_text`, and return the message's id."""
+    """Send the actor the result of `prepare_welcome_text`, and return the message id."""
     [message_id] = send_direct_notices(session, actor.realm_id, [actor.id], content=text, now=now)
     return message_id
 
@@ -121,7 +123,7 @@ def _quoted(text: str) -> str:
 
 
 def join_default_channels(session: Session, user: User, *, now: datetime) -> None:
-    """Subscribe a new member to the default channels. Guests and bots start with none."""
+    """Subscribe a new member to the default channels. Guests and bots get none."""
     actor = find_actor(session, user.id)
     if actor is None or actor.is_guest or actor.is_bot:
         return

@@ -1,4 +1,4 @@
-"""Sealing again with the server's new secret what was sealed with the previous one."""
+"""Seal texts again with the server's new secret."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ BATCH = 200
 
 
 def invitation_purpose(digest: str) -> str:
-    """Return the purpose for which the token of an invitation's link with that digest is sealed."""
+    """Return the purpose for sealing the token of an invitation link with that digest."""
     return f"invitation link:{digest}"
 
 
@@ -46,14 +46,17 @@ SEALED: tuple[tuple[Column[str], Column[int], Column[Any], Callable[..., str]], 
     ),
     (_mail.c.body, _mail.c.id, _mail.c.key, outbox.purpose_of),
 )
-"""Every column of sealed text: the column, its row's number, and the value of its purpose."""
+"""Every column of sealed text, with the column of its row's number, the column from which its
+purpose follows, and the function that returns the purpose.
+"""
 
 
 def reseal_some(session: Session, vault: Vault, at: int, *, after: int) -> tuple[int, int, int]:
-    """Seal again those of the next rows of `SEALED[at]` after that number that need it.
+    """Seal again the next rows of `SEALED[at]` after a number that are sealed with an old secret.
 
-    Return how many were sealed again, how many no known secret opens, and the last number, which is
-    `after` at the end. A row that changes meanwhile has been sealed with the new secret.
+    Return the number of resealed rows, the number of rows that no known secret opens, and the last
+    number, which is `after` at the end. A row that changes meanwhile has been sealed with the new
+    secret.
     """
     column, number, value, purpose_of = SEALED[at]
     rows = select(number, value, column).where(column.is_not(None), number > after)
