@@ -1,4 +1,4 @@
-"""Errors of user administration."""
+"""User administration: creation, changes and deactivation."""
 
 from models.chat.errors import ChatError, RefusedCommand
 
