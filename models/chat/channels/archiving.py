@@ -1,4 +1,6 @@
-"""Archiving channels, whose messages stay and which nobody can change, and restoring them."""
+"""Archive channels and restore them. An archived channel keeps its messages and cannot be
+changed.
+"""
 
 from dataclasses import replace
 from datetime import datetime
@@ -28,8 +30,9 @@ from models.chat.tables import Channel
 
 
 def archive_channel(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
-    """Archive a channel. It is no default channel any more, and no setting of the organization
-    names it. Its subscribers stay. Clients without support for archived channels see it as deleted.
+    """Archive a channel. It stops being a default channel, and settings of the organization stop
+    naming it. Its subscribers are kept. Clients without support for archived channels see it as
+    deleted.
 
     Raise `InvalidChannelId`, `MayNotAdministerChannel`, `ChannelIsArchived`.
     """
@@ -50,7 +53,8 @@ def restore_channel(
     session: Session, actor: Actor, channel: ChannelView, *, now: datetime
 ) -> ChannelView:
     """Restore an archived channel that the actor may administer, with its subscribers, and return
-    it. Raise `ChannelIsNotArchived`, and `PrivateChannelIsEmpty` if nobody could read the channel.
+    it. Raise `ChannelIsNotArchived`, and `PrivateChannelIsEmpty` if the channel would have no
+    readers.
     """
     if not channel.is_archived:
         raise ChannelIsNotArchived()

@@ -1,4 +1,4 @@
-"""Events of changes of channels and of their subscribers, for all who may see them."""
+"""Events of changed channels and subscribers, for all users who may see them."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -20,17 +20,19 @@ from models.chat.events.log import ABSENT, AddressedEvent, WireObject
 from models.chat.identity.actors import Actor
 
 PRIVACY = ("invite_only", "history_public_to_subscribers", "is_web_public")
-"""Properties that share an event."""
+"""Properties that are in one event together."""
 _WITHOUT_EVENT = ("is_recently_active", "rendered_description", "subscriber_count")
-"""Properties that come with the description, or that the actions of others change meanwhile."""
+"""Properties without an event: they come with the description, or change by the actions of other
+users.
+"""
 Peers = tuple[int, Collection[int], Collection[int] | None]
-"""A channel's id, the users who joined or left it, and the recipients (None: everybody)."""
+"""A channel's id, the users who joined or left it, and the recipients, or None for all users."""
 
 
 def gather_peers(
     kind: type[SubscriptionPeerAddEvent] | type[SubscriptionPeerRemoveEvent], each: Iterable[Peers]
 ) -> list[AddressedEvent]:
-    """Return the events. Channels with the same users and the same recipients share one."""
+    """Return the events. Channels with the same users and the same recipients share an event."""
     channels_of: dict[tuple[frozenset[int], frozenset[int] | None], list[int]] = {}
     for channel_id, user_ids, recipients in each:
         key = (frozenset(user_ids), None if recipients is None else frozenset(recipients))
@@ -50,11 +52,11 @@ def notify_of_change(
     *,
     now: datetime,
 ) -> None:
-    """Append the events of a changed channel, which clients saw as `described` before.
+    """Append the events of a changed channel. `described` is the channel's old form in the API.
 
-    Users who may see the channel before and after get each property with another value. Users who
-    may see it only now get the channel and its subscribers, and those who no longer may see it get
-    its deletion.
+    Users who may see the channel before and after the change get each changed property. Users who
+    may see it only now get the channel and its subscribers. Users who may no longer see it get its
+    deletion.
     """
     subscribers = find_subscriber_ids(session, [new.id])[new.id]
     shown = describe_channels(session, actor.realm, [new], now=now)[new.id]
@@ -63,7 +65,7 @@ def notify_of_change(
     events: list[AddressedEvent] = []
     if before is not None and before != after:
         gained = (audiences.everybody if after is None else after) - before
-        # The event of the subscribers raises the count from 0.
+        # The event of the subscribers increases the count from 0.
         events.append((StreamCreateEvent(streams=[{**shown, "subscriber_count": 0}]), gained))
         if subscribers:
             peers = SubscriptionPeerAddEvent(stream_ids=[new.id], user_ids=subscribers)
@@ -80,11 +82,11 @@ def notify_of_change(
 
 
 def _updates(old: ChannelView, before: WireObject, after: WireObject) -> list[StreamUpdateEvent]:
-    """Return an event for each property with another value."""
+    """Return an event for each changed property."""
     changed = [name for name in after if after[name] != before[name] and name not in _WITHOUT_EVENT]
     if any(name in PRIVACY for name in changed):
         changed = ["invite_only", *(name for name in changed if name not in PRIVACY)]
-    # The name comes last, because the other events have the name that clients have so far.
+    # The name comes last, because the other events contain the channel's old name.
     changed.sort(key=lambda name: name == "name")
     return [
         StreamUpdateEvent(

@@ -1,4 +1,4 @@
-"""Changing a channel: its name, description, privacy, permissions, folder and other settings."""
+"""Change a channel: its name, description, privacy, permissions, folder and other settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -48,14 +48,14 @@ from models.chat.tables import Channel, Topic
 from models.json import Json
 
 LET_READ = frozenset(("can_add_subscribers_group", "can_subscribe_group"))
-"""Settings that let users read the channel. Only its readers may change them."""
+"""Settings that give permission to read the channel. Only its readers may change them."""
 OF_DELETION = frozenset(("can_delete_any_message_group", "can_delete_own_message_group"))
-"""Settings that the organization's `can_set_delete_message_policy_group` may change."""
+"""Settings that also require the organization's `can_set_delete_message_policy_group`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyChange:
-    """The new values; None changes nothing. `is_default`: for new members."""
+    """New values; None means no change. `is_default` decides whether new members are subscribed."""
 
     is_private: bool | None = None
     is_web_public: bool | None = None
@@ -65,8 +65,9 @@ class PrivacyChange:
 
 @dataclass(frozen=True, slots=True)
 class ChannelChanges:
-    """The new values; None, and an absent folder, change nothing. `groups` are values by setting.
-    `is_archived`: False restores the channel before the other changes; True is refused.
+    """New values; None and an absent folder mean no change. `groups` are values by setting.
+
+    If `is_archived` is False, the channel is restored before the other changes. True is rejected.
     """
 
     is_archived: bool | None = None
@@ -89,12 +90,12 @@ def change_channel(
     web_public_enabled: bool,
     now: datetime,
 ) -> None:
-    """Change a channel, all or nothing, with events and notices of what really changed. `html` is
-    the new description, rendered, and `web_public_enabled` the server's setting.
+    """Change a channel, with events and notices of the values that changed. If one change fails,
+    none is made. `html` is the new description, rendered. `web_public_enabled` is the server's
+    setting.
 
     Raise `InvalidChannelId`, `MayNotAdministerChannel`, `InvalidParameters`, `ChannelIsArchived`,
-    what `restore_channel` raises, `CannotChangeDefaultChannels`, and what each value's check
-    raises.
+    an error of `restore_channel`, `CannotChangeDefaultChannels`, or an error of a value's check.
     """
     channel = access_channel_to_administer(session, actor, channel_id)
     if changes.is_archived:
@@ -138,8 +139,8 @@ def _privacy(
     change: PrivacyChange,
     web_public_enabled: bool,
 ) -> dict[str, bool]:
-    """Return the three columns of privacy. Public channels have a public history; channels that
-    become private have none unless the change says so.
+    """Return the three columns of privacy. Public channels have a public history. Channels that
+    become private have a protected history unless the change sets a public one.
 
     Raise `InvalidParameters`, `DefaultChannelIsPrivate`, `ModerationChannelMustBePrivate`,
     `ContentAccessRequired`, `InsufficientPermission`, `WebPublicChannelsDisabled`.
@@ -176,7 +177,7 @@ def _privacy(
 def _properties(
     session: Session, actor: Actor, channel: ChannelView, changes: ChannelChanges, html: str
 ) -> dict[str, Any]:
-    """Return the new values of the columns that do not depend on one another."""
+    """Return the new values of columns that are independent of each other."""
     values: dict[str, Any] = {}
     if changes.message_retention_days is not None:
         if not actor.is_owner:
@@ -200,8 +201,8 @@ def _properties(
 
 
 def _new_name(session: Session, actor: Actor, channel: ChannelView, wanted: str) -> str:
-    """Return the new name, which may be the old one in another case. Raise what
-    `check_channel_name` raises, `ChannelHasThatName`, `ChannelNameInUse`.
+    """Return the new name, which may differ from the old name only in case. Raise an error of
+    `check_channel_name`, `ChannelHasThatName` or `ChannelNameInUse`.
     """
     name = check_channel_name(wanted)
     if name == channel.name:
@@ -225,8 +226,8 @@ def _groups(
     wanted: Mapping[str, Json],
     now: datetime,
 ) -> dict[str, int]:
-    """Return setting -> group id for those that change. Raise `ContentAccessRequired`,
-    `InsufficientPermission`, and what `changed_group` raises.
+    """Return setting -> group id for the settings that change. Raise `ContentAccessRequired`,
+    `InsufficientPermission`, or an error of `changed_group`.
     """
     values: dict[str, int] = {}
     for name in sorted(wanted):

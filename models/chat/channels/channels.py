@@ -1,4 +1,4 @@
-"""Channels: their names, lists of them, how clients see them, and who may administer them."""
+"""Channels: names, lists, the form in the API, and the permission to administer them."""
 
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
@@ -48,11 +48,11 @@ from specd.db import Db, Query
 
 NAME_MAX, DESCRIPTION_MAX = 60, 1024
 QUIET_AFTER = timedelta(days=180)
-"""A channel without a message for this time is no longer recently active."""
+"""A channel without messages in this time is not recently active."""
 
 
 def check_channel_name(name: str) -> str:
-    """Return the name as it is stored: trimmed. Raise `ChannelNameIsEmpty`, `ChannelNameTooLong`,
+    """Return the trimmed name, as it is stored. Raise `ChannelNameIsEmpty`, `ChannelNameTooLong`,
     `InvalidCharacterInChannelName`.
     """
     name = name.strip()
@@ -67,8 +67,8 @@ def check_channel_name(name: str) -> str:
 
 
 def find_channels_by_name(db: Db, actor: Actor, names: Iterable[str]) -> dict[str, ChannelView]:
-    """Return key of the name -> channel for the realm's channels of these names, in any case, even
-    if the actor may not see them.
+    """Return the realm's channels with these names, by the key of the name, even if the actor may
+    not see them. Case is ignored.
     """
     channels = find_some_channels(db, actor, names=names)
     return {key_of(view.name): view for view in channels}
@@ -77,8 +77,8 @@ def find_channels_by_name(db: Db, actor: Actor, names: Iterable[str]) -> dict[st
 def find_visible_channels_by_name(
     db: Db, actor: Actor, names: Iterable[str], *, bots: Collection[int] = ()
 ) -> dict[str, ChannelView]:
-    """Return those of `find_channels_by_name` that the actor may see, or to which one of `bots`,
-    the actor's own, subscribes.
+    """Return the channels of `find_channels_by_name` that the actor may see, or to which one of
+    `bots` is subscribed. `bots` belong to the actor.
     """
     channels = find_channels_by_name(db, actor, names)
     visible = {key_of(view.name): view for view in filter_visible(db, actor, channels.values())}
@@ -99,7 +99,9 @@ def find_visible_channels_by_name(
 
 @dataclass(frozen=True, slots=True)
 class ChannelQuery:
-    """The channels of a list: those that match any of the `include_` flags."""
+    """Options of a list of channels. A channel is in the list if it matches any `include_`
+    option.
+    """
 
     include_public: bool = True
     include_web_public: bool = False
@@ -112,7 +114,7 @@ class ChannelQuery:
 
 
 def find_channels(db: Db, actor: Actor, query: ChannelQuery) -> list[ChannelView]:
-    """Return the channels of the query that the actor may see, by ascending id.
+    """Return the channels of the query that the actor may see, ordered by id.
 
     Raise `NotAuthorizedForQuery` if only administrators may make the query.
     """
@@ -148,7 +150,7 @@ def _subscribed_by(user_id: int) -> Select[int]:
 
 
 def _is_visible(db: Db, actor: Actor) -> ColumnElement[bool]:
-    """Return the condition of `has_metadata_access` on `Channel`."""
+    """Return the condition on `Channel` that corresponds to `has_metadata_access`."""
     readable = Channel.id.in_(readable_channel_ids(db, actor))
     if actor.is_guest:
         return readable
@@ -159,12 +161,12 @@ def _is_visible(db: Db, actor: Actor) -> ColumnElement[bool]:
 
 
 def find_default_channel_ids(db: Db, realm_id: int) -> set[int]:
-    """Return the ids of the channels that new members are subscribed to."""
+    """Return the ids of the channels to which new members are subscribed."""
     ids = select(DefaultChannel.channel_id).where(DefaultChannel.realm_id == realm_id)
     return set(db.execute(ids).scalars())
 
 
-# --- how clients see channels -----------------------------------------------------------------
+# --- channels in the form of the API --------------------------------------------------------------
 
 
 def describe_channels(
@@ -175,9 +177,9 @@ def describe_channels(
     now: datetime,
     visible_ids: Container[int] | None = None,
 ) -> dict[int, dict[str, Any]]:
-    """Return id -> the channel as clients see it, with at most five statements for all.
+    """Return the channels in the API's form, by id, with at most five statements.
 
-    `visible_ids` are the only users that the reader may see; None means everybody.
+    `visible_ids` are the users that the reader may see, or None for all users.
     """
     values = {"channel_ids": [channel.id for channel in channels]}
     counts = dict(_COUNTS.all(db, values))
@@ -228,8 +230,8 @@ def find_subscriber_ids(db: Db, channel_ids: Collection[int]) -> dict[int, list[
 
 
 def _of_subscribers(aggregate: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
-    """Return a select of channel and aggregate of its active subscribers, for those of channels
-    :channel_ids that have any.
+    """Return a select of channel and aggregate of its active subscribers, for channels in
+    `:channel_ids`. Channels without subscribers have no row.
     """
     return (
         select(Subscription.channel_id, aggregate)
@@ -256,7 +258,7 @@ _NEWEST_TIMES: Query[int, datetime] = Query(
 )
 
 
-# --- who may change them ----------------------------------------------------------------------
+# --- permission to change channels ----------------------------------------------------------------
 
 
 def can_administer_channel(db: Db, actor: Actor, channel: ChannelView) -> bool:
@@ -282,7 +284,9 @@ def lock_channel(session: Session, actor: Actor, channel_id: int) -> ChannelView
 
 
 def access_channel_to_administer(session: Session, actor: Actor, channel_id: int) -> ChannelView:
-    """Return `lock_channel` if the actor may change it. Raise `MayNotAdministerChannel` too."""
+    """Return the channel like `lock_channel`, if the actor may change it. Otherwise raise
+    `MayNotAdministerChannel`.
+    """
     channel = lock_channel(session, actor, channel_id)
     if not can_administer_channel(session, actor, channel):
         raise MayNotAdministerChannel()
@@ -290,8 +294,8 @@ def access_channel_to_administer(session: Session, actor: Actor, channel_id: int
 
 
 def require_content_access(session: Session, actor: Actor, channel: ChannelView) -> None:
-    """Raise `ContentAccessRequired` unless the actor may read the channel, because only readers may
-    let others read it.
+    """Raise `ContentAccessRequired` unless the actor may read the channel. Only readers may give
+    others permission to read it.
     """
     if not has_content_access(session, actor, channel):
         raise ContentAccessRequired()

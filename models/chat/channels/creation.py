@@ -1,4 +1,4 @@
-"""Creating channels: their settings, and who may create them."""
+"""Create channels: their settings, and the permission to create them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,12 +39,12 @@ FOREVER = -1
 INHERIT = "inherit"
 
 CheckedGroups = Mapping[str, int | AnonymousGroup]
-"""Setting -> value, of the settings that the request contains."""
+"""Setting -> value, for settings that are in the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewChannel:
-    """The settings of the channels to create. `groups` are group-setting values by name."""
+    """The settings of new channels. `groups` are group-setting values by name."""
 
     invite_only: bool = False
     is_web_public: bool = False
@@ -62,7 +62,7 @@ class NewChannel:
 
 
 def check_groups(session: Session, actor: Actor, wanted: NewChannel) -> CheckedGroups:
-    """Return the checked groups. Raise what `check_group_value` raises."""
+    """Return the checked groups. Raise an error of `check_group_value`."""
     return {
         name: check_group_value(session, actor.realm.id, CHANNEL_GROUPS[name], value, actor=actor)
         for name, value in sorted(wanted.groups.items())
@@ -70,7 +70,7 @@ def check_groups(session: Session, actor: Actor, wanted: NewChannel) -> CheckedG
 
 
 def check_folder(session: Session, actor: Actor, folder_id: int | None) -> None:
-    """Raise `InvalidChannelFolder` for an unknown one, another realm's, or an archived one."""
+    """Raise `InvalidChannelFolder` if the folder is unknown, archived or in another realm."""
     if folder_id is None:
         return
     folder = select(ChannelFolder.id).where(
@@ -83,7 +83,7 @@ def check_folder(session: Session, actor: Actor, folder_id: int | None) -> None:
 
 
 def parse_retention(value: int | str | None) -> int | None:
-    """Return the days that messages are kept: None as in the realm, -1 forever. Raise
+    """Return the days that messages are kept: None for the realm's value, -1 for no limit. Raise
     `BadParameter`.
     """
     if value is None or value == REALM_DEFAULT:
@@ -98,7 +98,8 @@ def parse_retention(value: int | str | None) -> int | None:
 def require_may_create(
     session: Session, actor: Actor, wanted: NewChannel, *, web_public_enabled: bool
 ) -> None:
-    """Check that the actor may create such channels. `web_public_enabled` is the server's setting.
+    """Check that the actor may create channels with these settings. `web_public_enabled` is the
+    server's setting.
 
     Raise `InsufficientPermission`, `DefaultChannelIsPrivate`, `InvalidParameters`,
     `WebPublicChannelsDisabled`, `MustBeOwner`.
@@ -119,7 +120,9 @@ def require_may_create(
 
 
 def require_may_create_kind(session: Session, actor: Actor, is_private: bool) -> None:
-    """Raise `InsufficientPermission` unless the actor may create private or public channels."""
+    """Raise `InsufficientPermission` unless the actor may create private channels or, if
+    `is_private` is False, public channels.
+    """
     realm = actor.realm
     group_id = realm.can_create_public_channel_group
     if is_private:
@@ -128,8 +131,8 @@ def require_may_create_kind(session: Session, actor: Actor, is_private: bool) ->
 
 
 def require_web_public(session: Session, actor: Actor, enabled: bool) -> None:
-    """Raise `WebPublicChannelsDisabled` or `InsufficientPermission` unless the actor may make
-    channels web-public. `enabled` is the server's setting.
+    """Raise `WebPublicChannelsDisabled` or `InsufficientPermission` unless the actor may create
+    web-public channels. `enabled` is the server's setting.
     """
     if not (enabled and actor.realm.enable_spectator_access):
         raise WebPublicChannelsDisabled()
@@ -146,10 +149,10 @@ def create_channels(
     html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> list[ChannelView]:
-    """Create channels that do not exist yet, from checked pairs of name and description. `html`
-    maps descriptions to rendered ones.
+    """Create channels from checked pairs of name and description. The names must be unused. `html`
+    maps descriptions to rendered texts.
 
-    Subscriptions and events follow in models/chat/channels/joining.py.
+    The caller adds subscriptions and events (models/chat/channels/joining.py).
     """
     if not named:
         return []
@@ -195,8 +198,8 @@ def create_channels(
 def _store_groups(
     session: Session, actor: Actor, groups: CheckedGroups, now: datetime
 ) -> dict[str, int]:
-    """Return setting -> group id. Channels that are created together can share their anonymous
-    groups, because these never change: a change of a setting creates another.
+    """Return setting -> group id. Channels that are created together may share anonymous groups,
+    because these never change: a changed setting gets a new group.
     """
     realm = actor.realm
     own = AnonymousGroup(members=(actor.id,), subgroups=())

@@ -1,4 +1,4 @@
-"""Default channels: those that new members are subscribed to."""
+"""Default channels, to which new members are subscribed."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -29,14 +29,14 @@ def add_default(session: Session, actor: Actor, channel_id: int, *, now: datetim
 
 
 def remove_default(session: Session, actor: Actor, channel_id: int, *, now: datetime) -> None:
-    """Make a channel no default channel any more. Raise `InvalidChannelId`."""
+    """Stop subscribing new members to a channel. Raise `InvalidChannelId`."""
     set_default(session, actor, lock_channel(session, actor, channel_id), False, now=now)
 
 
 def set_default(
     session: Session, actor: Actor, channel: ChannelView, is_default: bool, *, now: datetime
 ) -> None:
-    """Make the channel, which the caller has locked, a default channel or not."""
+    """Set whether new members are subscribed to the channel. The caller has locked the channel."""
     if (channel.id in find_default_channel_ids(session, actor.realm_id)) is is_default:
         return
     if is_default:
@@ -60,7 +60,7 @@ def set_default(
 def notify_of_default_channels(
     session: Session, realm_id: int, *, user_ids: Sequence[int] | None = None, now: datetime
 ) -> None:
-    """Append the event with the default channels for `user_ids`, or for everybody."""
+    """Append the event with the default channels for `user_ids`, or for all users."""
     ids = sorted(find_default_channel_ids(session, realm_id))
     event = DefaultStreamsEvent(default_streams=ids)
     log.append(session, realm_id, event, user_ids=user_ids, now=now)

@@ -4,7 +4,7 @@ from models.chat.errors import ChatError
 
 
 class ChannelNameIsEmpty(ChatError):
-    """The name is empty or consists of spaces."""
+    """The name is empty or contains only spaces."""
 
     sentence = "Channel name can't be empty."
     advice = "Send a name."
@@ -32,7 +32,7 @@ class ChannelsDoNotExist(ChatError):
 
 
 class TooManyNewChannels(ChatError):
-    """The request would create more channels than one request may. Facts: `most`."""
+    """The request would create more channels than are permitted in one request. Facts: `most`."""
 
     sentence = "Too many new channels at once (maximum {most})."
     advice = "Create fewer channels in one request."
@@ -116,7 +116,7 @@ class NotAuthorizedForQuery(ChatError):
 
 
 class FolderNameIsEmpty(ChatError):
-    """The name is empty or consists of spaces."""
+    """The name is empty or contains only spaces."""
 
     sentence = "Channel folder name can't be empty."
     advice = "Send a name."
@@ -159,14 +159,14 @@ class MayNotAdministerChannel(ChatError):
 
 
 class ContentAccessRequired(ChatError):
-    """The change concerns who can read the channel, which the caller cannot read."""
+    """The change affects the permission to read the channel, and the caller cannot read it."""
 
     sentence = "Channel content access is required."
     advice = "Ask a user who can read the channel."
 
 
 class ChannelExists(ChatError):
-    """A channel that a request would create is there already. Facts: `channel_name`."""
+    """A channel that the request would create already exists. Facts: `channel_name`."""
 
     code = "CHANNEL_ALREADY_EXISTS"
     sentence = "Channel '{channel_name}' already exists"
@@ -181,7 +181,7 @@ class ChannelNameInUse(ChatError):
 
 
 class ChannelHasThatName(ChatError):
-    """The new name is the present one."""
+    """The new name is the current name."""
 
     sentence = "Channel already has that name."
     advice = "Send another name, or leave out `new_name`."
@@ -195,7 +195,7 @@ class ModerationChannelMustBePrivate(ChatError):
 
 
 class ChannelHasTopics(ChatError):
-    """The channel has messages with a topic, so it cannot allow the empty topic alone. Facts:
+    """The channel has messages with a topic, so it cannot allow only the empty topic. Facts:
     `empty_topic_name`.
     """
 
@@ -207,7 +207,7 @@ class ChannelHasTopics(ChatError):
 
 
 class ChannelIsArchived(ChatError):
-    """The channel is archived, so nothing changes in the channel."""
+    """The channel is archived and cannot be changed."""
 
     sentence = "Channel is already deactivated"
     advice = "Restore the channel with `is_archived` of `PATCH /streams/{stream_id}` first."
@@ -221,14 +221,14 @@ class ChannelIsNotArchived(ChatError):
 
 
 class PrivateChannelIsEmpty(ChatError):
-    """The private channel has no subscribers, so nobody could read the channel."""
+    """The private channel has no subscribers, so it would have no readers."""
 
     sentence = "Channel is private and has no subscribers"
     advice = "Create another channel."
 
 
 class CannotChangeDefaultChannels(ChatError):
-    """Only administrators decide to which channels new members are subscribed."""
+    """Only administrators may change the channels to which new members are subscribed."""
 
     sentence = "You do not have permission to change default channels."
     advice = "Leave out `is_default_stream`, or ask an administrator."

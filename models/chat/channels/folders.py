@@ -1,4 +1,4 @@
-"""Channel folders, which group the channels of a realm and have one order for everybody."""
+"""Channel folders, which group the channels of a realm. Their order is the same for all users."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ _ALL = (
 
 
 def check_folder_name(name: str) -> str:
-    """Return the name as it is stored: trimmed. Raise `FolderNameIsEmpty`, `InvalidParameter`,
+    """Return the trimmed name, as it is stored. Raise `FolderNameIsEmpty`, `InvalidParameter`,
     `InvalidCharacterInFolderName`.
     """
     name = name.strip()
@@ -69,7 +69,9 @@ def check_folder_name(name: str) -> str:
 
 
 def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[str, Any]]:
-    """Return the realm's folders as the actor sees them, in their order."""
+    """Return the realm's folders in the API's form, in order, without creators that the actor may
+    not see.
+    """
     rows = read_rows(_FolderRow, db.execute(_ALL, {"realm_id": actor.realm_id}))
     visible_ids = find_visible_user_ids(db, actor)
     return [
@@ -82,8 +84,8 @@ def find_folders(db: Db, actor: Actor, *, include_archived: bool) -> list[dict[s
 def create_folder(
     session: Session, actor: Actor, *, name: str, description: str, html: str, now: datetime
 ) -> int:
-    """Create a folder, which is the last one, and return its id. `html` is the description,
-    rendered. Raise what `check_folder_name` raises, and `FolderExists`.
+    """Create a folder in the last position, and return its id. `html` is the description, rendered.
+    Raise an error of `check_folder_name`, or `FolderExists`.
     """
     name = check_folder_name(name)
     lock_realm(session, actor.realm_id)
@@ -111,7 +113,7 @@ def create_folder(
 
 @dataclass(frozen=True, slots=True)
 class FolderChanges:
-    """The new values; None changes nothing."""
+    """New values; None means no change."""
 
     name: str | None = None
     description: str | None = None
@@ -127,10 +129,10 @@ def update_folder(
     html: str,
     now: datetime,
 ) -> None:
-    """Change a folder, all or nothing, with an event of what really changed. `html` is the new
-    description, rendered.
+    """Change a folder, with an event of the values that changed. If one change fails, none is made.
+    `html` is the new description, rendered.
 
-    Raise `InvalidChannelFolder`, what `check_folder_name` raises, `FolderExists`, `FolderInUse`.
+    Raise `InvalidChannelFolder`, an error of `check_folder_name`, `FolderExists` or `FolderInUse`.
     """
     lock_realm(session, actor.realm_id)
     folder = session.scalars(
@@ -161,8 +163,8 @@ def update_folder(
 
 
 def reorder_folders(session: Session, actor: Actor, order: Sequence[int], *, now: datetime) -> None:
-    """Put the folders into this order. Of an id that comes twice the last place counts, and unknown
-    ids are ignored. Raise `InvalidFolderOrder` unless every folder is there.
+    """Sort the folders in this order. If an id is repeated, its last position counts. Unknown ids
+    are ignored. Raise `InvalidFolderOrder` unless all folders are in the list.
     """
     lock_realm(session, actor.realm_id)
     ids = {row.id for row in session.execute(_ALL, {"realm_id": actor.realm_id})}

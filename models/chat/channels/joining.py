@@ -1,4 +1,4 @@
-"""Writing the subscriptions of users who join channels, and the events of them."""
+"""Store the subscriptions of users who join channels, and append the events."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -41,8 +41,8 @@ _INSERT = Change(insert(_TABLE))
 
 @dataclass(slots=True)
 class Subscribed:
-    """The outcome of a request to subscribe: its users and channels, names of channels by user id,
-    and the channels that it created.
+    """The result of a request to subscribe: users, channels, names of channels by user id, and the
+    channels that the request created.
     """
 
     people: Sequence[UserRow]
@@ -62,11 +62,11 @@ def join(
     is_default: bool,
     now: datetime,
 ) -> None:
-    """Subscribe the outcome's people to its channels, and record in it who already was subscribed
-    and who is now.
+    """Subscribe the users of `outcome` to its channels, and record new and existing subscriptions
+    in `outcome`.
 
-    `colors` are the colors for new subscribers by channel id. `is_default`: the created channels
-    are default channels.
+    `colors` are the colors for new subscribers, by channel id. If `is_default`, the created
+    channels are default channels.
     """
     user_ids = [row.id for row in outcome.people]
     channel_ids = [channel.id for channel in outcome.channels]
@@ -118,13 +118,13 @@ _REJOIN = Change(
     .where(*ARE_OF, ~Subscription.is_active)
     .values(is_active=true(), subscribed_at=bindparam("at"))
 )
-"""Makes ended subscriptions active again, with the settings they had."""
+"""Reactivates ended subscriptions with their former settings."""
 
 
 def _find_subscriptions(
     session: Session, channel_ids: Collection[int], user_ids: Collection[int]
 ) -> dict[tuple[int, int], SubscriptionRow]:
-    """Return the active and the ended subscriptions of these users by channel and user."""
+    """Return the active and ended subscriptions of these users, by channel and user."""
     rows = _SUBSCRIPTIONS.all(session, parameters_of(channel_ids, user_ids))
     mappings = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     return {(row["channel_id"], row["user_id"]): row for row in mappings}
@@ -136,7 +136,7 @@ _SUBSCRIPTIONS: Query[*tuple[Any, ...]] = Query(
 )
 
 
-# --- events, with the same number of statements for any number of channels and users ------------
+# --- events; the number of statements does not depend on the number of channels and users ---------
 
 
 def _notify_of_subscribers(
@@ -149,11 +149,12 @@ def _notify_of_subscribers(
     created: Sequence[ChannelView],
     now: datetime,
 ) -> None:
-    """Append the events of new subscriptions: first the channels for users who may see them only
-    now, then the subscriptions for the new subscribers, then these for everybody else.
+    """Append the events of new subscriptions: first the channels, for users who could not see them
+    before; then the subscriptions, for the new subscribers; then the subscribers, for all other
+    users.
 
-    `joined` are the new subscribers of `channels` by channel id, and `subscriptions` are rows by
-    channel id and user id.
+    `joined` contains the new subscribers of `channels` by channel id, and `subscriptions` the rows
+    by channel id and user id.
     """
     shown = list({channel.id: channel for channel in (*channels, *created)}.values())
     if not shown:
@@ -168,7 +169,10 @@ def _notify_of_subscribers(
         newcomers = set(joined.get(channel.id, ()))
         audience = audiences.of(channel, subscribers[channel.id])
         if channel.id in is_new:
-            empty = {**described[channel.id], "subscriber_count": 0}  # events of peers add to it
+            empty = {
+                **described[channel.id],
+                "subscriber_count": 0,
+            }  # increased by events
             appeared.append((StreamCreateEvent(streams=[empty]), audience))
         else:
             before = audiences.of(channel, set(subscribers[channel.id]) - newcomers)
@@ -186,8 +190,8 @@ def _notify_of_subscribers(
 def notify_of_restored(
     session: Session, realm: RealmView, channel: ChannelView, *, now: datetime
 ) -> None:
-    """Append the events of a restored channel for clients without support for archived channels:
-    those of a new channel that its subscribers join.
+    """Append the events of a restored channel for clients without support for archived channels.
+    They are the events of a new channel that its subscribers join.
     """
     subscribers = find_subscriber_ids(session, [channel.id])
     user_ids = subscribers[channel.id]
@@ -219,7 +223,7 @@ def _added(
     described: Mapping[int, Mapping[str, Any]],
     subscribers: Mapping[int, Sequence[int]],
 ) -> list[tuple[SubscriptionAddEvent, list[int]]]:
-    """Return the events of new subscriptions. Users with equal subscriptions share one."""
+    """Return the events of new subscriptions. Users with equal subscriptions share an event."""
     by_user: dict[int, list[tuple[int, tuple[Any, ...]]]] = defaultdict(list)
     for channel in channels:
         for user_id in joined[channel.id]:

@@ -1,4 +1,4 @@
-"""Messages of the notification bot about new, changed and archived channels and subscriptions."""
+"""Notices about new, changed and archived channels and subscriptions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from models.chat.sending.notices import send_direct_notices, try_send_notice
 from models.chat.sending.recipients import ToChannel
 
 MAX_SUBSCRIBERS = 100
-"""If more users were subscribed at once, nobody gets a message."""
+"""If a request subscribes more users than this, none of them gets a notice."""
 
 CHANNEL_EVENTS = "channel events"
 NEW_CHANNELS = "new channels"
@@ -25,8 +25,8 @@ NEW_CHANNELS = "new channels"
 def notify_subscribers(
     session: Session, actor: Actor, outcome: Subscribed, *, now: datetime
 ) -> bool:
-    """Send a message to each other person who was subscribed to channels that existed before.
-    Return False if there are too many.
+    """Send a notice to each user who was subscribed to existing channels, except to the actor and
+    bots. Return False if there are too many users.
     """
     if len(outcome.subscribed) > MAX_SUBSCRIBERS:
         return False
@@ -62,7 +62,7 @@ def notify_of_channels(
     announce: bool,
     now: datetime,
 ) -> None:
-    """Post in each new channel its description and its creator. With `announce`, also post the new
+    """Post the description and the creator in each new channel. With `announce`, also post the new
     public channels in the organization's channel for announcements.
     """
     realm = actor.realm
@@ -92,8 +92,8 @@ def notify_of_channels(
 def notify_of_changes(
     session: Session, actor: Actor, old: ChannelView, new: ChannelView, *, now: datetime
 ) -> None:
-    """Post in a channel what the actor has changed: name, description, who can read it, who can
-    post in it and how long messages are kept.
+    """Post the actor's changes in the channel: name, description, permissions to read and to post,
+    and retention.
     """
     if new.name != old.name:
         names = f"**{inert_line(old.name)}** to **{inert_line(new.name)}**"
@@ -124,7 +124,9 @@ def notify_of_archiving(
     *,
     now: datetime,
 ) -> None:
-    """Post the last message of a channel before it is archived, or the first after that."""
+    """Post the last message of a channel before it is archived, or the first message after it is
+    restored.
+    """
     content = f"Channel {inert_line(channel.name)} has been {change}."
     _post(session, channel, CHANNEL_EVENTS, content, Quotes(), now)
 
@@ -138,7 +140,7 @@ def _notify_of_change(
 
 
 def _description(channel: ChannelView) -> str:
-    # "No description" stays outside `inert_block`, which would show it as code.
+    # "No description" is outside `inert_block`, which would show it as code.
     text = inert_block(channel.description) if channel.description else "*No description.*"
     return fenced(text, " quote", least=4)
 

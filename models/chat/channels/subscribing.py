@@ -1,5 +1,5 @@
-"""Subscribing users to channels, and creating the channels that do not exist. The number of
-statements does not depend on how many users and channels there are.
+"""Subscribe users to channels, and create missing channels. The number of statements does not
+depend on the numbers of users and channels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,14 +40,18 @@ from models.chat.rendering.texts import NO_TEXTS
 from specd.db import Db
 
 MAX_SUBSCRIPTIONS = 5000
-"""Channels times users of one request."""
+"""Maximum number of channels times users in one request."""
 MAX_NEW = 20
-"""New channels of one request. Each gets a notice, and its description is rendered."""
+"""Maximum number of new channels in one request. Each gets a notice, and its description is
+rendered.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedChannel:
-    """A channel by name, with a description if it is new, and a color for new subscribers."""
+    """A requested channel: its name, its description if it is new, and its color for new
+    subscribers.
+    """
 
     name: str
     description: str = ""
@@ -71,21 +75,22 @@ def subscribe(
     html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> Subscribed:
-    """Subscribe the principals (none: the actor) to the wanted channels; all or nothing.
+    """Subscribe the principals, or the actor if there are none, to the channels. If one fails, no
+    subscription is stored.
 
-    `html` maps the descriptions, each in one line, to rendered ones. With `refuse_unauthorized` a
-    channel that the actor may not use is an error, else it is left out. Raise what the checks
-    raise, in this order: groups, folder, retention, names and colors, `TooManyNewChannels`, the
+    `html` maps the descriptions, each as one line, to rendered texts. With `refuse_unauthorized`, a
+    channel that the actor may not use is an error; otherwise it is skipped. Raise errors of the
+    checks, in this order: groups, folder, retention, names and colors, `TooManyNewChannels`, the
     permission to create channels, `ChannelNotAccessible` and `InsufficientPermission` for existing
     channels, `NoSuchUser` and `UserIsDeactivated`, `TooManySubscriptions`, and
-    `ChannelNotAccessible` for the name of a channel that the actor may not see.
+    `ChannelNotAccessible` for a channel that the actor may not see.
     """
     groups = check_groups(session, actor, new)
     check_folder(session, actor, new.folder_id)
     parse_retention(new.message_retention_days)
     by_key = _clean(wanted)
     visible, missing, hidden = _sort(session, actor, by_key)
-    # A channel that the actor may not see counts as new until its name turns out to be taken.
+    # A channel that the actor may not see counts as new in the following checks.
     unknown = len(missing) + len(hidden)
     if unknown > MAX_NEW:
         raise TooManyNewChannels(most=MAX_NEW)
@@ -123,7 +128,9 @@ def subscribe_to_existing(
     principals: Sequence[int] = (),
     now: datetime,
 ) -> None:
-    """Subscribe the principals (none: the actor) to the channels that the actor may use."""
+    """Subscribe the principals, or the actor if there are none, to the channels that the actor may
+    use.
+    """
     if names:
         subscribe(
             session, actor, [WantedChannel(name) for name in names], NewChannel(),
@@ -132,8 +139,8 @@ def subscribe_to_existing(
 
 
 def _clean(wanted: Sequence[WantedChannel]) -> dict[str, WantedChannel]:
-    """Return the wanted channels as they are stored by the keys of their names, of which the first
-    counts. Raise what `check_color` and `check_channel_name` raise.
+    """Return the channels with their values as stored, by the key of the name. If a name is
+    repeated, the first channel counts. Raise an error of `check_color` or `check_channel_name`.
     """
     by_key: dict[str, WantedChannel] = {}
     for index, channel in enumerate(wanted):
@@ -148,8 +155,8 @@ def _clean(wanted: Sequence[WantedChannel]) -> dict[str, WantedChannel]:
 def _sort(
     session: Session, actor: Actor, by_key: Mapping[str, WantedChannel]
 ) -> tuple[list[ChannelView], list[WantedChannel], list[WantedChannel]]:
-    """Return the wanted channels that the actor may see, those that do not exist, and those that
-    the actor may not see.
+    """Return the channels that the actor may see, those that do not exist, and those that the actor
+    may not see.
     """
     existing = find_channels_by_name(session, actor, by_key)
     visible = filter_visible(session, actor, existing.values())
@@ -160,7 +167,7 @@ def _sort(
 
 
 def check_count(channels: int, people: int) -> None:
-    """Raise `TooManySubscriptions` if one request would change too many."""
+    """Raise `TooManySubscriptions` if the request would change too many subscriptions."""
     if channels * people > MAX_SUBSCRIPTIONS:
         raise TooManySubscriptions(most=MAX_SUBSCRIPTIONS)
 
@@ -168,7 +175,7 @@ def check_count(channels: int, people: int) -> None:
 def _authorize(
     session: Session, actor: Actor, channels: Sequence[ChannelView], *, others: bool, strict: bool
 ) -> tuple[list[ChannelView], list[ChannelView]]:
-    """Return the existing channels that may be subscribed to, and those that may not."""
+    """Return the existing channels to which the actor may subscribe users, and the others."""
     hidden: list[ChannelView] = []
     closed: list[ChannelView] = []
     authorized: list[ChannelView] = []
@@ -189,8 +196,9 @@ def _authorize(
 
 
 def _require_may_add_to_new(session: Session, actor: Actor, groups: CheckedGroups) -> None:
-    """Raise `InsufficientPermission` unless the actor may add others to the channels they create:
-    by the organization's permission, or by the new channels' own, which the creator has by default.
+    """Raise `InsufficientPermission` unless the actor may add others to new channels. The
+    permission comes from the organization, or from the new channel's settings, which include its
+    creator by default.
     """
     if belongs(session, actor, actor.realm.can_add_subscribers_group) or actor.is_administrator:
         return
@@ -217,8 +225,8 @@ def can_subscribe(db: Db, actor: Actor, channel: ChannelView) -> bool:
 def can_add_subscribers(db: Db, actor: Actor, channel: ChannelView) -> bool:
     """Return whether the actor may subscribe others to the channel.
 
-    The channel's own group always may. The organization's group and the channel's administrators
-    may only if they can read the channel.
+    Members of the channel's group always may. Members of the organization's group and the channel's
+    administrators may only if they can read the channel.
     """
     if actor.is_guest:
         return False

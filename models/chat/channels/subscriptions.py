@@ -48,7 +48,7 @@ NOTIFICATIONS = (
     "wildcard_mentions_notify",
 )
 SETTINGS = ("color", IS_MUTED, "pin_to_top", *NOTIFICATIONS)
-"""The columns of a user's settings."""
+"""The columns of a user's settings for a channel."""
 
 PROPERTIES = frozenset((*SETTINGS, IN_HOME_VIEW))
 DEFAULT_SETTINGS: Mapping[str, Any] = {
@@ -71,11 +71,11 @@ def check_color(name: str, value: Json) -> str:
 
 
 SubscriptionRow = RowMapping | Mapping[str, Any]
-"""A subscription's columns by name, as they were read or inserted."""
+"""A subscription's columns by name, as read or inserted."""
 
 
 def describe_subscription(row: SubscriptionRow) -> dict[str, Any]:
-    """Return a subscription's settings as clients see them."""
+    """Return a subscription's settings in the API's form."""
     settings = {name: row[name] for name in SETTINGS}
     return {**settings, IN_HOME_VIEW: not settings[IS_MUTED]}
 
@@ -84,7 +84,7 @@ ARE_OF = (
     in_parameter(Subscription.channel_id, "channel_ids"),
     in_parameter(Subscription.user_id, "user_ids"),
 )
-"""The conditions on subscriptions of users :user_ids to channels :channel_ids."""
+"""The conditions on subscriptions of users in `:user_ids` to channels in `:channel_ids`."""
 
 
 def parameters_of(channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def parameters_of(channel_ids: Iterable[int], user_ids: Iterable[int]) -> dict[s
 def find_subscriptions(
     db: Db, actor: Actor, *, include_subscribers: bool, include_archived: bool, now: datetime
 ) -> list[dict[str, Any]]:
-    """Return the channels to which the actor subscribes, with the settings, by ascending id."""
+    """Return the channels to which the actor is subscribed, with the settings, ordered by id."""
     statement = (
         select(*CHANNEL_COLUMNS, *_SETTING_COLUMNS)
         .join(Subscription, Subscription.channel_id == Channel.id)
@@ -122,14 +122,14 @@ def find_subscriptions(
 
 
 def find_own_settings(db: Db, user_id: int, *, is_active: bool) -> dict[int, dict[str, Any]]:
-    """Return channel id -> the user's settings, of active subscriptions or of ended ones."""
+    """Return channel id -> the user's settings, for active or for ended subscriptions."""
     rows = db.execute(_OWN, {"user_id": user_id, "is_active": is_active})
     return {row["channel_id"]: describe_subscription(row) for row in rows.mappings()}
 
 
 def find_visible_subscriber_ids(db: Db, actor: Actor, channel_id: int) -> list[int]:
-    """Return the ids of the channel's active subscribers whom the actor may see, ascending. Raise
-    `InvalidChannelId`.
+    """Return the ids of the channel's active subscribers that the actor may see, in ascending
+    order. Raise `InvalidChannelId`.
     """
     channel = access_channel(db, actor, channel_id, content=False)
     subscriber_ids = find_subscriber_ids(db, [channel.id])[channel.id]
@@ -137,8 +137,8 @@ def find_visible_subscriber_ids(db: Db, actor: Actor, channel_id: int) -> list[i
 
 
 def is_subscribed(db: Db, actor: Actor, *, user_id: int, channel_id: int) -> bool:
-    """Return whether the user subscribes to the channel. Raise `NoSuchUser`, `UserIsDeactivated`,
-    `InvalidChannelId`.
+    """Return whether the user is subscribed to the channel. Raise `NoSuchUser`,
+    `UserIsDeactivated`, `InvalidChannelId`.
     """
     (user,) = access_principals(db, actor, [user_id])
     channel = access_channel(db, actor, channel_id, content=False)
@@ -154,12 +154,12 @@ _OWN = select(Subscription.channel_id, *_SETTING_COLUMNS).where(
 )
 
 
-# --- changing them ----------------------------------------------------------------------------
+# --- changing settings ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """One property of one subscription, and its new value."""
+    """The new value of one property of a subscription."""
 
     channel_id: int
     property: str
@@ -177,7 +177,8 @@ _UPDATE = (
 def change_settings(
     session: Session, actor: Actor, changes: Sequence[SettingChange], *, now: datetime
 ) -> None:
-    """Change the actor's own settings, all or nothing. An unchanged value has an event too.
+    """Change the actor's settings. If one change fails, none is made. An unchanged value also has
+    an event.
 
     Raise `UnknownSubscriptionProperty`, `InvalidChannelId`, `NotSubscribed`, `InvalidParameter`,
     `InvalidColor`.
@@ -226,8 +227,8 @@ def change_settings(
 def _lock_settings(
     session: Session, actor: Actor, channel_ids: Collection[int]
 ) -> dict[int, dict[str, Any]]:
-    """Return channel id -> the actor's settings, locked so that two concurrent changes of different
-    properties both take effect.
+    """Return channel id -> the actor's settings. They are locked, so that two concurrent changes of
+    different properties both take effect.
     """
     rows = session.execute(
         select(Subscription.channel_id, *_SETTING_COLUMNS)
@@ -242,7 +243,9 @@ def _lock_settings(
 
 
 def _checked(change: SettingChange) -> list[tuple[str, str | bool]]:
-    """Return the events' properties and values, in order. Muting has its older name too."""
+    """Return the properties and values of the events, in order. Muting also has an event with its
+    older name.
+    """
     if change.property == "color":
         return [("color", check_color("color", change.value))]
     if not isinstance(change.value, bool):

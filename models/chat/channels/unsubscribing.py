@@ -1,4 +1,4 @@
-"""Unsubscribing from channels, and unsubscribing others."""
+"""Unsubscribe the actor or other users from channels."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -45,13 +45,13 @@ def unsubscribe(
     principals: Sequence[int | str],
     now: datetime,
 ) -> tuple[list[str], list[str]]:
-    """End the subscriptions of the principals (none: the actor's); all or nothing. Users may always
-    unsubscribe themselves and their bots.
+    """End the subscriptions of the principals, or of the actor if there are none. If one fails,
+    none is ended. Users may always unsubscribe themselves and their bots.
 
-    Return the names of the channels that somebody left, and of those to which somebody did not
-    subscribe. Raise `NoSuchUser`, `UserIsDeactivated`, what `check_channel_name` raises,
-    `TooManySubscriptions`, `ChannelsDoNotExist`, also for those that the actor may not see,
-    `InsufficientPermission`.
+    Return the names of channels that at least one user left, and of channels to which at least one
+    user was not subscribed. Raise `NoSuchUser`, `UserIsDeactivated`, an error of
+    `check_channel_name`, `TooManySubscriptions`, `ChannelsDoNotExist` (also for channels that the
+    actor may not see) or `InsufficientPermission`.
     """
     people = access_principals(session, actor, principals)
     check_count(len(names), len(people))
@@ -113,8 +113,8 @@ def _notify_of_leavers(
     *,
     now: datetime,
 ) -> None:
-    """Append the events of ended subscriptions: first for the users who left, then for everybody
-    else, and then the deletion of channels that somebody may no longer see.
+    """Append the events of ended subscriptions: first for the users who left, then for all other
+    users, and then the deletion of channels for users who may no longer see them.
     """
     subscribers = find_subscriber_ids(session, [channel.id for channel in channels])
     audiences = Audiences(session, realm, channels)

@@ -1,1 +1,1 @@
-"""What every package builds on: audit, sealed secrets, mail, ids, idempotency keys."""
+"""Foundations of all packages: audit log, sealed secrets, mail, hosts, quotas, idempotency keys."""

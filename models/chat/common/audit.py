@@ -1,4 +1,4 @@
-"""The audit log: entries are appended in the transaction of the change that they describe.
+"""The audit log: an entry is appended in the transaction of the change that it describes.
 
 A change that is also a security event (security_events.py) is logged after the commit.
 """
@@ -31,7 +31,7 @@ SHOWN = (
 
 _EVENTS = {event.value: event for event in ChatEvent}
 LOGGED_FACTS = frozenset(("by", "export_type", "property"))
-"""The facts, besides numbers, that a line of the log has; the audit log has all of them."""
+"""Facts that a log line may contain in addition to numbers. The audit log contains all facts."""
 
 
 def record(
@@ -46,8 +46,8 @@ def record(
     group_id: int | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Append one change: its `kind`, such as `user_created`, who made it, and whom or what it
-    changed. `facts` never have a secret.
+    """Append one change: its `kind`, such as `user_created`, its actor, and the changed user,
+    channel or group. `facts` must not contain secrets.
     """
     facts = facts or {}
     entry = {
@@ -79,8 +79,7 @@ def record_channel_changes(
     now: datetime,
     actor_id: int | None = None,
 ) -> None:
-    """Append the same change of several channels, or of several users in them, in one statement.
-
+    """Append the same change of several channels, or of several users in them, with one statement.
     `pairs` are (channel id, user id or None).
     """
     common = _common(realm_id, kind, actor_id, now) | {"group_id": None, "facts": "{}"}
@@ -92,7 +91,7 @@ def record_channel_changes(
 
 
 def _common(realm_id: int, kind: str, actor_id: int | None, now: datetime) -> dict[str, Any]:
-    """Return the columns that all entries of a change share, with the request that made it."""
+    """Return the columns that all entries of a request share."""
     caller = current_caller()
     return {
         "realm_id": realm_id,
@@ -108,9 +107,8 @@ def _common(realm_id: int, kind: str, actor_id: int | None, now: datetime) -> di
 def find_entries(
     db: Db, realm_id: int, *, kind: str | None, user_id: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """Return the newest changes of a realm, the newest last: `at`, `kind` and all of `SHOWN`.
-
-    `user_id`: the user who made the change or whom it changed.
+    """Return the newest changes of a realm, newest last: `id`, `at`, `kind` and all of `SHOWN`.
+    `user_id` selects changes by that user or of that user.
     """
     query = select(*(_TABLE.c[name] for name in ("id", "at", "kind", *SHOWN)))
     query = query.where(_TABLE.c.realm_id == realm_id)

@@ -53,8 +53,8 @@ class ConfusingParameters(ChatError):
 
 
 class QuotaExceeded(ChatError):
-    """The request would exceed the number that the operator permits for one user, organization or
-    message. Facts: `what`, `limit`.
+    """The request would exceed the maximum that the operator permits for a user, an organization or
+    a message. Facts: `what`, `limit`.
     """
 
     sentence = "Too many {what} (limit: {limit})."

@@ -1,4 +1,4 @@
-"""Single-line texts: names and other short texts that are quoted within other texts."""
+"""Single-line texts: names and other short texts that are quoted in other texts."""
 
 import re
 
@@ -19,7 +19,7 @@ FORBIDDEN = re.compile(
 
 
 def require_one_line(name: str, text: str) -> str:
-    """Return the text. Raise `NotOneLine` if it has line breaks or control characters."""
+    """Return the text. Raise `NotOneLine` if it contains line breaks or control characters."""
     if FORBIDDEN.search(text) is not None:
         raise NotOneLine(name=name)
     return text

@@ -1,8 +1,9 @@
-"""The outbox: a mail is stored in the transaction of its cause, and a worker sends it afterwards.
+"""The outbox: a mail is stored in the transaction of its cause, and a worker sends it after the
+commit.
 
-Delivery is at least once: a mail is claimed, sent outside any transaction, then marked as sent. If
-a worker dies in between, the next attempt has the same Message-ID. A mail that is marked as sent is
-never sent again.
+Delivery is at least once: a worker claims the mail, sends it outside a transaction, and marks it as
+sent. If the worker dies in between, the next attempt has the same Message-ID. A mail that is marked
+as sent is not sent again.
 """
 
 import uuid
@@ -61,7 +62,7 @@ class LeasedMail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMail:
-    """A mail to write: the recipient's address, the subject, and the text."""
+    """A mail to store: the recipient's address, the subject and the text."""
 
     to: str
     subject: str
@@ -76,8 +77,8 @@ def enqueue_mails(
     now: datetime,
     vault: Vault | None = None,
 ) -> None:
-    """Store mails, which are sent after the commit. Pass the `vault` if the texts have secrets,
-    such as links that work: they are then not readable in a dump of the database.
+    """Store mails, which are sent after the commit. Pass the `vault` if the texts contain secrets,
+    such as valid links, so that a database dump does not reveal them.
     """
     rows = []
     for mail in mails:
@@ -103,9 +104,10 @@ def enqueue_mails(
 def take_due(
     session: Session, vault: Vault, *, lease: timedelta, now: datetime
 ) -> tuple[bool, LeasedMail | None]:
-    """Return whether a mail was due, and the one to send: due longest, now claimed for `lease`.
+    """Return whether a mail was due, and the mail to send, which is claimed for `lease`.
 
-    A mail whose text cannot be opened, or that used up its attempts, becomes dead instead.
+    The mail that has been due the longest comes first. A mail that cannot be opened, or that has no
+    attempts left, becomes dead instead.
     """
     row = session.connection().execute(QUEUE.first, {"at": now}).first()
     if row is None:
@@ -131,9 +133,9 @@ def mark_sent(session: Session, mail_id: int, *, now: datetime) -> None:
 
 
 def note_failure(session: Session, claim: LeasedMail, reason: str, *, now: datetime) -> bool:
-    """Schedule another attempt after a growing pause, at most `ATTEMPTS_MAX` in all.
+    """Schedule another attempt after a growing pause, up to `ATTEMPTS_MAX` attempts in total.
 
-    Return whether the mail is dead now. Do nothing if another worker has claimed it since.
+    Return whether the mail is now dead. Do nothing if another worker has claimed it since.
     """
     if QUEUE.reschedule(session, claim, now=now, failure=reason):
         return False
@@ -144,18 +146,18 @@ def note_failure(session: Session, claim: LeasedMail, reason: str, *, now: datet
 def mark_dead(
     session: Session, claim: LeasedMail | Row[*tuple[Any, ...]], reason: str, *, now: datetime
 ) -> None:
-    """Mark a mail as failed for good and keep it with the reason, for `specd chat dead-mail`."""
+    """Mark a mail as permanently failed, and keep it with the reason for `specd chat dead-mail`."""
     QUEUE.change(session, claim, state=DEAD, closed_at=now, failure=reason)
 
 
 def find_dead(db: Db) -> list[DeadMail]:
-    """Return the mails that could not be sent, the oldest first."""
+    """Return the mails that could not be sent, oldest first."""
     dead = select(*columns_of(DeadMail, OUTBOX)).where(OUTBOX.c.state == DEAD)
     return read_rows(DeadMail, db.execute(dead.order_by(OUTBOX.c.id)))
 
 
 def revive_dead(session: Session, *, now: datetime) -> int:
-    """Schedule every dead mail again, with all its attempts. Return how many there are."""
+    """Schedule all dead mails again, with all attempts. Return their number."""
     revived = {"state": PENDING, "closed_at": None, "attempts": 0, "next_try_at": now}
     dead = update(OUTBOX).where(OUTBOX.c.state == DEAD)
     return session.connection().execute(dead.values(revived)).rowcount

@@ -1,11 +1,12 @@
-"""Quotas: the most rows of each kind that a user, an organization or a message may have. Everything
-that a user can create without end has one.
+"""Quotas: the maximum number of rows of each kind for a user, an organization or a message.
+Everything that users can create without limit has a quota.
 
-A quota is checked after the row is stored, in the same unit of work, which a refusal rolls back.
-Concurrent units may exceed it by one each: a quota bounds storage and is no exact count. It does
-not apply to the operator's commands.
+A quota is checked after the row is stored, in the same unit of work, and an error rolls the unit
+back. Concurrent units may exceed it by one row each: a quota limits storage and is not an exact
+count. It does not apply to the operator's commands.
 
-Texts that one answer lists also have a quota of bytes. Reminders need none: a note is short.
+Texts that one response lists also have a quota of bytes. Reminders need none, because their notes
+are short.
 """
 
 from dataclasses import dataclass
@@ -75,9 +76,10 @@ _SCHEDULED = (
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`what` the error calls the rows, the `setting` with the bound, and the rows of one owner.
-    `period`: rows created within it count even if they have ended or have another owner; None: they
-    do not.
+    """A maximum number of rows. `what` names the rows in the error, `setting` contains the maximum,
+    and `counted` selects the rows of one owner.
+
+    If there is a `period`, rows created within it count even if they have ended or changed owners.
     """
 
     what: str
@@ -87,7 +89,7 @@ class Quota:
 
 
 def _rows(*owned: ColumnElement[bool]) -> Select[int]:
-    """Return the query that has a row for each row of a table that meets the conditions."""
+    """Return a query with one row for each row that meets the conditions."""
     return select(literal_column("1", Integer)).where(*owned)
 
 
@@ -106,8 +108,8 @@ BOTS = Quota(
     ),
     timedelta(days=1),
 )
-"""The bots that a user owns and those that they created: giving bots away, or deactivating them,
-does not at once make place for others.
+"""The bots that a user owns and those that the user created. Giving bots away or deactivating them
+does not immediately permit new ones.
 """
 STORED_KEYS = Quota("stored keys", "bot_storage_keys", _rows(BotStorage.user_id == _OWNER))
 SCHEDULED_MESSAGES = Quota("scheduled messages", "scheduled_messages_per_user", _rows(*_SCHEDULED))
@@ -160,7 +162,9 @@ MESSAGE_MOVES = Quota(
     "edits_per_message",
     _rows(MessageEdit.message_id == _OWNER, MessageEdit.prev_content.is_(None)),
 )
-"""Separate from edits: an author who has used those up cannot stop others from moving the topic."""
+"""Separate from edits, so that an author who has used up the edits does not prevent others from
+moving the topic.
+"""
 SUBMESSAGES = Quota(
     "submessages of this message", "submessages_per_message", _rows(Submessage.message_id == _OWNER)
 )
@@ -194,8 +198,8 @@ def require_within(
     *,
     now: datetime | None = None,
 ) -> None:
-    """Raise `QuotaExceeded` if the owner (a user, a realm, a message) has more rows than the
-    settings permit. `now`: for a quota with a period.
+    """Raise `QuotaExceeded` if the owner (a user, a realm or a message) has more rows than the
+    settings permit. `now` is required for a quota with a period.
     """
     most = settings.chat_quotas[quota.setting]
     values: dict[str, Any] = {"owner_id": owner_id, "enough": most + 1}
@@ -216,12 +220,16 @@ def _count_of(quota: Quota) -> Query[int]:
 # --- bytes ------------------------------------------------------------------------------------
 
 MAX_BYTES = 10_000_000
-"""The most bytes of all texts of one kind that a user has stored: one answer lists them."""
+"""The maximum size of all texts of one kind that a user has stored, because one response lists them
+all.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TextQuota:
-    """`what` the error calls the texts, the rows of one owner, and the columns of their texts."""
+    """A maximum size of texts. `what` names them in the error, `owned` selects the rows of one
+    owner, and `texts` are the columns.
+    """
 
     what: str
     owned: tuple[ColumnElement[bool], ...]
@@ -242,7 +250,7 @@ SCHEDULED_TEXTS = TextQuota(
 
 
 def require_texts_within(session: Session, quota: TextQuota, owner_id: int) -> None:
-    """Raise `QuotaExceeded` if the owner's texts have more than `MAX_BYTES`."""
+    """Raise `QuotaExceeded` if the owner's texts exceed `MAX_BYTES`."""
     (size,) = _size_of(quota).one(session, {"owner_id": owner_id})
     if size > MAX_BYTES:
         raise QuotaExceeded(what=f"bytes in {quota.what}", limit=MAX_BYTES)

@@ -1,10 +1,10 @@
-"""The security events of the chat besides refusals."""
+"""The security events of the chat, in addition to rejected requests."""
 
 from enum import StrEnum
 
 
 class ChatEvent(StrEnum):
-    """Changes of credentials, accounts and organizations. They are logged as information."""
+    """Changes of credentials, accounts and organizations. Their log level is information."""
 
     # Keys and exports that were issued.
     SIGNED_IN = "signed_in"
