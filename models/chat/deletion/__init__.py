@@ -1,1 +1,3 @@
-"""Deleting messages: one, many, all of a sender or a topic, and all that are too old."""
+"""Delete messages: one message, all messages of a sender or a topic, and messages that are
+too old.
+"""

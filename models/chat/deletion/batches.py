@@ -1,4 +1,4 @@
-"""Deleting many messages in batches, with a few statements for each batch."""
+"""Delete many messages in batches, with a few statements for each batch."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -40,7 +40,7 @@ Place = tuple[int | None, int | None, str]
 def delete_batch(
     session: Session, batch: Sequence[PlacedMessage], *, actor_id: int | None, now: datetime
 ) -> None:
-    """Move messages of one realm to the archive, with events for the users who have copies, and
+    """Move messages of one realm to the archive, append events for the users who have copies, and
     update topics and first messages.
     """
     message_ids = [row.id for row in batch]
@@ -53,7 +53,7 @@ def delete_batch(
 
 
 def _find_readers(session: Session, message_ids: Sequence[int]) -> dict[Place, set[int]]:
-    """Return place -> ids of the users who have copies of these messages."""
+    """Return place -> ids of the users who have copies of messages there."""
     place = (_MESSAGE.c.channel_id, _MESSAGE.c.conversation_id, _MESSAGE.c.topic_key)
     readers: dict[Place, set[int]] = defaultdict(set)
     for channel_id, conversation_id, topic_key, user_id in session.execute(

@@ -1,8 +1,8 @@
-"""Messages older than `message_retention_days` of their channel or organization.
+"""Delete messages that are older than `message_retention_days` of their channel or organization.
 
-They are deleted like any other message, with events for clients and a copy in the archive for a
-while. Channels without a value of their own, and direct messages, have the organization's. A value
-that is not positive means forever.
+They are deleted like other messages, with events for clients and a temporary copy in the archive.
+The organization's value applies to direct messages and to channels without a value. If the value is
+not positive, messages are kept forever.
 """
 
 from datetime import datetime
@@ -35,8 +35,8 @@ _PLACES: tuple[tuple[Column[int], ColumnElement[int], ColumnElement[int], Column
     (_CHANNEL.c.id, _CHANNEL_DAYS, _CHANNEL.c.first_message_id, _MESSAGE.c.channel_id),
     (_CONVERSATION.c.id, _REALM_DAYS, _FIRST_IN_CONVERSATION, _MESSAGE.c.conversation_id),
 )
-"""For channels and conversations: the id, the days that they keep messages, the id of their first
-message, and the column of their messages that names them.
+"""For channels and conversations: the id, the days that messages are kept, the id of the first
+message, and the column of `message` that refers to them.
 """
 
 
@@ -74,7 +74,7 @@ def _expire(
 
 
 def _is_older(days: ColumnElement[int], now: datetime) -> ColumnElement[bool]:
-    """Return the condition that a message was sent more than these days before now."""
-    # In 64 bits, because 32 are too few for milliseconds.
+    """Return the condition that a message was sent more than `days` before `now`."""
+    # Use 64 bits, because milliseconds do not fit in 32.
     kept_ms = sql_cast(days, BigInteger) * DAY_MS
     return type_coerce(_MESSAGE.c.sent_at, BigInteger) < UtcMs.to_ms(now) - kept_ms

@@ -1,6 +1,6 @@
 """Deleting messages.
 
-Who may delete a message, until when, and its copy in the archive.
+The permission to delete a message, its time limit, and the copy in the archive.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ from specd.db import Db, UtcMs, table_of
 
 
 class MessageAlreadyDeleted(ChatError):
-    """Another request deleted the message first."""
+    """Another request has already deleted the message."""
 
     sentence = "Message already deleted"
     advice = "No action is needed."
@@ -61,7 +61,7 @@ def delete_message(session: Session, actor: Actor, message_id: int, *, now: date
     """Delete a message. Raise `InvalidMessage`, `MessageAlreadyDeleted`, `DeletionNotAllowed`,
     `DeletionTooLate`.
     """
-    # Of two concurrent deletions, the second waits for the lock and then finds no row.
+    # When two deletions run concurrently, the second waits for the lock and finds no row.
     if access_message(session, actor, message_id).is_archived:
         raise InvalidMessage()
     try:
@@ -111,8 +111,8 @@ def _owns_bot(db: Db, actor: Actor, sender_id: int) -> bool:
 def remove_messages(
     session: Session, message_ids: list[int], *, actor_id: int | None, now: datetime
 ) -> None:
-    """Move messages and the reactions to them to the archive, and delete copies and edits. Topics,
-    first messages and events are the caller's task.
+    """Move messages and their reactions to the archive, and delete copies and edits. The caller
+    updates topics and first messages and appends events.
     """
     connection = session.connection()
     is_removed = _MESSAGE.c.id.in_(message_ids)

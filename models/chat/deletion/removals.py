@@ -1,6 +1,7 @@
-"""Deleting all messages of a topic, or all that users have sent to some kind of place.
+"""Delete all messages of a topic, or all messages that users sent to some kinds of places.
 
-The request deletes a first batch and a worker the others, so that no transaction takes long.
+The request deletes the first batch and a worker deletes the others, so that each transaction is
+short.
 """
 
 from collections.abc import Sequence
@@ -23,14 +24,14 @@ from models.rows import read_rows
 from specd.db import Db, table_of
 
 AT_ONCE = 200
-"""How many messages one transaction deletes, of the request or of the worker."""
+"""Maximum number of messages that one transaction deletes."""
 _MESSAGE = table_of(Message)
 _LAST = select(func.coalesce(func.max(Message.id), 0))
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionScope:
-    """Where messages are to be deleted: in public channels, in private ones, in direct messages."""
+    """The places of messages to delete: public channels, private channels, direct messages."""
 
     public_channels: bool = False
     private_channels: bool = False
@@ -38,7 +39,7 @@ class DeletionScope:
 
     @property
     def condition(self) -> ColumnElement[bool]:
-        """The condition on a message outer-joined with its channel."""
+        """The condition on a message that is outer-joined with its channel."""
         of_place = {
             "public_channels": Channel.invite_only.is_(False),
             "private_channels": Channel.invite_only.is_(True),
@@ -59,8 +60,9 @@ def remove_sent(
     actor_id: int,
     now: datetime,
 ) -> dict[int, int]:
-    """Delete what the users have sent to these places: up to `AT_ONCE` messages now, and the others
-    in the steps of `remove_some`. Return user id -> number of messages that were deleted now.
+    """Delete the users' messages in these places: up to `AT_ONCE` messages immediately, and the
+    others in steps of `remove_some`. Return user id -> number of messages that were deleted
+    immediately.
     """
     removed = dict.fromkeys(sender_ids, 0)
     if not places:
@@ -86,9 +88,8 @@ def remove_sent(
 
 
 def remove_some(session: Session, now: datetime, *, removal_id: int | None = None) -> bool:
-    """Take the next step of that removal, or of the oldest one. Return False if there is none that
-    no other transaction has locked. The audit log gets what a removal deleted after its request
-    when the removal ends.
+    """Do the next step of the removal with this id, or of the oldest removal. Return False if there
+    is none or if another transaction has locked it.
     """
     removals = select(MessageRemoval).where(is_running(MessageRemoval.realm_id))
     removals = removals.order_by(MessageRemoval.id).limit(1)
@@ -104,11 +105,11 @@ def remove_some(session: Session, now: datetime, *, removal_id: int | None = Non
 def remove_topic(
     session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
 ) -> int | None:
-    """Delete the newest messages of a topic that the actor can read: up to `AT_ONCE` now, and the
-    others in the steps of `remove_some`. A removal from an earlier request continues, up to the
-    newest message of now. Return the id of the removal, or None if it ended.
+    """Delete the newest messages of a topic that the actor can read: up to `AT_ONCE` immediately,
+    and the others in steps of `remove_some`. If an earlier removal is unfinished, it continues and
+    includes newer messages. Return the id of the removal, or None if it ended.
 
-    Raise `InvalidChannelId`, also for an archived channel, and `InvalidCharacterInTopic`.
+    Raise `InvalidChannelId` (also for an archived channel) and `InvalidCharacterInTopic`.
     """
     channel = access_channel(session, actor, channel_id)
     if channel.is_archived:
@@ -141,15 +142,17 @@ def remove_topic(
 
 
 def find_left(db: Db, removal_id: int) -> int | None:
-    """Return the id of the newest message that a removal of a topic has left; None if it ended."""
+    """Return the id of the newest message that may remain for a removal, or None if it ended."""
     left = select(MessageRemoval.until_id).where(MessageRemoval.id == removal_id)
     return db.execute(left).scalar()
 
 
 def _continue(session: Session, removal: MessageRemoval, now: datetime) -> bool:
-    """Delete the next batch, and the row after the last one. Return whether there may be more.
+    """Delete the next batch, and after the last batch the row of the removal. Return whether
+    messages may remain.
 
-    In a topic the newest messages go first, so that the channel's first message changes only once.
+    In a topic the newest messages are deleted first, so that the channel's first message changes
+    only once.
     """
     if removal.sender_id is None:
         batch = _find_in_topic(session, removal)
@@ -197,7 +200,7 @@ _IS_READABLE = or_(
         UserMessage.message_id == _MESSAGE.c.id, UserMessage.user_id == bindparam("actor_id")
     ),
 )
-"""With a protected history, the actor can read only their own copies."""
+"""In a protected history, the actor can read only messages of which they have a copy."""
 _NEWEST_IN_TOPIC = (
     select(*PLACED)
     .select_from(_MESSAGE)
@@ -215,7 +218,7 @@ _NEWEST_IN_TOPIC = (
 
 
 def _find_in_topic(session: Session, removal: MessageRemoval) -> Sequence[PlacedMessage]:
-    """Return the newest messages that are left, by ascending id, locked."""
+    """Return the newest remaining messages, ordered by id. They are locked."""
     parameters = {
         "actor_id": removal.actor_id,
         "channel_id": removal.channel_id,
@@ -234,7 +237,7 @@ def _find_sent(
     until_id: int,
     limit: int,
 ) -> Sequence[PlacedMessage]:
-    """Return the next messages of a sender to delete, locked."""
+    """Return the next messages of a sender to delete. They are locked."""
     messages = session.execute(
         select(*PLACED)
         .select_from(_MESSAGE)

@@ -1,1 +1,1 @@
-"""Editing messages: their content, their channel and topic, and the history of edits."""
+"""Edit messages: content, channel and topic, with a history of edits."""

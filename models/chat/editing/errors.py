@@ -112,7 +112,7 @@ class EditHistoryDisabled(ChatError):
 
 
 class WidgetNotEditable(ChatError):
-    """The message is a poll or a to-do list, whose content stays as it was sent."""
+    """The message is a poll or a to-do list, whose content cannot be edited."""
 
     sentence = "Widgets cannot be edited."
     advice = "Change its question or its title with `POST /submessage`, or send another message."

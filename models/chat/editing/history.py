@@ -18,11 +18,15 @@ from models.rows import columns_of, read_rows
 from specd.db import Db, Query
 
 MAX_EDITS = 100
-"""Edits of one response, the newest ones. It has no content from before those."""
+"""Maximum number of edits in one response. The newest edits are returned, without earlier
+content.
+"""
 MAX_BYTES = 2_000_000
-"""Bytes of the texts of one response, of the newest edits. Each is in memory about four times."""
+"""Maximum size of texts in one response, from the newest edits. Each text is in memory about four
+times.
+"""
 MAX_DIFFED = 200_000
-"""Characters of one response that are compared, of the newest edits first."""
+"""Maximum number of characters that are compared for one response, newest edits first."""
 
 _EDITS = (
     select(*columns_of(Edit, MessageEdit))
@@ -39,11 +43,13 @@ _SIZES: Query[int] = Query(
     .order_by(MessageEdit.id.desc())
     .limit(MAX_EDITS + 1)
 )
-"""Bytes of the texts of the newest edits, the newest edit first."""
+"""Sizes of the texts of the newest edits in bytes, newest first."""
 
 
 def find_most_moved(db: Db, message_ids: Sequence[int]) -> int | None:
-    """Return the one of these messages with the most moves alone; None if there is none."""
+    """Return the message with the most moves among these messages, or None if none was only
+    moved.
+    """
     moves = (
         select(MessageEdit.message_id)
         .where(id_in(MessageEdit.message_id, message_ids), MessageEdit.prev_content.is_(None))
@@ -57,13 +63,13 @@ def find_most_moved(db: Db, message_ids: Sequence[int]) -> int | None:
 def find_history(
     db: Db, actor: Actor, message_id: int, *, allow_empty_topic_name: bool
 ) -> list[dict[str, Any]]:
-    """Return snapshots, oldest first: the message as it was sent, and after each edit. With more
-    edits than `MAX_EDITS`, or more text than `MAX_BYTES`, the older edits are left out and the
-    first snapshot is the message after them.
+    """Return snapshots, oldest first: the original message, and the message after each edit. If
+    there are more edits than `MAX_EDITS`, or more text than `MAX_BYTES`, the older edits are left
+    out and the first snapshot is the message after them.
 
     There are no snapshots of the time when the message was in a channel that the actor may not
-    read. If the organization shows moves alone, there are no edits of content alone, and the other
-    edits have no fields of content.
+    read. If the organization shows only moves, edits of content are left out, and the other edits
+    have no content fields.
 
     Raise `EditHistoryDisabled`, `InvalidMessage`.
     """
@@ -100,7 +106,7 @@ def find_history(
     if past.channel_id in readable:
         snapshots.append(past.snapshot(began_at, author_id))
     if policy == "moves":
-        # Earlier contents are not shown, so every snapshot has the present one.
+        # Earlier contents are hidden, so every snapshot has the current content.
         for snapshot in snapshots:
             snapshot["content"] = message.content
             snapshot["rendered_content"] = message.rendered_content
@@ -108,8 +114,10 @@ def find_history(
 
 
 def _count_within_limits(sizes: Sequence[int], message: MessageView, *, moves_only: bool) -> int:
-    """Return how many of the newest edits fit in one response: at least one, at most `MAX_EDITS`.
-    With `moves_only` every snapshot has the present content.
+    """Return the number of newest edits that fit in one response: at least one, at most
+    `MAX_EDITS`.
+
+    With `moves_only`, every snapshot has the current content.
     """
     now = len(message.content.encode()) + len(message.rendered_content.encode())
     left = MAX_BYTES - now
@@ -121,7 +129,9 @@ def _count_within_limits(sizes: Sequence[int], message: MessageView, *, moves_on
 
 
 class _Past:
-    """A message at an earlier time: `undo` goes back from the present, edit by edit."""
+    """A message at an earlier time. It starts with the current message, and `undo` reverts one
+    edit.
+    """
 
     def __init__(
         self,
@@ -141,7 +151,9 @@ class _Past:
         self._left = MAX_DIFFED
 
     def snapshot(self, at: datetime, user_id: int | None) -> dict[str, Any]:
-        """Return the message at the time that `undo` has reached, with the edit that made it so."""
+        """Return the message in its current state of `undo`, with the time and user of the edit
+        before it.
+        """
         return {
             "topic": self._shown(self._topic),
             "content": self._content,
@@ -151,7 +163,7 @@ class _Past:
         }
 
     def undo(self, edit: Edit) -> dict[str, Any]:
-        """Go back before an edit. Return the snapshot after it, with what the edit changed."""
+        """Revert an edit. Return the snapshot after the edit, with the changed fields."""
         snapshot = self.snapshot(edit.edited_at, edit.editor_id)
         changed, self.channel_id = undo_move(edit, self.channel_id, self._readable)
         if "prev_topic" in changed:
@@ -166,8 +178,8 @@ class _Past:
         return snapshot
 
     def _compare(self, content: str, rendered: str) -> dict[str, Any]:
-        """Return the content before the edit, and the difference, which is coarse once
-        `MAX_DIFFED` characters were compared.
+        """Return the content before the edit, and the difference. The difference is coarse if more
+        than `MAX_DIFFED` characters have been compared.
         """
         self._left -= len(rendered) + len(self._rendered)
         compare = content_html_diff if self._left >= 0 else coarse_html_diff

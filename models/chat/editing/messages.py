@@ -1,4 +1,4 @@
-"""Editing a message: its content, and (moving.py) its channel and topic, with one history row."""
+"""Edit a message: its content, and its channel and topic (moving.py), with one history row."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -48,8 +48,8 @@ TOMBSTONE = "(deleted)"
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The outcome: records of the actor's files that no message shows any more, and the ids of the
-    messages that moved.
+    """The result: records of the actor's files that are no longer in a message, and the ids of the
+    moved messages.
     """
 
     detached: list[dict[str, Any]]
@@ -57,7 +57,7 @@ class Edited:
 
 
 def prepare_edit(db: Db, actor: Actor, content: str) -> PreparedText:
-    """Return the new content, rendered. An empty one becomes a tombstone, as in the reference."""
+    """Return the new content, rendered. Empty content becomes a tombstone, as in Zulip."""
     return prepare_text(db, actor, content if content.strip() else TOMBSTONE)
 
 
@@ -70,8 +70,10 @@ def edit_message(
     text: PreparedText | None,
     now: datetime,
 ) -> Edited:
-    """Change a message, and those that move with it. `text` is `prepare_edit` of the new content.
-    Raise the errors of the checks before any change.
+    """Change a message, and move the messages that belong to the move. `text` is the result of
+    `prepare_edit` for the new content.
+
+    All errors of the checks are raised before any change.
     """
     message = access_open_message(session, actor, message_id)
     _check_combination(message, changes)
@@ -101,7 +103,7 @@ def edit_message(
 
 
 def _check_combination(message: MessageView, changes: Changes) -> None:
-    """Raise if the changes contradict one another or do not suit a direct message."""
+    """Raise an error if the changes contradict each other or do not apply to a direct message."""
     if changes.content is None and not changes.moves:
         raise NothingToChange()
     if message.channel is None:
@@ -188,7 +190,7 @@ def _record(
     rendered: Rendered | None,
     now: datetime,
 ) -> None:
-    """Insert a history row for the message, and one for each that moves with it."""
+    """Insert a history row for the message and for each message that moves with it."""
     values = {
         "editor_id": actor.id,
         "edited_at": now,
@@ -256,7 +258,9 @@ def _notify(
 
 
 def _by_flags(session: Session, message_id: int, readers: set[int]) -> dict[int, set[int]]:
-    """Return flags -> readers whose copies have them. Readers without a copy are among them."""
+    """Return flags -> readers whose copies have these flags. Readers without a copy are
+    included.
+    """
     copies = session.execute(
         select(UserMessage.user_id, all_flags(UserMessage)).where(
             UserMessage.message_id == message_id

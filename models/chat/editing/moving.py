@@ -1,4 +1,5 @@
-"""Moving messages to another topic or channel: one, those after it, or the whole topic.
+"""Move messages to another topic or channel: one message, it and all later ones, or the whole
+topic.
 
 The number of statements does not depend on the number of messages.
 """
@@ -47,7 +48,7 @@ _COPY = table_of(UserMessage)
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The new values; None changes nothing."""
+    """New values; None means no change."""
 
     content: str | None = None
     prev_content_sha256: str | None = None
@@ -59,13 +60,13 @@ class Changes:
 
     @property
     def moves(self) -> bool:
-        """Whether the request names a topic or a channel."""
+        """Whether the request contains a topic or a channel."""
         return self.topic is not None or self.channel_id is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A move that is allowed: `message_ids`, ascending, go to `topic` of `channel`."""
+    """A permitted move: `message_ids`, in ascending order, go to `topic` of `channel`."""
 
     message_ids: list[int]
     channel: ChannelView
@@ -83,7 +84,7 @@ class Move:
         *,
         now: datetime,
     ) -> None:
-        """Post in both threads where the messages went and where they came from."""
+        """Post a notice about the move in both topics."""
         assert message.channel is not None
         count = len(self.message_ids)
         if self.whole_topic:
@@ -112,7 +113,9 @@ class Move:
 
 
 def _thread(quotes: Quotes, reader: ChannelView, channel: ChannelView, topic: str) -> str:
-    """Return a topic as it is named in the channel `reader`, which may not name private ones."""
+    """Return the name of a topic for readers of the channel `reader`. Private channels are not
+    named.
+    """
     if channel.invite_only and channel.id != reader.id:
         return "a private channel"
     return quotes.thread(channel, topic)
@@ -121,10 +124,10 @@ def _thread(quotes: Quotes, reader: ChannelView, channel: ChannelView, topic: st
 def check_move(
     session: Session, actor: Actor, message: MessageView, changes: Changes, *, now: datetime
 ) -> Move | None:
-    """Return the move of the changes; None if every message would stay where it is.
+    """Return the move in these changes, or None if all messages would stay in place.
 
     Raise `InvalidCharacterInTopic`, `InvalidChannelId`, `MoveNotAllowed`, `ResolveNotAllowed`,
-    `NotAuthorizedToSend`, the errors of time limits, and what `check_topic` raises.
+    `NotAuthorizedToSend`, an error of a time limit, or an error of `check_topic`.
     """
     old = message.channel
     if old is None or not changes.moves:
@@ -158,7 +161,7 @@ def check_move(
 
 
 def _resolves(old: str, new: str) -> bool:
-    """Return whether the names differ in the sign of resolved topics alone."""
+    """Return whether the names differ only in the mark of resolved topics."""
     return old.removeprefix(RESOLVED) == new.removeprefix(RESOLVED)
 
 
@@ -174,7 +177,7 @@ def _require_topic_move(
             raise ResolveNotAllowed()
         return
     if not old and not actor.is_guest:
-        return  # because every member may give a topic to messages without one
+        return  # every member may give a topic to messages without a topic
     if not (
         belongs(session, actor, realm.can_move_messages_between_topics_group)
         or belongs(session, actor, channel.can_move_messages_within_channel_group)
@@ -197,7 +200,9 @@ def _require_channel_move(
 def _find_moving(
     session: Session, actor: Actor, message: MessageView, propagate_mode: str
 ) -> list[int]:
-    """Return the ids of the messages to move, of those in the topic that the actor may read."""
+    """Return the ids of the messages to move. Only messages that the actor may read are
+    included.
+    """
     if propagate_mode == "change_one":
         return [message.id]
     moving = select(Message.id).where(
@@ -220,8 +225,8 @@ def _check_age(
     now: datetime,
 ) -> None:
     """Check the age of the message, or of all messages of its topic (`topic_ids`), against the
-    strictest of the limits in seconds. Raise its error, or `MoveTimeLimitExceeded` if only some of
-    the messages are too old.
+    strictest limit in seconds. Raise the error of that limit, or `MoveTimeLimitExceeded` if only
+    some of the messages are too old.
     """
     set_limits = [(seconds, error) for seconds, error in limits if seconds is not None]
     if not set_limits:
@@ -250,7 +255,7 @@ def _check_age(
 def move_messages(
     session: Session, actor: Actor, message: MessageView, move: Move, *, now: datetime
 ) -> set[int]:
-    """Carry out a move. Return the ids of the users who get the event of the move. Readers who may
+    """Move the messages. Return the ids of the users who get the event of the move. Readers who may
     not read the new channel get a deletion instead.
     """
     old = message.channel
@@ -289,14 +294,15 @@ def move_messages(
     new_readers = find_readers(session, move.channel, move.message_ids)
     deletion = DeleteMessageEvent.of(move.message_ids, old.id, message.topic)
     log.append(session, actor.realm_id, deletion, user_ids=readers - new_readers, now=now)
-    # Users who may not see the old channel get no event, because the event names it.
+    # Users who may not see the old channel get no event, because the event contains its name.
     audience = find_audience(session, actor.realm, old)
     return new_readers if audience is None else new_readers & (audience | with_copy)
 
 
 def _update_copies(session: Session, move: Move) -> None:
-    """Delete the copies of users who may not read the new channel. Its subscribers get copies if it
-    has a protected history, because they could not read the messages otherwise.
+    """Delete the copies of users who may not read the new channel. If the new channel has a
+    protected history, its subscribers get copies, because they could not read the messages
+    otherwise.
     """
     new = move.channel
     connection = session.connection()
