@@ -1,1 +1,1 @@
-"""Who acts, and how they prove it."""
+"""Identify and authenticate callers."""

@@ -1,4 +1,4 @@
-"""Actors: a user with everything that permissions depend on, and the realm, read in one select."""
+"""Actors: a user with all facts that permissions depend on, and the realm, read with one select."""
 
 import hmac
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from specd.db import Db, Query
 
 
 class RealmView(NamedTuple):
-    """An organization as it was when the request began. Fields are `Realm`'s columns."""
+    """An organization at the beginning of the request. The fields are `Realm`'s columns."""
 
     id: int
     host: str
@@ -90,12 +90,12 @@ class RealmView(NamedTuple):
     direct_message_permission_group: int
 
     def require_running(self) -> None:
-        """Raise `RealmMoving` for an organization that is stopped."""
+        """Raise `RealmMoving` if the organization is stopped."""
         if self.stopped_at is not None:
             raise RealmMoving()
 
     def system_groups_of(self, role: int) -> frozenset[int]:
-        """Return the ids of the system groups that users of a role are in, directly or not."""
+        """Return the ids of the system groups of a role, including groups through subgroups."""
         groups = [self.internet_group_id, self.everyone_group_id]
         if role <= Role.MEMBER:
             groups += (self.members_group_id, self.fullmembers_group_id)
@@ -119,7 +119,9 @@ class RealmView(NamedTuple):
 
 @dataclass(slots=True)
 class AccessCache:
-    """What access checks of one unit have read about an actor; None: not read yet."""
+    """Facts about an actor that access checks have read in one unit of work. None means not read
+    yet.
+    """
 
     group_ids: frozenset[int] | None = None
     owner: "Actor | None" = None
@@ -127,7 +129,9 @@ class AccessCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """A user as they were when the request began. Fields but the last two are `User`'s columns."""
+    """A user at the beginning of the request. All fields except the last two are `User`'s
+    columns.
+    """
 
     id: int
     delivery_email: str
@@ -184,7 +188,7 @@ class Actor:
 
     @property
     def dummy_email(self) -> str:
-        """Return the address that works in the API, whoever may see the real one."""
+        """Return an address that identifies the user in the API for every caller."""
         return f"user{self.id}@{self.realm.host}"
 
 
@@ -218,14 +222,14 @@ _REALM_BY_ID = RowQuery(RealmView, select(*_REALM).where(Realm.id == bindparam("
 def authenticate(
     db: Db, *, host: str, email: str, api_key: str, for_webhooks: bool = False
 ) -> Actor:
-    """Return the active user of the host's realm who has this key.
+    """Return the active user with this key in the host's realm.
 
-    `email` is the real or the dummy address, in any case. In a write unit the user's row stays
-    locked against whatever would end their rights (`administering.await_writes_of`), until the unit
-    ends. `for_webhooks`: incoming webhook bots are accepted, too.
+    `email` is the real or the dummy address, in any case. In a write unit, the user's row stays
+    locked against changes that end the user's rights (`administering.await_writes_of`) until the
+    unit ends. `for_webhooks` also accepts incoming webhook bots.
 
-    Raise `NonexistentSubdomain`, `RealmMoving` and subclasses of `Unauthorized`: the realm's state
-    before the user's, and both before a wrong host.
+    Raise `NonexistentSubdomain`, `RealmMoving` or a subclass of `Unauthorized`. Errors of the
+    realm's state come before errors of the user's state, and both before a wrong host.
     """
     actor = _find_by_key(db, host, api_key.strip(), email.strip())
     if actor.bot_type == BotType.INCOMING_WEBHOOK and not for_webhooks:
@@ -234,7 +238,7 @@ def authenticate(
 
 
 def authenticate_webhook(db: Db, *, host: str, api_key: str) -> Actor:
-    """Return the user by the key alone, for URLs that contain a key; as `authenticate` else."""
+    """Return the user with the key, for URLs that contain a key. Otherwise like `authenticate`."""
     return _find_by_key(db, host, api_key.strip(), None)
 
 
@@ -273,12 +277,14 @@ def _require_usable(actor: Actor, email: str | None) -> None:
 
 
 def find_actor(db: Db, user_id: int) -> Actor | None:
-    """Return a user of any realm and in any state, by id: for workers and bots' owners."""
+    """Return a user of any realm in any state. For workers and owners of bots."""
     return _actor(_BY_ID.first(db, {"user_id": user_id}))
 
 
 def find_writer(session: Session, user_id: int) -> Actor | None:
-    """Return `find_actor` for a write on the user's behalf, locked as `authenticate` describes."""
+    """Return the user like `find_actor`, locked as in `authenticate`, for writes on the user's
+    behalf.
+    """
     return _actor(_LOCKED_BY_ID.first(session, {"user_id": user_id}))
 
 
@@ -304,14 +310,14 @@ def is_running(realm_id: IdColumn) -> ColumnElement[bool]:
 
 
 def _actor(row: _Row | None) -> Actor | None:
-    """Return the actor of a row of `_USER` and `_REALM`; None without a user."""
+    """Return the actor of a row of `_USER` and `_REALM`, or None if the row has no user."""
     if row is None or row[0] is None:
         return None
     user = dict(zip(_USER_NAMES, row, strict=False))
     return Actor(**user, realm=RealmView._make(row[len(_USER) :]))
 
 
-# --- whether a user who has waited for an answer may still get it ---------------------------------
+# --- checks whether a waiting user may still get the response -------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +329,7 @@ class AccountState:
     api_key_sha256: str = field(repr=False)
 
     def is_of(self, actor: Actor) -> bool:
-        """Return whether the actor is active and has the role and the API key they began with."""
+        """Return whether the actor is active and still has the same role and API key."""
         return (
             self.is_active
             and self.role == actor.role
@@ -332,7 +338,7 @@ class AccountState:
 
 
 def find_account_states(db: Db, user_ids: Sequence[int]) -> dict[int, AccountState]:
-    """Return user id -> account state, in one statement."""
+    """Return user id -> account state, with one statement."""
     if not user_ids:
         return {}
     columns = select(User.id, User.role, User.is_active, User.api_key_sha256)

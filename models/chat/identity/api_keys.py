@@ -1,9 +1,9 @@
-"""API keys: 32 letters and digits, derived, never stored.
+"""API keys: 32 letters and digits, which are derived and not stored.
 
-A key is an HMAC of its user's nonce under the server's secret. The database has the nonce and the
-key's SHA-256: whoever reads it can neither use a key nor derive one, yet `fetch_api_key` can return
-a user's key again. A new nonce is a new key; a new secret leaves old keys working until their users
-fetch new ones. docs/decisions gives the reasons.
+A key is an HMAC of its user's nonce under the server's secret. The database contains the nonce and
+the SHA-256 of the key. A reader of the database can neither use nor derive a key, and
+`fetch_api_key` can still return a user's key again. A new nonce creates a new key. After a change
+of the secret, old keys work until their users fetch new ones. docs/decisions contains the reasons.
 """
 
 import hmac
@@ -20,8 +20,8 @@ LENGTH = 32
 
 
 class KeyMaker:
-    """Derives API keys from the present secret, and from the previous one if a user's key still is
-    of that.
+    """Derives API keys from the current secret, or from the previous secret if a user's key was
+    derived from it.
     """
 
     def __init__(self, secret: bytes, previous: bytes | None = None) -> None:
@@ -30,8 +30,8 @@ class KeyMaker:
         self._secrets = [secret] if previous is None else [secret, previous]
 
     def key_of(self, user: User) -> str:
-        """Return the user's key. A key of a secret that is neither the present nor the previous one
-        is replaced: then, and only then, the row changes.
+        """Return the user's key. The row changes only if the key was derived neither from the
+        current nor from the previous secret: then the key is replaced.
         """
         key = self.find_key(user.api_key_nonce, user.api_key_sha256)
         if key is None:
@@ -40,26 +40,27 @@ class KeyMaker:
         return key
 
     def find_key(self, nonce: str, digest: str) -> str | None:
-        """Return the key with this nonce and digest; None if its secret is neither the present nor
-        the previous one.
+        """Return the key with this nonce and digest, or None if it was derived neither from the
+        current nor from the previous secret.
         """
         keys = (self._derive(nonce, secret) for secret in self._secrets)
         return next((key for key in keys if digest_of(key) == digest), None)
 
     def renew(self, user: User) -> str:
-        """Give the user a new key; the old one stops working."""
+        """Give the user a new key. The old key stops working."""
         user.api_key_nonce = secrets.token_hex(16)
         return self.key_of(user)
 
     def mail_tokens(self, nonce: str, facts: bytes) -> list[bytes]:
-        """Return the proofs that the user whose key has this nonce was given an email address with
-        these facts: under the present secret, and under the previous one.
+        """Return the proofs for an email address with these facts, given to the user whose key has
+        this nonce. The first is under the current secret, the second under the previous secret, if
+        any.
         """
         text = b"specd chat mail " + nonce.encode("ascii") + b" " + facts
         return [hmac.digest(secret, text, "sha256") for secret in self._secrets]
 
     def seal(self, secret: str) -> str:
-        """Return a digest by which secrets can be compared, but not found without the server's own
+        """Return a digest for comparing secrets. It cannot be inverted without the server's
         secret.
         """
         text = b"specd chat sealed " + secret.encode("utf-8")
@@ -77,5 +78,5 @@ class KeyMaker:
 
 
 def load_secrets(data_dir: Path, secret: str, previous: str) -> tuple[bytes, bytes | None]:
-    """Return the present secret and the previous one, if any, for `KeyMaker` and `Vault`."""
+    """Return the current secret and the previous secret or None, for `KeyMaker` and `Vault`."""
     return secret_files.load_secrets(data_dir / "chat-secret", secret, previous)

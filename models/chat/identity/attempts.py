@@ -1,9 +1,9 @@
-"""Counts of attempts, shared by all machines: passwords tried, changes of email requested.
+"""Counts of attempts, shared by all machines: password attempts and requests to change an email.
 
-Attempts at a password are limited for each name and place (an IP address), then for the name and
-the network, then for the name. From a place where the name's owner has signed in before, only the
-place counts, because strangers could otherwise use up the owner's attempts. Names without an
-account are counted, too.
+Password attempts are limited for each name and place (an IP address), then for the name and the
+network, then for the name. At a place where the owner of the name has signed in before, only the
+limit of the place applies, because others could otherwise use up the owner's attempts. Names
+without an account are counted too.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,11 +27,13 @@ _counts = table_of(AttemptCount)
 _places = table_of(KnownPlace)
 
 Seal = Callable[[str], str]
-"""Maps a text to 64 hex digits that nobody can compute without the server's secret."""
+"""Maps a text to 64 hex digits that cannot be computed without the server's secret."""
 
 
 class AttemptsUsedUp(Exception):
-    """There were too many attempts. `wait_s`: whole seconds until the next is accepted."""
+    """There were too many attempts. `wait_s` is the number of whole seconds until the next attempt
+    is accepted.
+    """
 
     def __init__(self, wait_s: int) -> None:
         self.wait_s = wait_s
@@ -40,7 +42,7 @@ class AttemptsUsedUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The number of attempts in `period` that `key`, a digest, is permitted."""
+    """The number of attempts in `period` that are permitted for `key`, a digest."""
 
     key: str
     attempts: int
@@ -49,7 +51,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """An attempt to sign in: the name, the address and its network."""
+    """An attempt to sign in: the name, the address and the network of the address."""
 
     realm_id: int
     name: str
@@ -57,7 +59,9 @@ class SignInAttempt:
     network: str
 
     def allowances(self, seal: Seal) -> tuple[Allowance, ...]:
-        """Return the allowances: the place's first, which alone counts at a known place."""
+        """Return the allowances. The first is that of the place, which alone applies at a known
+        place.
+        """
         return (
             Allowance(seal(self._text("place", self.place)), PER_PLACE, PERIOD),
             Allowance(seal(self._text("network", self.network)), PER_NETWORK, PERIOD),
@@ -79,35 +83,35 @@ def count_attempt(session: Session, seal: Seal, attempt: SignInAttempt, *, now: 
 
 
 def find_known_place(db: Db, seal: Seal, attempt: SignInAttempt) -> str | None:
-    """Return the key of the place if the name's owner has signed in there before, or None."""
+    """Return the key of the place if the owner of the name has signed in there before, or None."""
     key = attempt.known_place_key(seal)
     known = select(_places.c.key).where(_places.c.key == key)
     return None if db.execute(known).first() is None else key
 
 
 def clear_attempts(session: Session, seal: Seal, attempt: SignInAttempt, *, now: datetime) -> None:
-    """Forget the attempts from this place, because the password was right, and remember the place
-    as known for the name.
+    """Delete the count of attempts from this place after a correct password, and store the place as
+    known for the name.
     """
     give_back(session, attempt.allowances(seal)[0])
     _put(session, _places, {"key": attempt.known_place_key(seal), "last_at": now}, {"last_at": now})
 
 
 def cookie_allowance(seal: Seal, realm_id: int, place: str) -> Allowance:
-    """Return the allowance of a place for cookies that may be of no session."""
+    """Return the allowance of a place for cookies without a valid session."""
     return Allowance(seal(f"session {realm_id} {place}"), COOKIES_PER_PLACE, PERIOD)
 
 
 def give_back(session: Session, allowance: Allowance) -> None:
-    """Forget what was counted against the allowance."""
+    """Delete the count of the allowance."""
     session.connection().execute(delete(_counts).where(_counts.c.key == allowance.key))
 
 
 def take(
     session: Session, allowances: Sequence[Allowance], *, now: datetime, count: int = 1
 ) -> None:
-    """Count `count` attempts against each allowance. Raise `AttemptsUsedUp`; the unit must then be
-    rolled back, so that a refused attempt costs nothing.
+    """Count `count` attempts against each allowance. Raise `AttemptsUsedUp`. The caller must then
+    roll back the unit, so that a rejected attempt is not counted.
     """
     now_ms = UtcMs.to_ms(now)
     used_to = type_coerce(_counts.c.arrival_at, BigInteger)
@@ -138,7 +142,9 @@ def _put(
     changes: dict[str, Any],
     where: ColumnElement[bool] | None = None,
 ) -> bool:
-    """Insert a row, or change the existing one if `where` is met. Return whether it was done."""
+    """Insert a row, or update the existing row if `where` is met. Return whether a row was
+    written.
+    """
     put = upsert(table).values(row)
     put = put.on_conflict_do_update(index_elements=["key"], set_=changes, where=where)
     return session.connection().execute(put.returning(literal(1))).first() is not None

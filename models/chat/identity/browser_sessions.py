@@ -1,7 +1,7 @@
-"""Browsers whose users stay signed in: sessions, each known by a token in a cookie.
+"""Browser sessions, identified by a token in a cookie.
 
-A session is proof for one thing alone: its browser gets its user's API key again. So it ends with
-the key, the password or the account, whoever ends these. The database has the token's SHA-256.
+A session has one purpose: its browser can get the user's API key again. It ends with the key, the
+password or the account. The database contains the SHA-256 of the token.
 """
 
 import secrets
@@ -25,7 +25,7 @@ from specd.db import Db, UtcMs, table_of
 
 LIFETIME = timedelta(days=30)
 MOST = 10
-"""The sessions of one user; another one ends the oldest."""
+"""Maximum number of sessions of a user. A new session ends the oldest."""
 TOKEN_BYTES = 32
 AGENT_LENGTH = 200
 
@@ -49,7 +49,7 @@ _ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A session as its user sees it, and the token that only its browser gets."""
+    """A session in the API's form, and the token for its browser."""
 
     described: dict[str, Any]
     token: str
@@ -58,11 +58,11 @@ class Begun:
 def begin_session(
     session: Session, actor: Actor, *, before: str | None, user_agent: str, now: datetime
 ) -> Begun:
-    """Begin a session of the actor's. It takes the place of the one whose token is `before`, which
-    the browser forgets.
+    """Begin a session of the actor. It replaces the session with the token `before`, which the
+    browser discards.
     """
     own = select(User.id).where(User.id == actor.id)
-    session.execute(own.with_for_update(key_share=True))  # one beginning after the other
+    session.execute(own.with_for_update(key_share=True))  # serializes new sessions of the user
     if before is not None:
         end_session_of(session, before)
     token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -84,14 +84,14 @@ def begin_session(
 
 
 def find_sessions(db: Db, actor: Actor, token: str | None, *, now: datetime) -> Json:
-    """Return the actor's sessions; the one with the token is the current one."""
+    """Return the actor's sessions. The session with the token is marked as current."""
     digest = None if token is None else _digest_of(token)
     rows = db.execute(_ROWS, {"user_id": actor.id, "now": now})
     return [_describe(row.id, row._asdict(), is_current=row.token_sha256 == digest) for row in rows]
 
 
 def end_session(session: Session, actor: Actor, session_id: int, token: str | None) -> bool:
-    """End a session of the actor's. Return whether it is the one with the token. Raise
+    """End a session of the actor. Return whether it is the session with the token. Raise
     `NoSuchSession`.
     """
     ended = session.execute(
@@ -105,20 +105,20 @@ def end_session(session: Session, actor: Actor, session_id: int, token: str | No
 
 
 def end_session_of(session: Session, token: str) -> None:
-    """End the session with the token, if there is one, whoever's it is."""
+    """End the session with the token, if it exists, for any user."""
     session.execute(delete(SESSIONS).where(SESSIONS.c.token_sha256 == _digest_of(token)))
 
 
 def end_sessions_of(session: Session, user_ids: Collection[int]) -> None:
-    """End all sessions of these users, whose keys or passwords end."""
+    """End all sessions of these users after their keys or passwords have ended."""
     session.execute(delete(SESSIONS).where(id_in(SESSIONS.c.user_id, user_ids)))
 
 
 def use_session(
     session: Session, token: str, *, realm_id: int, now: datetime
 ) -> tuple[int, Account] | None:
-    """Return id and user of the session with the token; None if there is none in the realm, or no
-    longer.
+    """Return the id and the user of the session with the token, or None if the realm has no such
+    session or it has expired.
     """
     found = session.execute(
         select(
@@ -143,7 +143,7 @@ def use_session(
 
 
 def find_user_id(db: Db, token: str, *, realm_id: int, now: datetime) -> int | None:
-    """Return the id of the user of a session as `use_session` does, and change nothing."""
+    """Return the id of the session's user like `use_session`, without changes."""
     query = select(SESSIONS.c.user_id).join(User, User.id == SESSIONS.c.user_id)
     found = query.where(
         SESSIONS.c.token_sha256 == _digest_of(token),
@@ -154,7 +154,9 @@ def find_user_id(db: Db, token: str, *, realm_id: int, now: datetime) -> int | N
 
 
 def _digest_of(token: str) -> str:
-    """Return what the database stores of a token: 256 random bits need no slow hash."""
+    """Return the stored digest of a token. A token has 256 random bits, so it needs no slow
+    hash.
+    """
     return sha256(token.encode("utf-8")).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""Hashes of passwords that Django made, which come with an imported organization.
+"""Password hashes by Django in imported organizations.
 
-Django documents both forms: `pbkdf2_sha256$<iterations>$<salt>$<hash>` and `argon2$`, after which
-the hash is argon2's own.
+Django documents both forms: `pbkdf2_sha256$<iterations>$<salt>$<hash>`, and `argon2$` followed by
+an argon2 hash.
 """
 
 import base64
@@ -18,8 +18,8 @@ MAX_ITERATIONS = 2_000_000
 MAX_MEMORY_KIB = 128 * 1024
 MAX_KIB_PASSES = 2 * 2 * 100 * 1024
 MAX_LANES = 16
-"""What a hash may cost to verify, because it comes from a file: twice what Django 5.2 asks for,
-which is 1,000,000 iterations, or 2 passes over 100 MiB in 8 lanes.
+"""Maximum costs of verifying a hash, because hashes come from a file. They are twice the costs of
+Django 5.2: 1,000,000 iterations, or 2 passes over 100 MiB in 8 lanes.
 """
 MAX_COSTS = 2
 
@@ -29,7 +29,7 @@ _hasher = PasswordHasher()
 
 
 def is_django_hash(password_hash: str) -> bool:
-    """Return whether a hash is Django's, and verifying it is bounded."""
+    """Return whether a hash is Django's and within the maximum costs."""
     if found := _PBKDF2.fullmatch(password_hash):
         return int(found[1]) <= MAX_ITERATIONS
     if not password_hash.startswith(_ARGON2):
@@ -46,13 +46,13 @@ def is_django_hash(password_hash: str) -> bool:
 
 
 def cost_of(password_hash: str) -> str:
-    """Return the part of one of Django's hashes that decides what it costs to verify."""
+    """Return the part of a Django hash that determines the cost of verifying it."""
     return password_hash.rsplit("$", 2)[0]
 
 
 def usual(password_hashes: Iterable[str]) -> tuple[str, ...]:
-    """Return one of Django's hashes for each of the costs that are the most frequent among these,
-    at most `MAX_COSTS`.
+    """Return one Django hash for each of the most frequent costs among these hashes, at most
+    `MAX_COSTS`.
     """
     by_cost: dict[str, str] = {}
     counted: Counter[str] = Counter()
@@ -63,7 +63,7 @@ def usual(password_hashes: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_password(password: str, password_hash: str) -> bool:
-    """Return whether one of Django's hashes is of the password."""
+    """Return whether the password matches a Django hash."""
     if found := _PBKDF2.fullmatch(password_hash):
         iterations, salt, wanted = int(found[1]), found[2], found[3]
         made = hashlib.pbkdf2_hmac("sha256", password.encode(), salt.encode(), iterations)

@@ -12,8 +12,8 @@ class NonexistentSubdomain(ChatError):
 
 
 class RealmMoving(ChatError):
-    """The organization moves to another installation. The request changed nothing, so a retry is
-    safe.
+    """The organization is moving to another installation. The request changed nothing, so a retry
+    is safe.
     """
 
     code = "REALM_MOVING"
@@ -53,7 +53,7 @@ class MalformedApiKey(Unauthorized):
 
 
 class InvalidApiKey(Unauthorized):
-    """The key is unknown or belongs to another user. The answer is the same for both."""
+    """The key is unknown or belongs to another user. The response is the same for both."""
 
     sentence = "Invalid API key"
     advice = "Check the email and the key. `POST /fetch_api_key` returns a person's current key."
@@ -88,7 +88,7 @@ class NotForWebhookBots(Unauthorized):
 
 
 class BasicAuthenticationRequired(ChatError):
-    """The `Authorization` header uses another scheme than Basic. The status is 400 because the
+    """The `Authorization` header uses a scheme other than Basic. The status is 400 because the
     scheme is checked before the credentials.
     """
 
@@ -97,7 +97,7 @@ class BasicAuthenticationRequired(ChatError):
 
 
 class AuthenticationFailed(ChatError):
-    """The name is unknown or the password is wrong. The answer is the same for both."""
+    """The name is unknown or the password is wrong. The response is the same for both."""
 
     code = "AUTHENTICATION_FAILED"
     sentence = "Your username or password is incorrect"
@@ -128,7 +128,9 @@ class NotInProduction(ChatError):
 
 
 class NoSuchSession(ChatError):
-    """The session is unknown, has ended or belongs to another user. The answer is the same."""
+    """The session is unknown, has ended or belongs to another user. The response is the same for
+    all three.
+    """
 
     sentence = "Invalid session ID"
     advice = "Read the ids of your sessions from `GET /users/me/sessions`."
@@ -149,7 +151,7 @@ class JwtMissing(ChatError):
 
 
 class BadJwt(ChatError):
-    """The token is invalid. The answer does not state the reason."""
+    """The token is invalid. The response does not contain the reason."""
 
     sentence = "Bad JSON web token"
     advice = "Request a new token with the agreed key, algorithm, audience and times."

@@ -1,7 +1,7 @@
 """Sign-in with JSON Web Tokens: an organization's configuration, and the check of a token.
 
-Key and algorithms come from the organization's configuration alone. Every token expires: at its
-`exp`, or at the age that the organization permits, from its `iat`.
+The key and the algorithms come only from the organization's configuration. A token ends at its
+`exp`, or at the maximum age that the organization sets, counted from its `iat`.
 """
 
 import math

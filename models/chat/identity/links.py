@@ -1,8 +1,8 @@
-"""Single-use links for a person's browser, which must not have their API key.
+"""Single-use links for a user's browser, which must not get the API key.
 
-A link is sealed: it names its user and its expiry, and only the server can create one. Nothing is
-stored until it is used; then it is recorded as spent. It also ends with the API key that its user
-had when it was created: whoever stole a key has no link left once the key is renewed.
+A link is sealed: it contains its user and its expiry, and only the server can create one. It is
+stored only when it is used: then it is recorded as spent. It also ends when the user's API key
+changes, so a stolen key gives no access through links after the key is renewed.
 """
 
 import secrets
@@ -26,7 +26,7 @@ _BY_KEY = select(SPENT.c.key).where(SPENT.c.key == bindparam("key"))
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An opened link. `key` identifies it among the spent ones."""
+    """An opened link. `key` identifies it among spent links."""
 
     key: str
     user_id: int
@@ -34,7 +34,7 @@ class Link:
 
 
 def make_link(vault: Vault, actor: Actor, *, purpose: str, now: datetime) -> str:
-    """Return a new link of the actor's, as one segment of a URL, valid for `purpose` alone."""
+    """Return a new link of the actor as one segment of a URL. It is valid only for `purpose`."""
     facts = [secrets.token_hex(16), actor.id, UtcMs.to_ms(now + LIFETIME), key_mark_of(actor)]
     return vault.seal(orjson.dumps(facts).decode(), purpose=purpose)
 
@@ -42,8 +42,8 @@ def make_link(vault: Vault, actor: Actor, *, purpose: str, now: datetime) -> str
 def find_link(
     db: Db, vault: Vault, text: str, *, purpose: str, realm_id: int, now: datetime
 ) -> tuple[Link, Actor] | None:
-    """Return the link and its user; None if it is expired or spent, or if its user may not use the
-    realm or has another API key now. Raise `RealmMoving`.
+    """Return the link and its user. Return None if it is expired or spent, or if its user may not
+    use the realm or has a new API key. Raise `RealmMoving`.
     """
     opened = vault.open(text, purpose=purpose)
     if opened is None:
@@ -65,12 +65,12 @@ def find_link(
 
 
 def key_mark_of(actor: Actor) -> str:
-    """Return a mark that changes with the actor's API key and does not reveal it."""
+    """Return a mark that changes with the actor's API key and does not reveal the key."""
     return actor.api_key_sha256[:KEY_MARK_LENGTH]
 
 
 def try_spend(session: Session, link: Link, *, now: datetime) -> bool:
-    """Spend the link and delete the expired ones. Return False if it was spent before."""
+    """Mark the link as spent and delete expired marks. Return False if it was already spent."""
     session.execute(delete(SPENT).where(SPENT.c.ends_at < now - LIFETIME))
     spent = upsert(SPENT)
     spent = spent.values(key=link.key, ends_at=link.ends_at).on_conflict_do_nothing()

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Role(IntEnum):
-    """A user's role in their organization; a smaller number has more rights."""
+    """A user's role in the organization. A smaller number has more rights."""
 
     OWNER = 100
     ADMINISTRATOR = 200
@@ -14,7 +14,7 @@ class Role(IntEnum):
 
 
 class EmailVisibility(IntEnum):
-    """Who may see a user's real email."""
+    """The users who may see a user's real email."""
 
     EVERYONE = 1
     MEMBERS = 2
@@ -51,7 +51,7 @@ SYSTEM_GROUPS: dict[str, str] = {
     OWNERS: "Owners of this organization",
     NOBODY: "Nobody",
 }
-"""Name -> description. From the first to `role:owners` each has the next as a subgroup."""
+"""Name -> description. Each group up to `role:owners` has the next group as a subgroup."""
 
 DIRECT_GROUPS: dict[Role, tuple[str, ...]] = {
     Role.OWNER: (OWNERS,),
@@ -60,4 +60,4 @@ DIRECT_GROUPS: dict[Role, tuple[str, ...]] = {
     Role.MEMBER: (MEMBERS, FULL_MEMBERS),
     Role.GUEST: (EVERYONE,),
 }
-"""The system groups that a user of each role is put into directly."""
+"""The system groups of which a user with each role is a direct member."""

@@ -1,4 +1,4 @@
-"""Signing in: from a real email address to an account in good standing, and to its API key."""
+"""Sign in: find the account of a real email address, check its state, and return its API key."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -32,13 +32,15 @@ _IMPORTED = (
     .where(
         User.realm_id == bindparam("realm_id"),
         User.password_hash.is_not(None),
-        User.password_hash.not_like("$argon2%"),  # ours
+        User.password_hash.not_like("$argon2%"),  # our hashes
     )
     .order_by(User.id)
     .limit(100)
 )
 DECOY_ID = 1
-"""A user who nearly always exists: read and discarded if no account has the address."""
+"""The id of a user who almost always exists. If the address has no account, this user is read and
+discarded.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,9 @@ class Account:
 
 
 def find_account(db: Db, realm: RealmView, email: str) -> Account | None:
-    """Return the account with that real email, in any state; None if there is none.
+    """Return the account with this real email in any state, or None if there is none.
 
-    An unknown address takes as long as a known one: both look into the same index and then read one
+    Unknown and known addresses take the same time: both look up one index entry and then read one
     user.
     """
     key = {"realm_id": realm.id, "email_key": email.strip().casefold()}
@@ -66,8 +68,8 @@ def find_account(db: Db, realm: RealmView, email: str) -> Account | None:
 
 
 def find_imported_hashes(db: Db, realm: RealmView) -> tuple[str, ...]:
-    """Return what `passwords.is_password` wants of the imported hashes in an organization that no
-    sign-in has replaced yet.
+    """Return the argument `imported` of `passwords.is_password`, from the organization's imported
+    hashes that no sign-in has replaced yet.
     """
     hashes = db.execute(_IMPORTED, {"realm_id": realm.id}).scalars()
     return django_hashes.usual(filter(None, hashes))
@@ -95,12 +97,12 @@ def reveal_key(
     now: datetime,
     new_hash: str | None = None,
 ) -> str:
-    """Return the account's API key. The first sign-in to an account that somebody else created
-    sets its date of joining.
+    """Return the account's API key. The first sign-in to an account that an administrator created
+    sets its joining date.
 
-    `by`: the proof of identity, for the audit log. `new_hash` replaces the hash of the password.
-    The account is checked again, because it may have changed since. Raise what `require_usable`
-    raises.
+    `by` is the proof of identity, for the audit log. `new_hash` replaces the hash of the password.
+    The account is checked again, because it may have changed meanwhile. Raise an error of
+    `require_usable`.
     """
     writer = find_writer(session, account.id)
     user = session.get_one(User, account.id, populate_existing=True)
