@@ -1,1 +1,3 @@
-"""Incoming webhooks of other products: a module each, from what it sends to messages."""
+"""Incoming webhooks of other products. Each product has a module that converts its payloads to
+messages.
+"""

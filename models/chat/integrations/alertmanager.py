@@ -1,4 +1,4 @@
-"""Alertmanager of Prometheus: a topic for each instance, a message for each state in it.
+"""Prometheus Alertmanager: a topic for each instance, and in it a message for each state.
 
 https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
 """

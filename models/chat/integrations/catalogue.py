@@ -1,4 +1,4 @@
-"""The products that post to `POST /external/{integration}`, and which of their events are sent."""
+"""The products that post to `POST /external/{integration}`, and the selection of their events."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from models.json import Json
 
 @dataclass(frozen=True, slots=True)
 class Integration:
-    """`client` names the sender's program. `is_signed` verifies the product's signature of a body;
-    None: the product has none that we know.
+    """A product. `client` is the client name of its messages. `is_signed` verifies the product's
+    signature of a body, or is None if the product has no known signature.
     """
 
     client: str
@@ -34,7 +34,7 @@ INTEGRATIONS = {
 def require_signature(
     integration: Integration, body: bytes, signature: str | None, secret: str | None
 ) -> None:
-    """Raise `SignatureMismatch` where the address has a secret and the body is not signed by it."""
+    """Raise `SignatureMismatch` if the address has a secret and the body is not signed with it."""
     if secret is None:
         return
     is_signed = integration.is_signed
@@ -50,8 +50,8 @@ def find_posts(
     only: Sequence[str] | None,
     exclude: Sequence[str] | None,
 ) -> list[Post]:
-    """Return the messages of a payload, without those of events that are not wanted. Patterns are
-    those of shells. Raise `MalformedPayload`, `MissingEventHeader`.
+    """Return the messages of a payload whose events are selected. `only` and `exclude` contain
+    shell patterns. Raise `MalformedPayload`, `MissingEventHeader`.
     """
     posts = integration.read(Payload(payload), asked)
     wanted = (post for post in posts if _is_wanted(post.event, only, exclude))
@@ -67,8 +67,8 @@ def _is_wanted(event: str, only: Sequence[str] | None, exclude: Sequence[str] | 
 
 
 def _clean(post: Post) -> Post:
-    """Return the post with a topic of one line, and without signs that no message may contain. A
-    text that begins with a slash would be a command, such as `/poll`.
+    """Return the post with a single-line topic and without characters that a message may not
+    contain. A leading slash is escaped, because it would start a command such as `/poll`.
     """
     printable = "".join(sign if sign.isprintable() else " " for sign in post.topic)
     topic = one_line(printable) or "(no topic)"

@@ -1,4 +1,4 @@
-"""Payloads of incoming webhooks that are refused."""
+"""Payloads of incoming webhooks."""
 
 from models.chat.errors import ChatError
 

@@ -16,7 +16,7 @@ _MERGE_QUEUE = f"{BRANCH}gh-readonly-queue/"
 
 
 def read(payload: Payload, asked: Asked) -> Iterator[Post]:
-    """Yield the message of an event, none for one that nobody waits for."""
+    """Yield the message of an event, or nothing if the event is ignored."""
     if asked.event is None:
         raise MissingEventHeader(header=EVENT_HEADER)
     repository = payload.find("repository")
@@ -28,7 +28,7 @@ def read(payload: Payload, asked: Asked) -> Iterator[Post]:
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
-    """Return whether `X-Hub-Signature-256` is of this body and secret."""
+    """Return whether `X-Hub-Signature-256` matches the body and the secret."""
     wanted = hmac.new(secret.encode(), body, "sha256").hexdigest()
     return hmac.compare_digest(f"sha256={wanted}".encode(), signature.encode())
 
@@ -51,7 +51,7 @@ _ISSUES = {
 
 
 def _event(name: str, payload: Payload, branches: str | None) -> str | None:
-    """Return the name of the event by which addresses select it; None: it is ignored."""
+    """Return the event name that addresses select, or None if the event is ignored."""
     action = payload.find_text("action")
     if name == "pull_request":
         return _PULL_REQUEST.get(action)
@@ -79,7 +79,7 @@ def _push_event(payload: Payload, branches: str | None) -> str | None:
 
 
 def _is_unchanged(name: str, payload: Payload) -> bool:
-    """Return whether an edited comment or review has the same text as before."""
+    """Return whether the edit of a comment or review left its text unchanged."""
     changes = payload.find("changes")
     if name == "pull_request_review":
         return changes is None or not changes.value

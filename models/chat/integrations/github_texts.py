@@ -10,11 +10,11 @@ from models.chat.rendering.quotes import inert_line
 BRANCH, _TAG = "refs/heads/", "refs/tags/"
 MAX_COMMITS = 20
 Write = Callable[[Payload, bool], str]
-"""Return the Markdown of an event; the flag says whether to name the title."""
+"""Returns the Markdown of an event. The flag decides whether the title is included."""
 
 
 def kind_of(issue: Payload) -> str:
-    """Return its kind: a comment on a pull request comes as one on an issue."""
+    """Return the kind of an issue. GitHub sends comments on pull requests as comments on issues."""
     return "issue" if issue.find("pull_request") is None else "PR"
 
 
@@ -35,7 +35,9 @@ def _numbered(kind: str, thing: Payload, titled: bool, address: str = "") -> str
 
 
 def _ended(sentence: str, body: str) -> str:
-    """Return the sentence with its end, and the text that it introduces in a quote."""
+    """Return the sentence with its final punctuation, followed by the body as a quote if there is
+    one.
+    """
     if not body:
         return sentence if sentence[-1:] in string.punctuation.replace(")", "") else f"{sentence}."
     return f"{sentence}:\n\n{quoted(body)}"
@@ -153,7 +155,7 @@ def _milestoned(payload: Payload, titled: bool) -> str:
 
 
 def _commented(payload: Payload, place: str) -> str:
-    """Return who commented on `place`, and what."""
+    """Return the sentence about a comment on `place`, with the comment."""
     comment, action = payload["comment"], payload.text("action")
     is_new = action == "created"
     word = web_link("commented" if is_new else "comment", comment.text("html_url"))
@@ -213,7 +215,7 @@ def _author(commit: Payload) -> str:
 
 
 def _listed(authors: Mapping[str, int]) -> str:
-    """Return up to three names with their numbers of commits, and the others together."""
+    """Return up to three names with their numbers of commits, and the total of the others."""
     ordered = sorted(authors.items(), key=lambda each: (-each[1], each[0]))
     shown = [f"{inert_line(name)} ({number})" for name, number in ordered[:3]]
     others = sum(number for _, number in ordered[3:])
@@ -374,4 +376,4 @@ WRITE: dict[str, Write] = {
     "updated_pull_request": _pull_request,
     "watch": _star,
 }
-"""Event -> its text."""
+"""Event -> the function that writes its text."""

@@ -1,4 +1,4 @@
-"""Grafana: a message for each alert, also of the alerting before version 8.
+"""Grafana: a message for each alert. The alerting before version 8 is also supported.
 
 https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/
 """
@@ -49,7 +49,7 @@ def _alert(alert: Payload) -> Post:
 
 
 def _older(payload: Payload) -> Post:
-    """Return the message of the alerting of versions up to 7."""
+    """Return the message of an alert before version 8."""
     state = payload.text("state")
     parts = [_heading(state), web_link(payload.text("ruleName"), payload.find_text("ruleUrl"))]
     if payload.find_text("message"):

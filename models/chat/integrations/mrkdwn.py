@@ -1,4 +1,5 @@
-"""Slack's markup in Markdown. Only what Slack would show has an effect; mentions are plain text.
+"""Convert Slack's markup to Markdown. Only markup that Slack would show has an effect. Mentions
+become plain text.
 
 https://docs.slack.dev/messaging/formatting-message-text
 """
@@ -22,7 +23,9 @@ _MARKUP = re.compile(
 )
 _MARKS = {"bold": "**", "italic": "*", "struck": "~~"}
 _SIGN = re.compile(r"[`*\[|]|~(?=~|\Z)|<(?=time:|\Z)|[@#](?=_?\Z)|\$(?=\$|\Z)|&(?=#?\w+;|\Z)")
-"""Signs with an effect in Zulip's Markdown; some have it only before what may follow the text."""
+"""Characters with an effect in Zulip's Markdown. Some are matched only before characters that could
+complete the markup.
+"""
 _LINE_START = re.compile(
     r"^[^\S\n]*(?:([-+](?=[\s-]|\Z)|>|#(?=[\s#]|\Z))|([0-9]{1,9})\.(?=\s|\Z))|^[^\S\n]{4,}",
     re.MULTILINE,
@@ -31,7 +34,9 @@ _QUOTED = re.compile(r"^(?:>|&gt;) ?", re.MULTILINE)
 
 
 def to_markdown(text: str, *, starts_line: bool = True) -> str:
-    """Return the Markdown of a text in Slack's markup, at the start of a line or inside one."""
+    """Convert a text in Slack's markup to Markdown. `starts_line` is False if it is inside
+    a line.
+    """
     pieces = []
     position = 0
     for match in _MARKUP.finditer(text):
@@ -44,7 +49,9 @@ def to_markdown(text: str, *, starts_line: bool = True) -> str:
 
 
 def plain(text: str, *, starts_line: bool = True) -> str:
-    """Return the Markdown that shows a text as it is, at the start of a line or inside one."""
+    """Return Markdown that shows a text unchanged. `starts_line` is False if it is inside a
+    line.
+    """
     shown = _SIGN.sub(lambda sign: _entity(sign[0]), text)
     if starts_line:
         return _LINE_START.sub(_start_of_line, shown)
@@ -53,12 +60,14 @@ def plain(text: str, *, starts_line: bool = True) -> str:
 
 
 def _entity(sign: str) -> str:
-    """Return a sign without its effect. Zulip's Markdown has no escapes by backslash."""
+    """Return a character as an entity, without its effect. Zulip's Markdown has no backslash
+    escapes.
+    """
     return f"&#{ord(sign)};"
 
 
 def _plain(text: str, *, starts_line: bool) -> str:
-    """Return a piece without markup but for quotes. Slack writes three signs as entities."""
+    """Return text without markup except quotes. Slack escapes three characters as entities."""
     first, *others = text.split("\n")
     lines = [_line(first) if starts_line else plain(unescape(first), starts_line=False)]
     return "\n".join([*lines, *map(_line, others)])
@@ -95,7 +104,7 @@ def _piece(match: re.Match[str]) -> str:
 
 
 def _angle(text: str) -> str:
-    """Return a link, or the text of a reference to somebody or something of Slack's."""
+    """Return a link, or the text of a reference to a Slack user, channel, group or date."""
     target, _, label = text.partition("|")
     target, label = unescape(target), one_line(unescape(label))
     if target[:1] in ("@", "#", "!"):

@@ -1,6 +1,6 @@
-"""What a product sends, read value by value, and what becomes of it.
+"""Read a product's payload value by value.
 
-Nothing in a payload has an effect by accident: names and titles are written by
+No text in a payload has unintended effects: names and titles are escaped by
 `models.chat.rendering.quotes`, and no text refers to users, groups or channels (`NAMES`).
 """
 
@@ -16,43 +16,43 @@ from models.chat.rendering.quotes import Quotes, fenced, inert_line, link
 from models.json import Json
 
 NAMES: Names = Quotes().names
-"""What the texts of products may refer to: nothing."""
+"""The names that texts of products can refer to. There are none."""
 MAX_POSTS = 20
-"""Messages of one request; what comes after them is left out."""
+"""Maximum number of messages for one request. Further messages are dropped."""
 DEEPEST = 64
-"""Levels of objects and lists that are read in each other."""
+"""Maximum nesting of objects and lists."""
 LONGEST_QUOTE = 4_000
 _WEB = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A JSON value, and where it stands. Each method raises `MalformedPayload`."""
+    """A JSON value and its position in the payload. Each method raises `MalformedPayload`."""
 
     value: Json
     at: str = "payload"
     level: int = 0
 
     def __getitem__(self, name: str) -> "Payload":
-        """Return the member, which must be there."""
+        """Return the member, which is required."""
         found = self.find(name)
         if found is None:
             raise MalformedPayload(at=f"{self.at}.{name} is missing")
         return found
 
     def find(self, name: str) -> "Payload | None":
-        """Return the member; None where it is absent or null."""
+        """Return the member, or None if it is absent or null."""
         if not isinstance(self.value, dict):
             raise MalformedPayload(at=f"{self.at} is not an object")
         value = self.value.get(name)
         return None if value is None else self._inner(value, f".{name}")
 
     def text(self, name: str) -> str:
-        """Return a text that must be there."""
+        """Return a required text."""
         return self[name].as_text()
 
     def find_text(self, name: str) -> str:
-        """Return a text; an empty one where it is absent or null."""
+        """Return a text, or an empty text if it is absent or null."""
         found = self.find(name)
         return "" if found is None else found.as_text()
 
@@ -63,20 +63,22 @@ class Payload:
         return found.value
 
     def flag(self, name: str) -> bool:
-        """Return a boolean; False where it is absent or null."""
+        """Return a boolean, or False if it is absent or null."""
         found = self.find(name)
         if found is not None and not isinstance(found.value, bool):
             raise MalformedPayload(at=f"{found.at} is not a boolean")
         return found is not None and bool(found.value)
 
     def items(self, name: str) -> "Iterator[Payload]":
-        """Yield the items of a list; none where it is absent or null."""
+        """Yield the items of a list, or nothing if it is absent or null."""
         found = self.find(name)
         if found is not None:
             yield from found.as_items()
 
     def members(self, name: str) -> "Iterator[tuple[str, str]]":
-        """Yield the names and values of an object of plain values, as texts."""
+        """Yield the names and values of an object as texts. Nested objects and lists are
+        invalid.
+        """
         found = self.find(name)
         if found is None:
             return
@@ -107,12 +109,14 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address and the headers say beside the payload."""
+    """Options from the address and the headers of the webhook."""
 
     event: str | None = None
-    """The event by the product's header."""
+    """The event in the product's header."""
     has_topic: bool = False
-    """Whether the address names the topic, so that texts must name what else the topic would."""
+    """Whether the address contains the topic. Texts must then repeat facts that the topic would
+    name.
+    """
     branches: str | None = None
     ignores_private: bool = False
     name_field: str = "instance"
@@ -121,7 +125,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One message of a payload: its topic, its Markdown, and the event for the filters."""
+    """One message of a payload: its topic, its Markdown, and its event for the selection."""
 
     topic: str
     content: str
@@ -129,20 +133,22 @@ class Post:
 
 
 def web_link(label: str, address: str) -> str:
-    """Return a link with an inert label; without a web address, the label alone."""
+    """Return a link with an escaped label, or only the label if the address is not a web
+    address.
+    """
     if _WEB.match(address) is None:
         return inert_line(label)
     return link(label, quote(address, safe=":/?#@!$&'+,;=%~-._"))
 
 
 def quoted(text: str) -> str:
-    """Return a text of the product in a quote, in which mentions are silent."""
+    """Return a text of the product as a quote. Mentions in quotes are silent."""
     cut = text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]} [...]"
     return fenced(cut.strip(), " quote")
 
 
 def moment(text: str) -> str:
-    """Return a time that each reader sees in their own zone."""
+    """Return a time that clients show in the reader's time zone."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Slack's `rich_text` blocks as Markdown.
+"""Convert Slack's `rich_text` blocks to Markdown.
 
 https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 """
@@ -45,7 +45,7 @@ def _line(part: Payload) -> str:
 
 
 def _raw(part: Payload) -> str:
-    """Return the texts of a preformatted part as they are."""
+    """Return the unescaped texts of a preformatted part."""
     return "".join(
         element.find_text("text") or element.find_text("url") for element in part.items("elements")
     )
@@ -80,7 +80,7 @@ def _element(element: Payload) -> str:
 
 
 def _styled(element: Payload, text: str) -> str:
-    """Return a text with its style. Spaces at its ends stay outside of the marks."""
+    """Return a text with its style. Leading and trailing spaces stay outside the marks."""
     style = element.find("style")
     inner = text.strip()
     if style is None or not inner or "\n" in inner:

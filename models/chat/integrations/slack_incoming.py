@@ -1,4 +1,4 @@
-"""Whatever posts to Slack: its incoming webhooks with text, blocks and attachments.
+"""Products that post to Slack: incoming webhooks with text, blocks and attachments.
 
 https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
 """
@@ -16,9 +16,9 @@ _MENTION = re.compile(r"@(?=_?\*)")
 
 
 def read(payload: Payload, asked: Asked) -> Iterator[Post]:
-    """Yield the message. Raise `MalformedPayload` if the payload has nothing to show.
+    """Yield the message. Raise `MalformedPayload` if the payload has no visible content.
 
-    As in Slack, `blocks` replace `text`, and attachments follow either of them.
+    As in Slack, `blocks` replace `text`, and attachments follow.
     """
     main = _joined([_block(block) for block in payload.items("blocks")])
     text = payload.find_text("text").strip()
@@ -36,7 +36,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def _block(block: Payload) -> str:
-    """Return a block of Block Kit. Of a type without a rule of its own, all texts are shown."""
+    """Return the Markdown of a Block Kit block. For unknown types, all texts are shown."""
     match block.text("type"):
         case "header":
             return f"## {_text(block['text'])}"
@@ -60,7 +60,7 @@ def _block(block: Payload) -> str:
 
 
 def _texts(value: Payload) -> list[str]:
-    """Return the text objects inside a value, in order; a button with an address is a link."""
+    """Return the text objects inside a value in order. A button with an address becomes a link."""
     match value.value:
         case {"type": "plain_text" | "mrkdwn", "text": str()}:
             return [_text(value)]
@@ -95,7 +95,7 @@ def _section(block: Payload) -> str:
 
 
 def _table(cells: list[str]) -> str:
-    """Return the cells in two columns, as Slack shows them."""
+    """Return the cells as a table with two columns, as in Slack."""
     flat = [" ".join(cell.split()) for cell in cells]
     flat += [""] * (len(flat) % 2)
     rows = (f"| {left} | {right} |" for left, right in zip(flat[::2], flat[1::2], strict=True))
@@ -147,7 +147,7 @@ def _attachment(attachment: Payload) -> str:
 
 
 def _action(action: Payload) -> str:
-    """Return a button of an attachment: a link if it has an address, otherwise its label."""
+    """Return a button of an attachment: a link if it has an address, otherwise only its label."""
     return web_link(action.find_text("text"), action.find_text("url"))
 
 
