@@ -4,16 +4,16 @@ from models.chat.errors import ChatError
 
 
 class InvitationFailed(ChatError):
-    """Not everybody was invited. Facts: `errors` (for each address why not), `sent_invitations`,
-    `license_limit_reached`, `daily_limit_reached`.
+    """Some or all addresses were not invited. Facts: `errors` (the reason for each address),
+    `sent_invitations`, `license_limit_reached`, `daily_limit_reached`.
     """
 
     code = "INVITATION_FAILED"
 
 
 class InvalidInvitees(InvitationFailed):
-    """Some texts are not addresses, or the organization does not accept them. Nobody was
-    invited.
+    """Some texts are not addresses, or the organization does not accept them. No invitations were
+    sent.
     """
 
     sentence = "Some emails did not validate, so we didn't send any invitations."
@@ -38,7 +38,7 @@ class SomeNotInvited(InvitationFailed):
 
 
 class TooManyInvitations(InvitationFailed):
-    """The caller or the organization has sent as many invitations as one day permits."""
+    """The caller or the organization has sent the maximum number of invitations for one day."""
 
     sentence = (
         "To protect users, the number of invitations a day is limited. The limit is reached, so no "
@@ -71,8 +71,8 @@ class CannotSubscribeInvitees(ChatError):
 
 
 class NoSuchInvitation(ChatError):
-    """The invitation is unknown, was accepted or revoked, or belongs to another user and the
-    caller is not an administrator. The answer is the same for all.
+    """The invitation is unknown, was accepted or revoked, or belongs to another user and the caller
+    is not an administrator. The response is the same for all.
     """
 
     sentence = "No such invitation"

@@ -1,4 +1,6 @@
-"""The addresses that a request invites: parsed, checked, and separated from existing accounts."""
+"""The addresses in a request for invitations: parse them, check them, and separate existing
+accounts.
+"""
 
 import re
 from collections.abc import Sequence
@@ -21,10 +23,10 @@ from models.chat.tables import User
 from specd.db import Db
 
 Problem = tuple[str, str, bool]
-"""An address, why it is not invited, and whether its account is deactivated."""
+"""An address, the reason why it is not invited, and whether its account is deactivated."""
 
 Address = tuple[str, str]
-"""An address as it was written, and as it is stored; empty if it is invalid."""
+"""An address as entered, and as stored. The second is empty if the address is invalid."""
 
 PROBLEMS: dict[type[ChatError], str] = {
     InvalidEmail: "Invalid address.",
@@ -40,8 +42,8 @@ _USERS = select(*USER_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class Invitees:
-    """Addresses to invite, as they are stored, and the skipped ones, which have accounts. An
-    account whose address the actor may not see is invited like an unknown address.
+    """Addresses to invite, as stored, and skipped addresses, which have accounts. An account whose
+    address the actor may not see is invited like an unknown address.
     """
 
     emails: list[str]
@@ -61,8 +63,8 @@ def failure_of(
 
 
 def read_addresses(text: str) -> list[Address]:
-    """Return the addresses in a text. They are separated by commas or line breaks, and each is bare
-    or written as `Name <address>`.
+    """Return the addresses in a text. They are separated by commas or line breaks, and each may
+    have the form `Name <address>`.
     """
     addresses: list[Address] = []
     for word in _SEPARATORS.split(text):
@@ -77,7 +79,7 @@ def read_addresses(text: str) -> list[Address]:
 
 
 def check_invitees(db: Db, actor: Actor, addresses: Sequence[Address]) -> Invitees:
-    """Return whom to invite. Raise `NoInvitees`, `InvalidInvitees`, `NobodyInvited`."""
+    """Return the addresses to invite. Raise `NoInvitees`, `InvalidInvitees`, `NobodyInvited`."""
     if not addresses:
         raise NoInvitees()
     domains = find_domains(db, actor.realm)

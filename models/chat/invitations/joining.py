@@ -1,4 +1,4 @@
-"""Accepting an invitation, which creates an account, and requesting one through a link."""
+"""Accept an invitation, which creates an account, and request an invitation through a link."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,12 +36,12 @@ from models.chat.tables import Invitation, User, UserGroupMember
 from specd.db import Db, table_of
 
 PER_LINK, PER_ADDRESS = 200, 3
-"""The most mails a day that a link sends, in all and to one address."""
+"""Maximum number of mails that a link sends in a day: in total, and to one address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a token offers. `email` None: whoever has the token enters an address."""
+    """The offer of a token. If `email` is None, the user of the token enters an address."""
 
     id: int
     email: str | None
@@ -49,7 +49,7 @@ class Offer:
 
 
 def access_offer(db: Db, realm: RealmView, token: str, *, now: datetime) -> Offer:
-    """Return what the token of an invitation or a link offers. Raise `InvitationNotFound`."""
+    """Return the offer of an invitation's or a link's token. Raise `InvitationNotFound`."""
     row = db.execute(
         select(
             Invitation.id,
@@ -72,8 +72,8 @@ def access_offer(db: Db, realm: RealmView, token: str, *, now: datetime) -> Offe
 def _lock(
     session: Session, realm: RealmView, token: str, now: datetime
 ) -> tuple[Invitation, Actor]:
-    """Return the invitation of a token and its inviter. Both rows are locked, so that nobody else
-    accepts it meanwhile, and the organization does not move. Raise `InvitationNotFound`,
+    """Return the invitation of a token and its inviter. Both rows are locked, so that the
+    invitation is not accepted twice and the organization does not move. Raise `InvitationNotFound`,
     `RealmMoving`.
     """
     which = (Invitation.realm_id == realm.id) & (Invitation.token_sha256 == digest_of(token))
@@ -88,9 +88,9 @@ def _lock(
 def request_invitation(
     session: Session, realm: RealmView, token: str, post: Post, *, email: str, now: datetime
 ) -> str:
-    """Mail an invitation to an address that somebody with a link entered. Return the address.
+    """Mail an invitation to an address that was entered at a link. Return the address.
 
-    Raise `InvitationNotFound`, `InvalidEmail`, what `check_email_allowed` raises, and
+    Raise `InvitationNotFound`, `InvalidEmail`, an error of `check_email_allowed`, or
     `AttemptsUsedUp`.
     """
     link, inviter = _lock(session, realm, token, now)
@@ -137,8 +137,8 @@ def accept(
     """Create the account that an invitation offers and return its address. `password_hash` is None
     for a password that is too weak.
 
-    Raise, in this order: `InvitationNotFound`, what `check_full_name` and `require_unique_name`
-    raise, what `check_email_allowed` raises, `EmailInUse`, `PasswordTooWeak`.
+    Raise, in this order: `InvitationNotFound`, errors of `check_full_name` and
+    `require_unique_name`, errors of `check_email_allowed`, `EmailInUse`, `PasswordTooWeak`.
     """
     row, inviter = _lock(session, realm, token, now)
     email = row.email
@@ -174,8 +174,8 @@ def accept(
 
 
 def _join(session: Session, inviter: Actor, user: User, row: Invitation, now: datetime) -> None:
-    """Add the user to the groups of the role, to those groups and channels of the invitation to
-    which the inviter may still add others, and to what every new user gets.
+    """Add the user to the groups of the role, and to the groups and channels of the invitation to
+    which the inviter may still add others. Send the welcome message.
     """
     chosen = filter_groups(session, inviter, orjson.loads(row.group_ids))
     members = [{"group_id": group_id, "user_id": user.id} for group_id in chosen]

@@ -1,4 +1,4 @@
-"""Who may invite whom, as what, and into which channels and groups."""
+"""Permissions to invite: roles, channels and groups of invited users."""
 
 from collections.abc import Collection, Sequence
 
@@ -24,7 +24,7 @@ from specd.db import Db
 
 
 def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> None:
-    """Require that the actor may invite people to the role, by mail or by a link.
+    """Require that the actor may invite users with the role, by mail or by a link.
 
     Raise `NotForBots`, `InsufficientPermission`, `MustBeOwner`, `MustBeAdministrator`.
     """
@@ -36,8 +36,8 @@ def require_may_invite(db: Db, actor: Actor, role: int, *, by_link: bool) -> Non
 
 
 def require_may_give(actor: Actor, role: int) -> None:
-    """Raise `MustBeOwner` or `MustBeAdministrator` unless the actor may invite people to the role.
-    Only owners invite owners, and only administrators invite administrators and moderators.
+    """Raise `MustBeOwner` or `MustBeAdministrator` unless the actor may invite users with the role.
+    Only owners may invite owners, and only administrators may invite administrators and moderators.
     """
     if role == Role.OWNER and not actor.is_owner:
         raise MustBeOwner()
@@ -46,7 +46,7 @@ def require_may_give(actor: Actor, role: int) -> None:
 
 
 def may_give(actor: Actor, role: int) -> bool:
-    """Return whether an invitation by the actor to the role is still good."""
+    """Return whether an invitation by the actor with the role is still valid."""
     try:
         require_may_give(actor, role)
     except (MustBeOwner, MustBeAdministrator):
@@ -55,8 +55,8 @@ def may_give(actor: Actor, role: int) -> bool:
 
 
 def check_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) -> list[int]:
-    """Return the ids of channels to which the actor may subscribe others, ascending and without
-    duplicates. Everybody may subscribe others to default channels.
+    """Return the ids of channels to which the actor may subscribe others, in ascending order and
+    without duplicates. Every inviter may subscribe others to default channels.
 
     Raise `InvalidChannelToJoin`, `CannotSubscribeInvitees`.
     """
@@ -79,7 +79,7 @@ def filter_channels(session: Session, actor: Actor, channel_ids: Sequence[int]) 
 def _find_channels(
     session: Session, actor: Actor, channel_ids: Sequence[int]
 ) -> dict[int, ChannelView]:
-    """Return id -> channel for those that the actor may read and that are not archived."""
+    """Return id -> channel for channels that the actor may read and that are not archived."""
     channels = filter_readable(
         session, actor, find_channels(session, actor, channel_ids=channel_ids)
     )
@@ -89,7 +89,7 @@ def _find_channels(
 def _filter_addable(
     session: Session, actor: Actor, channels: Collection[ChannelView]
 ) -> list[ChannelView]:
-    """Return those of the channels to which the actor may subscribe others, by ascending id."""
+    """Return the channels to which the actor may subscribe others, ordered by id."""
     default = find_default_channel_ids(session, actor.realm_id) if channels else ()
     return [
         channel
@@ -99,7 +99,7 @@ def _filter_addable(
 
 
 def check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[int]:
-    """Return the ids of groups to which the actor may add members, ascending and without
+    """Return the ids of groups to which the actor may add members, in ascending order and without
     duplicates. Raise `InvalidUserGroup`, `InsufficientPermission`, `UserGroupDeactivated`.
     """
     wanted = sorted(set(group_ids))
@@ -114,7 +114,7 @@ def check_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> li
 
 
 def filter_groups(session: Session, actor: Actor, group_ids: Sequence[int]) -> list[int]:
-    """Return those of the groups to which the actor may still add members."""
+    """Return the ids of the groups to which the actor may still add members."""
     return [
         group.id
         for group in find_groups_by_id(session, actor.realm_id, group_ids).values()

@@ -1,4 +1,4 @@
-"""Stored invitations: created, found, described to those who may end them, and ended."""
+"""Stored invitations: create, find, describe and delete them."""
 
 import secrets
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ from specd.db import Db
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The checked terms of an invitation: the role and what the new user joins. `lifetime` None: it
-    never expires.
+    """The checked terms of an invitation: the role, channels and groups of the new user. If
+    `lifetime` is None, the invitation does not expire.
     """
 
     role: int
@@ -37,7 +37,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTerms:
-    """Checked terms that replace those of a link; None: they stay."""
+    """Checked new terms of a link; None means no change."""
 
     role: int | None = None
     channel_ids: Sequence[int] | None = None
@@ -56,7 +56,7 @@ def make_token() -> str:
 def new_invitation(
     actor: Actor, terms: Terms, token: str, *, email: str | None, now: datetime
 ) -> Invitation:
-    """Return an invitation, not stored yet, of an address or (`email` None) of a link."""
+    """Return a new invitation, not yet stored, for an address, or for a link if `email` is None."""
     return Invitation(
         realm_id=actor.realm_id,
         inviter_id=actor.id,
@@ -100,8 +100,9 @@ _SHOWN = (
 def find_invitations(
     db: Db, vault: Vault, actor: Actor, *, base_url: str, now: datetime
 ) -> list[dict[str, Any]]:
-    """Return the current invitations that the actor may end, as clients see them, in order of their
-    ids: their own, and for administrators all. Those requested through a link are left out.
+    """Return the valid invitations that the actor may revoke in the API's form, ordered by id.
+    Administrators may revoke all invitations, other users their own. Invitations requested through
+    a link are left out.
     """
     query = _SHOWN if actor.is_administrator else _SHOWN.where(Invitation.inviter_id == actor.id)
     rows = read_rows(_Row, db.execute(query, {"realm_id": actor.realm_id, "at": now}))
@@ -128,14 +129,14 @@ def _describe(row: _Row, vault: Vault, base_url: str) -> dict[str, Any]:
 
 
 def address_of(base_url: str, token: str) -> str:
-    """Return the URL at which an invitation is accepted. `base_url` ends with `/api/v1`."""
+    """Return the URL for accepting an invitation. `base_url` ends with `/api/v1`."""
     return f"{base_url}/accounts/join/{token}"
 
 
 def lock_invitation(
     session: Session, which: ColumnElement[bool], now: datetime
 ) -> Invitation | None:
-    """Return the current invitation, locked; None if there is none or it was ended meanwhile."""
+    """Return the valid invitation, locked, or None if there is none or it ended meanwhile."""
     return session.scalars(
         select(Invitation)
         .where(which, _CURRENT)
@@ -146,8 +147,8 @@ def lock_invitation(
 
 
 def forget(session: Session, which: ColumnElement[bool]) -> bool:
-    """Delete invitations, and with a link those requested through it. Return whether there were
-    any.
+    """Delete invitations. With a link, invitations requested through it are also deleted. Return
+    whether there were any.
     """
     deletion = delete(Invitation).where(which).execution_options(synchronize_session=False)
     return session.execute(deletion.returning(Invitation.id)).first() is not None

@@ -1,4 +1,4 @@
-"""Sending invitations by mail and again, making links, and revoking both."""
+"""Send invitations by mail, create links, and revoke both."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from models.chat.tables import Invitation, User
 
 DAY = timedelta(days=1)
 PER_USER, PER_REALM = 100, 500
-"""The most invitations by mail a day."""
+"""Maximum number of invitations by mail in a day."""
 
 INVITED = """Hi there,
 
@@ -57,8 +57,9 @@ TERM = "The link works until {at:%Y-%m-%d %H:%M} UTC. "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """How mails are sent: what seals their text, the base URL of their links (it ends with
-    `/api/v1`), and what derives the keys of their counts; None: they are not counted.
+    """Options for sending mails: the vault for their texts, the base URL of their links (ending
+    with `/api/v1`), and the seal for the keys of their counts. If `seal` is None, mails are not
+    counted.
     """
 
     vault: Vault
@@ -69,7 +70,7 @@ class Post:
 def send_invitations(
     session: Session, actor: Actor, post: Post, invitees: Invitees, terms: Terms, *, now: datetime
 ) -> None:
-    """Invite every address. An earlier invitation of an address by the actor ends.
+    """Invite every address. Earlier invitations of these addresses by the actor end.
 
     Raise `TooManyInvitations`.
     """
@@ -81,7 +82,7 @@ def send_invitations(
     rows = [
         new_invitation(actor, terms, token, email=email, now=now) for email, token in tokens.items()
     ]
-    session.bulk_save_objects(rows)  # in one statement, which returns no ids
+    session.bulk_save_objects(rows)  # with one statement, which returns no ids
     mail(session, actor, post, rows, tokens, now=now)
     ids = session.scalars(select(Invitation.id).where(theirs).order_by(Invitation.id)).all()
     facts = {"role": int(terms.role), "invitation_ids": ids}
@@ -92,7 +93,7 @@ def send_invitations(
 def _take_allowance(
     session: Session, actor: Actor, post: Post, count: int, *, now: datetime
 ) -> None:
-    """Count mails of the actor and of the organization. Raise `TooManyInvitations`."""
+    """Count the mails of the actor and of the organization. Raise `TooManyInvitations`."""
     if post.seal is None:
         return
     allowances = [
@@ -106,7 +107,7 @@ def _take_allowance(
 
 
 def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: datetime) -> str:
-    """Create a link that anybody may use and return its URL."""
+    """Create a link that everyone may use, and return its URL."""
     token = make_token()
     row = new_invitation(actor, terms, token, email=None, now=now)
     row.sealed_token = post.vault.seal(token, purpose=invitation_purpose(digest_of(token)))
@@ -121,8 +122,8 @@ def make_link(session: Session, actor: Actor, post: Post, terms: Terms, *, now: 
 def edit_link(
     session: Session, actor: Actor, invitation_id: int, terms: NewTerms, *, now: datetime
 ) -> None:
-    """Change the terms of a link. Raise what `_access` raises, and `InsufficientPermission` for a
-    role that the link's creator cannot give, because then nobody could join by it.
+    """Change the terms of a link. Raise an error of `_access`, and `InsufficientPermission` for a
+    role that the link's creator cannot give, because the link would be invalid.
     """
     row = _access(session, actor, invitation_id, is_link=True, now=now)
     if terms.role is not None:
@@ -144,7 +145,7 @@ def edit_link(
 def revoke(
     session: Session, actor: Actor, invitation_id: int, *, is_link: bool, now: datetime
 ) -> None:
-    """End an invitation or a link. Raise what `_access` raises."""
+    """Delete an invitation or a link. Raise an error of `_access`."""
     row = _access(session, actor, invitation_id, is_link=is_link, now=now)
     forget(session, Invitation.id == row.id)
     facts = {"invitation_id": row.id, "inviter_id": row.inviter_id}
@@ -155,9 +156,9 @@ def revoke(
 def resend(
     session: Session, actor: Actor, post: Post, invitation_id: int, *, now: datetime
 ) -> None:
-    """Mail an invitation again with a new link; the previous link stops working.
+    """Mail an invitation again with a new link. The previous link stops working.
 
-    Raise `TooManyInvitations`, and what `_access` raises.
+    Raise `TooManyInvitations`, or an error of `_access`.
     """
     row = _access(session, actor, invitation_id, is_link=False, now=now)
     _take_allowance(session, actor, post, 1, now=now)
@@ -172,8 +173,8 @@ def resend(
 def _access(
     session: Session, actor: Actor, invitation_id: int, *, is_link: bool, now: datetime
 ) -> Invitation:
-    """Return an invitation of the actor's own, or for administrators any, locked. Raise
-    `NoSuchInvitation`, and `MustBeOwner` for an owner's invitation of an owner.
+    """Return an invitation of the actor, or for administrators any invitation, locked. Raise
+    `NoSuchInvitation`, or an error of `require_may_give` for an invitation by another user.
     """
     email = Invitation.email
     kind: ColumnElement[bool] = email.is_(None) if is_link else email.is_not(None)
@@ -195,8 +196,8 @@ def mail(
     *,
     now: datetime,
 ) -> None:
-    """Mail each invitation to its address with the address's token, or without a link if an account
-    with the address exists.
+    """Mail each invitation to its address, with the token for that address. If an account with the
+    address exists, the mail has no link.
     """
     realm, name = one_line(inviter.realm.name), one_line(inviter.full_name)
     keys = [row.email_key for row in rows]

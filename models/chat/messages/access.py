@@ -1,8 +1,8 @@
 """Access to messages: one rule in one select, for one message and for many.
 
-A direct message requires a copy of one's own. Every member may read public channels, and guests
-web-public ones; private channels require content access, and with protected history a copy of one's
-own. Administrators get no access by their role.
+A direct message requires a copy of the user. Members may read all public channels, and guests only
+web-public channels. Private channels require content access, and with protected history also a
+copy. Administrators have no access by their role.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from specd.db import Db, Query
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """A message the actor may read. Fields but the last two are `Message`'s columns."""
+    """A message that the actor may read. All fields except the last two are `Message`'s columns."""
 
     id: int
     realm_id: int
@@ -49,7 +49,9 @@ class MessageView:
 
     @property
     def is_archived(self) -> bool:
-        """Return whether the message is in an archived channel, where nothing may change."""
+        """Return whether the message is in an archived channel, where messages cannot be
+        changed.
+        """
         return self.channel is not None and self.channel.is_archived
 
 
@@ -64,9 +66,9 @@ _LOCKED = _BY_ID.with_for_update(of=Message)
 
 
 def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False) -> MessageView:
-    """Return the message if the actor may read it. `lock` it before it is changed or deleted.
+    """Return the message if the actor may read it. Use `lock` before changing or deleting it.
 
-    Raise `InvalidMessage`, for unknown and unreadable messages alike.
+    Raise `InvalidMessage`, both for unknown and for unreadable messages.
     """
     row = db.execute(
         _LOCKED if lock else _BY_ID,
@@ -74,7 +76,7 @@ def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False)
     ).first()
     if row is not None and row.channel_id is None and row.flags is not None:
         return row_of(MessageView, row, channel=None)
-    # Read in any case, so that a hidden message takes as many statements as an unknown one.
+    # Always executed, so that hidden and unknown messages need the same number of statements.
     channel_id = 0 if row is None else row.channel_id or 0
     channel = find_visible_channel(db, actor, channel_id=channel_id, content=True)
     if (
@@ -89,8 +91,8 @@ def access_message(db: Db, actor: Actor, message_id: int, *, lock: bool = False)
 
 
 def access_open_message(db: Db, actor: Actor, message_id: int) -> MessageView:
-    """Return the message, locked, so that concurrent changes of its reactions and submessages run
-    one after the other. Raise `InvalidMessage`, also in an archived channel.
+    """Return the message, locked, so that changes of its reactions and submessages do not run
+    concurrently. Raise `InvalidMessage`, also in an archived channel.
     """
     message = access_message(db, actor, message_id, lock=True)
     if message.is_archived:
@@ -99,7 +101,9 @@ def access_open_message(db: Db, actor: Actor, message_id: int) -> MessageView:
 
 
 def readable_messages(is_guest: bool) -> ColumnElement[bool]:
-    """Return `access_message`'s rule as a condition on `Message`, for a reader (`reading_as`)."""
+    """Return the rule of `access_message` as a condition on `Message`, for a reader
+    (`reading_as`).
+    """
     readable = readable_channels(is_guest)
     own_copy = exists().where(
         UserMessage.user_id == bindparam("reader_id"), UserMessage.message_id == Message.id
@@ -115,7 +119,7 @@ def readable_messages(is_guest: bool) -> ColumnElement[bool]:
 
 
 def _readable(*, is_guest: bool) -> Query[list[int]]:
-    """Return the query for those of the messages :ids that the reader may read."""
+    """Return the query for the messages in `:ids` that the reader may read."""
     return Query(
         select(ids_as_array(Message.id)).where(
             in_parameter(Message.id, "ids"), readable_messages(is_guest)
@@ -128,7 +132,7 @@ _READABLE = {is_guest: _readable(is_guest=is_guest) for is_guest in (False, True
 
 
 def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:
-    """Return those of the ids that the actor may read, ascending."""
+    """Return the ids of messages that the actor may read, in ascending order."""
     ids = [i for i in set(message_ids) if 0 < i <= INT_MAX]
     if not ids:
         return []
@@ -138,7 +142,7 @@ def find_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]
 
 
 def check_readable(db: Db, actor: Actor, message_ids: Iterable[int]) -> list[int]:
-    """Return the ids, ascending, without duplicates. Raise `InvalidMessage` unless all are
+    """Return the ids in ascending order, without duplicates. Raise `InvalidMessage` unless all are
     readable.
     """
     ids = sorted(set(message_ids))

@@ -1,4 +1,4 @@
-"""Conversations: the sets of users that write to each other directly."""
+"""Conversations: sets of users who exchange direct messages."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -27,12 +27,12 @@ _INSERT_MEMBER = insert(table_of(ConversationMember))
 
 
 def key_of(user_ids: Iterable[int]) -> str:
-    """Return the key of the conversation of a set of users, whoever of them writes."""
+    """Return the key of the conversation of a set of users. It does not depend on their order."""
     return sha256(",".join(map(str, sorted(set(user_ids)))).encode("ascii")).hexdigest()
 
 
 def find_conversation(db: Db, realm_id: int, user_ids: Iterable[int]) -> int | None:
-    """Return the id of the conversation of exactly these users, if it exists."""
+    """Return the id of the conversation of exactly these users, or None if it does not exist."""
     key = {"realm_id": realm_id, "key": key_of(user_ids)}
     conversation_id: int | None = db.execute(_BY_KEY, key).scalar()
     return conversation_id
@@ -41,7 +41,7 @@ def find_conversation(db: Db, realm_id: int, user_ids: Iterable[int]) -> int | N
 def find_conversations(
     db: Db, realm_id: int, sets: Iterable[Iterable[int]]
 ) -> dict[frozenset[int], int]:
-    """Return sets of users -> the ids of their conversations, for those that exist."""
+    """Return set of users -> id of their conversation, for conversations that exist."""
     keys = {key_of(users): frozenset(users) for users in sets}
     if not keys:
         return {}
@@ -52,8 +52,8 @@ def find_conversations(
 
 
 def require_conversation(session: Session, realm_id: int, user_ids: Iterable[int]) -> int:
-    """Return the id of the conversation of exactly these users, which is created if need be. Of two
-    units that create it at the same time, one runs again.
+    """Return the id of the conversation of exactly these users. It is created if necessary. If two
+    units create it concurrently, one of them runs again.
     """
     members = sorted(set(user_ids))
     conversation_id = find_conversation(session, realm_id, members)
@@ -67,7 +67,7 @@ def require_conversation(session: Session, realm_id: int, user_ids: Iterable[int
 
 
 def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]]:
-    """Return conversation id -> ids of its users, ascending."""
+    """Return conversation id -> ids of its users, in ascending order."""
     members: dict[int, list[int]] = {}
     ids = list(conversation_ids)
     if ids:
@@ -76,7 +76,7 @@ def find_members(db: Db, conversation_ids: Iterable[int]) -> dict[int, list[int]
     return members
 
 
-# --- as clients see them -------------------------------------------------------------------------
+# --- conversations in the API's form --------------------------------------------------------------
 
 
 def describe_people(
@@ -92,7 +92,7 @@ def describe_people(
 
 
 class _PersonRow(NamedTuple):
-    """A user; fits `EmailOwner`."""
+    """A user. It implements `EmailOwner`."""
 
     id: int
     bot_type: int | None
@@ -111,7 +111,7 @@ def find_people(
 ) -> dict[int, dict[str, Any]]:
     """Return user id -> the user as an element of `display_recipient`.
 
-    `for_all`: with emails that everybody may see, because others read it, too.
+    `for_all` selects email addresses that all users may see.
     """
     ids = list(user_ids)
     if not ids:

@@ -1,6 +1,5 @@
-"""The newest edits of messages as message objects list them. One statement reads those of many
-messages. Of the time when a message was in a channel that the reader may not read, nothing is
-shown.
+"""The newest edits of messages for message objects. One statement reads the edits of many messages.
+Edits from a time when the message was in a channel that the reader may not read are hidden.
 """
 
 from collections import defaultdict
@@ -19,13 +18,13 @@ from models.rows import RowQuery, columns_of
 from specd.db import Db
 
 MAX_EDITS = 20
-"""The most edits, the newest ones, of a message object."""
+"""Maximum number of edits in a message object. The newest edits are kept."""
 MAX_TEXT = 20_000
-"""The most characters of the edits of a message object; the newest edit may have more."""
+"""Maximum number of characters in the edits of a message object. The newest edit may exceed it."""
 
 
 class Edit(NamedTuple):
-    """An edit; fields are `MessageEdit`'s columns."""
+    """An edit. The fields are `MessageEdit`'s columns."""
 
     message_id: int
     editor_id: int | None
@@ -43,8 +42,8 @@ def find_edit_histories(
     *,
     allow_empty_topic_name: bool,
 ) -> dict[int, list[dict[str, Any]]]:
-    """Return message id -> its newest edits as far as the viewer may see them, the newest first,
-    for messages that have any. Return nothing if the organization shows no edits.
+    """Return message id -> its newest edits that the viewer may see, newest first, for messages
+    that have any. Return nothing if the organization hides edits.
 
     `messages` are (id, channel id, topic).
     """
@@ -81,8 +80,8 @@ def find_edit_histories(
 
 
 def _edits(*, with_content: bool) -> Select[*tuple[Any, ...]]:
-    """Return the query for the edits of messages :message_ids, each one's newest first; without
-    content only moves.
+    """Return the query for the edits of messages in `:message_ids`, newest first for each message.
+    Without content, it returns only moves.
     """
     own, newest_first = MessageEdit.message_id, MessageEdit.id.desc()
     content: ColumnElement[str | None] = MessageEdit.prev_content.expression
@@ -123,8 +122,8 @@ _MOVES = RowQuery(Edit, _edits(with_content=False))
 def undo_move(
     edit: Edit, channel_id: int | None, readable: Collection[int | None]
 ) -> tuple[dict[str, Any], int | None]:
-    """Return the entry of an edit that moved a message to that channel, as far as it may be shown,
-    and the channel before. Topics are as they are stored.
+    """Return the entry of an edit that moved a message to that channel, with the fields that may be
+    shown, and the previous channel. Topics are as stored.
     """
     prev_channel_id = channel_id if edit.prev_channel_id is None else edit.prev_channel_id
     entry: dict[str, Any] = {}
@@ -137,8 +136,8 @@ def undo_move(
 
 
 def find_open_places(db: Db, actor: Actor, channel_ids: Collection[int]) -> set[int | None]:
-    """Return those of the channels whose former messages the actor may see. In a channel with
-    protected history nobody reads messages from before they joined, and a copy from a later channel
+    """Return the channels whose former messages the actor may see. In a channel with protected
+    history, users cannot read messages from before they joined, and a copy from a later channel
     does not prove that they had joined.
     """
     if not channel_ids:

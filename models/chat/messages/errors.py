@@ -4,7 +4,7 @@ from models.chat.errors import ChatError
 
 
 class InvalidMessage(ChatError):
-    """The message is unknown, or the caller may not read it. The answer is the same for both."""
+    """The message is unknown, or the caller may not read it. The response is the same for both."""
 
     sentence = "Invalid message(s)"
     advice = "Use ids that `GET /messages` returns to you."
@@ -18,7 +18,9 @@ class ReadReceiptsDisabled(ChatError):
 
 
 class NothingToChange(ChatError):
-    """The request contains no content, topic or channel that differs from the message."""
+    """The request contains no content, topic or channel, or the values do not differ from the
+    message.
+    """
 
     sentence = "Nothing to change"
     advice = "Send what the message should become."

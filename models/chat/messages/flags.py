@@ -1,5 +1,5 @@
-"""The flags of users' copies of messages: bits, names for clients, those of mentions, and copies
-with a flag.
+"""The flags of message copies: their bits, their names in the API, the flags of mentions, and
+queries by flag.
 """
 
 from collections.abc import Collection, Iterable
@@ -49,33 +49,35 @@ FIXED: dict[str, int] = {
     "has_alert_word": HAS_ALERT_WORD,
     "historical": HISTORICAL,
 }
-"""The flags that only the server sets. `IS_PRIVATE` has no name: clients see it by the type."""
+"""Flags that only the server sets. `IS_PRIVATE` has no name: clients recognize direct messages by
+their type.
+"""
 
 ANY_MENTION = MENTIONED | STREAM_WILDCARD_MENTIONED | TOPIC_WILDCARD_MENTIONED | GROUP_MENTIONED
 OF_TEXT = ANY_MENTION | HAS_ALERT_WORD
-"""The flags that an edit of the content can change."""
+"""Flags that an edit of the content can change."""
 WITHOUT_COPY = READ | HISTORICAL
-"""The flags of a message the user may read but never received."""
+"""The flags of a readable message of which the user has no copy."""
 
 _NAMES = {**EDITABLE, **FIXED}
 _KNOWN: dict[int, list[str]] = {}
 
 
 def names_of(flags: int) -> list[str]:
-    """Return the names of the flags as message objects have them, in a new list."""
+    """Return the names of the flags as in message objects, as a new list."""
     if flags not in _KNOWN:
         names = [name for name, bit in _NAMES.items() if flags & bit]
         if flags & (STREAM_WILDCARD_MENTIONED | TOPIC_WILDCARD_MENTIONED):
-            names.append("wildcard_mentioned")  # both wildcards under their older common name
+            names.append("wildcard_mentioned")  # the older name for both wildcards
         if flags & GROUP_MENTIONED and not flags & MENTIONED:
-            names.append("mentioned")  # clients expect it for mentions of groups, too
+            names.append("mentioned")  # clients also expect it for mentions of groups
         _KNOWN[flags] = names
     return _KNOWN[flags].copy()
 
 
 def copies_of_user(index: str, flagged: TextClause) -> Select[int, int]:
-    """Return the query for message_id and flags of the copies of :user_id with a flag, which have
-    the partial index.
+    """Return the query for message_id and flags of the copies of `:user_id` that are in a partial
+    index of a flag.
     """
     copies = indexed_by(UserMessage.__table__, index)
     query: Select[int, int] = select(copies.c.message_id, copies.c.flags)
@@ -90,9 +92,9 @@ def text_bits(
     channel_id: int | None,
     topic_key: str,
 ) -> ColumnElement[int]:
-    """Return the flags `OF_TEXT` of the copy of the user with that id (a column), of a message with
-    that text in a topic, or (`channel_id` None) in a conversation. `alerted`: ids of the users with
-    an alert word in it.
+    """Return the flags `OF_TEXT` of a user's copy of a message with this text. `user_id` is a
+    column. The message is in a topic, or in a conversation if `channel_id` is None. `alerted`
+    contains the ids of users with an alert word in the text.
     """
     bits: ColumnElement[int] = literal(0, BigInteger)
     if alerted:
@@ -124,7 +126,9 @@ def read_by_some(
     sender_id: ColumnElement[int],
     reader_id: ColumnElement[int],
 ) -> ColumnElement[int]:
-    """Return `READ` for the reader (0: nobody) and for users who have muted the sender, else 0."""
+    """Return `READ` for the reader (0 if there is none) and for users who have muted the sender,
+    otherwise 0.
+    """
     muters = select(MutedUser.user_id).where(MutedUser.muted_user_id == sender_id)
     return case(((user_id == reader_id) | user_id.in_(muters), READ), else_=0)
 

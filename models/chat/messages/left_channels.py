@@ -1,4 +1,4 @@
-"""The unread messages of channels that users have left."""
+"""Unread messages in channels that users have left."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +23,8 @@ _COPY = table_of(UserMessage)
 def mark_left_as_read(
     session: Session, realm_id: int, left: Mapping[int, Sequence[int]], *, now: datetime
 ) -> None:
-    """Mark the messages of channels as read for the users who left them, because they no longer
-    can. `left`: channel id -> ids of the users who left it.
+    """Mark the messages of channels as read for the users who left them, because they can no longer
+    read them. `left` maps channel ids to the ids of these users.
     """
     read: dict[int, list[int]] = defaultdict(list)
     leavers = {user_id for user_ids in left.values() for user_id in user_ids}
@@ -39,11 +39,11 @@ def mark_left_as_read(
 
 
 def _marking_read() -> ReturningUpdate[int, int]:
-    """Return the update of the unread copies of :user_ids of messages in those of :channel_ids that
-    they left.
+    """Return the update of unread copies of users in `:user_ids`, for messages in the channels of
+    `:channel_ids` that they left.
 
-    A user may have many unread messages elsewhere. Therefore only copies from the first message of
-    these channels to the last one are read.
+    A user may have many unread messages elsewhere, so only copies between the first and the last
+    message of these channels are searched.
     """
     there = (
         select(Message.id)
@@ -71,7 +71,9 @@ def _marking_read() -> ReturningUpdate[int, int]:
 
 
 def _end(least: Callable[[Any], ColumnElement[Any]]) -> ColumnElement[Any]:
-    """Return the least (or greatest) id of a message in :channel_ids, by one look-up for each."""
+    """Return the least (or greatest) id of a message in `:channel_ids`, with one lookup for each
+    channel.
+    """
     of_each = select(least(Message.id)).where(Message.channel_id == Channel.id).correlate(Channel)
     ends = select(least(of_each.scalar_subquery()))
     return ends.where(in_parameter(Channel.id, "channel_ids")).scalar_subquery()

@@ -1,4 +1,4 @@
-"""Reaction objects; one statement reads the reactions to many messages."""
+"""Reaction objects. One statement reads the reactions to many messages."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from specd.db import Db
 
 
 class _ReactionRow(NamedTuple):
-    """A reaction and its user."""
+    """A reaction with the facts of its user."""
 
     message_id: int
     emoji_name: str
@@ -46,7 +46,7 @@ _REACTIONS = RowQuery(
 def find_reactions(
     db: Db, viewer: Actor, message_ids: Sequence[int]
 ) -> dict[int, list[dict[str, Any]]]:
-    """Return message id -> its reactions, the oldest first, for messages that have any."""
+    """Return message id -> its reactions, oldest first, for messages that have any."""
     reactions: dict[int, list[dict[str, Any]]] = {}
     for row in _REACTIONS.all(db, {"message_ids": message_ids}):
         reactions.setdefault(row.message_id, []).append(

@@ -1,4 +1,4 @@
-"""Read receipts: who has read a message, as far as they share it."""
+"""Read receipts: the users who have read a message, unless they hide this."""
 
 from sqlalchemy import bindparam, literal, select
 
@@ -33,9 +33,11 @@ _READERS = (
 
 
 def find_reader_ids(db: Db, actor: Actor, message_id: int) -> list[int]:
-    """Return the ids of the active users who received the message and have read it, ascending:
-    without its sender, those who share no read receipts, those whom the actor has muted or who have
-    muted the actor, and those whom the actor may not see.
+    """Return the ids of the active users who received the message and have read it, in ascending
+    order.
+
+    Left out are the sender, users who do not share read receipts, users whom the actor has muted or
+    who have muted the actor, and users that the actor may not see.
 
     Raise `InvalidMessage`, `ReadReceiptsDisabled`.
     """

@@ -1,7 +1,7 @@
-"""Stored messages rendered again, after the renderer has changed.
+"""Render stored messages again after a change of the renderer.
 
-A message refers to the people, groups and channels that its HTML already names, so nobody is
-mentioned by it who was not before, and channels that were renamed stay linked.
+A message refers only to the users, groups and channels in its stored HTML, so no new users are
+mentioned and renamed channels stay linked.
 """
 
 import re
@@ -35,7 +35,7 @@ _CHANNEL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message, and what rendering it needs of its sender and organization."""
+    """A message, with the facts of its sender and organization that rendering requires."""
 
     id: int
     realm_id: int
@@ -58,7 +58,7 @@ class RenderedAgain:
 def find_stored(
     db: Db, *, after: int, limit: int, realm_id: int | None = None
 ) -> list[StoredMessage]:
-    """Return the next messages after an id, of all running organizations or of one."""
+    """Return the next messages after an id, in all running organizations or in one."""
     wanted = (
         select(
             Message.id,
@@ -82,7 +82,7 @@ def find_stored(
 
 
 def render_again(db: Db, messages: Sequence[StoredMessage]) -> list[RenderedAgain]:
-    """Return the messages whose HTML changes. Call it outside a transaction that writes."""
+    """Return the messages whose HTML changes. Call it outside a write transaction."""
     linkifiers: dict[int, Linkifiers] = {}
     emoji: dict[int, dict[str, tuple[int, str]]] = {}
     changed: list[RenderedAgain] = []
@@ -106,9 +106,8 @@ def render_again(db: Db, messages: Sequence[StoredMessage]) -> list[RenderedAgai
 
 
 def store_again(session: Session, changed: Sequence[RenderedAgain]) -> int:
-    """Store new HTML and index it for search. A message that was edited since is left as it is.
-
-    Return the number of messages that were changed.
+    """Store new HTML and index it for search. Messages that have been edited meanwhile are skipped.
+    Return the number of changed messages.
     """
     stored: list[tuple[int, str, str]] = []
     for each in changed:
@@ -131,7 +130,7 @@ def store_again(session: Session, changed: Sequence[RenderedAgain]) -> int:
 
 
 def _names_in(markup: str) -> Names:
-    """Return the people, groups and channels to which HTML refers, under the names it shows."""
+    """Return the users, groups and channels in HTML, with the names that it shows."""
     users = {int(user_id): unescape(name) for user_id, name in _MENTION.findall(markup)}
     by_name: dict[str, list[int]] = defaultdict(list)
     for user_id, name in users.items():

@@ -1,8 +1,8 @@
-"""Full-text search: the only module that uses `message_search`.
+"""Full-text search. No other module uses `message_search`.
 
-SQLite has an FTS5 table (rowid = message id), PostgreSQL a tsvector with a GIN index. Both get the
-words that words.py makes of texts and of queries, and so find the same messages. A query has words
-that must all occur, and "quoted phrases".
+SQLite has an FTS5 table (rowid = message id), PostgreSQL a tsvector with a GIN index. Both store
+the words from words.py, which also parses queries, so they find the same messages. All words and
+"quoted phrases" of a query must occur in a message.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,27 +37,27 @@ from models.dialects import ByDialect, dialect_of, each_of_parameter, in_paramet
 from specd.db import Change, Db, Query, upsert
 
 MAX_WORDS = 50
-"""In one narrow."""
+"""Maximum number of words in one narrow."""
 AT_ONCE = 20
-"""The most messages that are indexed again in the request that moves or deletes them."""
+"""Maximum number of messages that a request indexes itself when it moves or deletes them."""
 MAX_AT_ONCE = 20_000
-"""The most characters of these messages."""
+"""Maximum number of characters in these messages."""
 LAST_PLACE = 16_383
-"""The last position in a text that PostgreSQL stores."""
+"""The last position in a text that PostgreSQL can store."""
 FEW = 2000
-"""The most results that are looked up by id; more are frequent enough for a scan to meet them."""
+"""Maximum number of results for a lookup by id. More results are frequent enough for a scan."""
 
 MERGED_EVERY = 8
-"""One in this many messages, sent one by one, merges segments (SQLite)."""
+"""Interval of messages after which a message, sent alone, merges segments (SQLite)."""
 MERGED_PAGES = 16
-"""The pages that it merges, for itself and the messages that merge none."""
+"""Number of pages merged at each interval."""
 CHARACTERS_A_PAGE = 500
-"""Long texts merge another page for every this many characters."""
+"""Long texts merge an additional page per this number of characters."""
 
 _ROW_ID, _FTS = column("rowid", Integer), column("message_search", Text)
 _MESSAGE_ID, _VECTOR = column("message_id", Integer), column("vector", TSVECTOR)
 _TABLE = table("message_search", _ROW_ID, _FTS, _MESSAGE_ID, _VECTOR)
-"""With the columns of both databases: the first two are SQLite's."""
+"""The table with the columns of both databases. The first two columns are SQLite's."""
 _ID: ColumnElement[int] = ByDialect(sqlite=_ROW_ID, postgresql=_MESSAGE_ID)
 
 _INDEX_FTS = Change(
@@ -77,8 +77,8 @@ _INDEX_VECTORS = Change(
         " FROM unnest(CAST(:ids AS bigint[]), CAST(:vectors AS text[])) AS new (id, vector)"
     )
 )
-# FTS5 would merge automatically, 64 pages of each level at every 64th message, which takes 20 ms
-# and more at once. The index is created with `automerge` off.
+# FTS5's automatic merge would merge 64 pages of each level at every 64th message, which takes 20 ms
+# or more. The index is created with `automerge` off.
 _MERGE_FTS = Change(
     text("INSERT INTO message_search (message_search, rank) VALUES ('merge', :pages)")
 )
@@ -91,7 +91,7 @@ _MARK_STALE = Change(
 
 
 def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
-    """Index messages, as (id, topic, plain text), or index them again."""
+    """Index new or changed messages, given as (id, topic, plain text)."""
     if not messages:
         return
     is_sqlite = dialect_of(session) == "sqlite"
@@ -109,7 +109,7 @@ def index_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -
 
 
 def index_new_messages(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
-    """The same for many messages that were never indexed: on PostgreSQL by one statement."""
+    """Index messages that are not in the index. PostgreSQL needs only one statement."""
     if dialect_of(session) == "sqlite":
         index_messages(session, messages)
         return
@@ -119,15 +119,15 @@ def index_new_messages(session: Session, messages: Sequence[tuple[int, str, str]
 
 
 def _pages_to_merge(messages: Sequence[tuple[int, str, str]]) -> int:
-    """Return how many pages of FTS5's segments to merge with these messages. Each transaction makes
-    a segment, and a search reads all of them.
+    """Return the number of pages of FTS5 segments to merge with these messages. Each transaction
+    creates a segment, and a search reads all segments.
     """
     pages = sum(len(text) for _, _, text in messages) // CHARACTERS_A_PAGE
     return pages + MERGED_PAGES * sum(not number % MERGED_EVERY for number, _, _ in messages)
 
 
 def index_soon(session: Session, messages: Sequence[tuple[int, str, str]]) -> None:
-    """Index short texts now and long ones later."""
+    """Index short texts immediately and long texts later."""
     if sum(len(text) for _, _, text in messages) > MAX_AT_ONCE:
         mark_stale(session, [message_id for message_id, _, _ in messages])
     else:
@@ -146,7 +146,8 @@ def _columns_of(topic: str, text: str) -> dict[str, str]:
 def vector_of(topic: str, text: str) -> dict[str, str]:
     """Return `vector`, the entry of PostgreSQL's index, as the text of a tsvector.
 
-    No phrase continues from the topic into the text, as none continues from column to column.
+    No phrase continues from the topic into the text, like in FTS5, where phrases do not cross
+    columns.
     """
     words = _words_of_topic(topic)
     places = [*enumerate(words, 1), *enumerate(index_words(text), len(words) + 2)]
@@ -154,7 +155,7 @@ def vector_of(topic: str, text: str) -> dict[str, str]:
 
 
 def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
-    """Remove deleted messages from the index; many of them later."""
+    """Remove deleted messages from the index, immediately if there are few, otherwise later."""
     if len(message_ids) > AT_ONCE:
         mark_stale(session, message_ids)
     else:
@@ -162,24 +163,24 @@ def forget_messages(session: Session, message_ids: Sequence[int]) -> None:
 
 
 def remove_messages(session: Session, message_ids: Sequence[int]) -> None:
-    """Remove messages from the index now, however many."""
+    """Remove any number of messages from the index immediately."""
     _FORGET.run(session, {"ids": message_ids})
 
 
 def mark_stale(session: Session, message_ids: Sequence[int]) -> None:
-    """Schedule messages to be indexed later. A long one takes some milliseconds, so thousands would
-    delay all writes.
+    """Schedule messages to be indexed later. A long message takes some milliseconds, so thousands
+    would delay all writes.
     """
     _MARK_STALE.run(session, {"ids": message_ids})
 
 
 def refresh_some(session: Session, limit: int) -> bool:
-    """Index some of the marked messages again. Return False if there are none."""
+    """Index some of the scheduled messages. Return False if there are none."""
     marked = select(StaleSearch.message_id).order_by(StaleSearch.message_id).limit(limit)
     ids = list(session.execute(marked.with_for_update(skip_locked=True)).scalars())
     if not ids:
         return False
-    # Whoever changes a message locks its row, so the texts do not change meanwhile.
+    # A change of a message locks its row, so the texts do not change meanwhile.
     rows = session.execute(
         select(Message.id, Message.topic, Message.rendered_content)
         .where(Message.id.in_(ids))
@@ -200,15 +201,15 @@ def refresh_some(session: Session, limit: int) -> bool:
 
 
 def check_size(queries: Iterable[ParsedQuery]) -> None:
-    """Raise `BadNarrow` for more words than one narrow may have."""
+    """Raise `BadNarrow` if the queries contain too many words for one narrow."""
     if sum(len(part.words) for query in queries for part in query) > MAX_WORDS:
         raise BadNarrow(desc=f"more than {MAX_WORDS} words to search for")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The results of a search for a condition: `NOTHING`, the `value` as a query in the database's
-    own language (`QUERY`), or the `value` as a list of ids (`IDS`).
+    """The results of a search as a condition: `NOTHING`; a `value` in the database's query language
+    (`QUERY`); or a `value` with a list of ids (`IDS`).
     """
 
     kind: str
@@ -219,21 +220,21 @@ NOTHING, QUERY, IDS = "nothing", "query", "ids"
 
 
 def find_all(db: Db, queries: Sequence[ParsedQuery]) -> SearchResults:
-    """Return the messages that match every query. A query without a word matches nothing."""
+    """Return the messages that match all queries. A query without words matches nothing."""
     if not all(queries):
         return SearchResults(NOTHING, "")
     return _find(db, [[part for query in queries for part in query]])
 
 
 def find_any(db: Db, queries: Iterable[ParsedQuery]) -> SearchResults:
-    """Return the messages that match one of the queries."""
+    """Return the messages that match any of the queries."""
     alternatives = [query for query in queries if query]
     return _find(db, alternatives) if alternatives else SearchResults(NOTHING, "")
 
 
 def matches(kind: str, message_id: SQLColumnExpression[int], name: str) -> ColumnElement[bool]:
-    """Return the condition that the message with that id (a column) is among the results of that
-    kind; their value is the parameter `name`.
+    """Return the condition that a message is in the results. `message_id` is a column, and the
+    parameter `name` contains the `value` of the results.
     """
     if kind == NOTHING:
         return false()
@@ -255,15 +256,16 @@ _FIRST = Query(_found_by_vector(bindparam("query", type_=Text)).limit(FEW + 1), 
 
 
 def _find(db: Db, alternatives: Sequence[ParsedQuery]) -> SearchResults:
-    """Return the messages that match one of the alternatives, each of parts that must all occur.
+    """Return the messages that match one of the alternatives. All parts of an alternative must
+    occur.
 
-    On PostgreSQL a query that finds few messages is executed now, and its results are the
-    condition, because the planner cannot distinguish rare words from common ones and would scan all
-    messages, newest first, for twenty that do not exist.
+    On PostgreSQL, a query with few results is executed immediately and its ids become the
+    condition. The planner cannot distinguish rare from common words, and would scan all messages,
+    newest first, for twenty results that do not exist.
     """
     if dialect_of(db) == "sqlite":
         return SearchResults(QUERY, _written(alternatives, _fts_phrase, " AND ", " OR "))
-    # One query of all parts, because the index then begins with the rarest word.
+    # One query with all parts, so that the index starts with the rarest word.
     whole = _written(alternatives, _tsquery_phrase, " & ", " | ")
     ids = [message_id for (message_id,) in _FIRST.all(db, {"query": whole})]
     return SearchResults(IDS, ids) if len(ids) <= FEW else SearchResults(QUERY, whole)
@@ -272,8 +274,8 @@ def _find(db: Db, alternatives: Sequence[ParsedQuery]) -> SearchResults:
 def _written(
     alternatives: Sequence[ParsedQuery], phrase: Callable[[Part], str], all_of: str, one_of: str
 ) -> str:
-    """Return the query in a database's own language. Words have letters and digits alone, so that
-    users cannot enter its operators.
+    """Return the query in a database's query language. Words contain only letters and digits, so
+    users cannot enter operators.
     """
     return one_of.join(f"({all_of.join(map(phrase, parts))})" for parts in alternatives)
 

@@ -1,4 +1,6 @@
-"""Stars of copies of messages. A star is a row of its own, and no bit of the copy's flags."""
+"""Stars of message copies. A star is stored in a separate table and not in the flags of the
+copy.
+"""
 
 from typing import Any
 
@@ -23,7 +25,9 @@ _STAR = table_of(StarredMessage)
 
 
 def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
-    """Return all flags of a copy (the table or an alias), with its star; null without a copy."""
+    """Return all flags of a copy (the table or an alias), including the star, or null without a
+    copy.
+    """
     starred = select(StarredMessage.message_id).where(
         StarredMessage.user_id == copy.user_id, StarredMessage.message_id == copy.message_id
     )
@@ -31,17 +35,17 @@ def all_flags(copy: type[UserMessage]) -> ColumnElement[int]:
 
 
 def add_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
-    """Star the user's copies of these messages. Return how many had no star."""
+    """Star the user's copies of these messages. Return the number of new stars."""
     return _ADD.run(session, {"reader_id": user_id, "ids": message_ids})
 
 
 def remove_stars(session: Session, user_id: int, message_ids: list[int]) -> int:
-    """Remove the user's stars of these messages. Return how many had one."""
+    """Remove the user's stars from these messages. Return the number of removed stars."""
     return _REMOVE.run(session, {"reader_id": user_id, "ids": message_ids})
 
 
 def forget_stars(session: Session, copies: ColumnElement[bool]) -> None:
-    """Remove the stars of copies that still exist, by a condition on `UserMessage`."""
+    """Remove the stars of existing copies, selected by a condition on `UserMessage`."""
     theirs = select(UserMessage.user_id, UserMessage.message_id).where(copies)
     starred: SQLColumnExpression[Any] = tuple_(_STAR.c.user_id, _STAR.c.message_id)
     session.connection().execute(delete(_STAR).where(starred.in_(theirs)))

@@ -1,4 +1,4 @@
-"""Submessages of polls and to-do lists: stored and described."""
+"""Submessages of polls and to-do lists: store and describe them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from models.dialects import in_parameter
 from specd.db import Db, Query, table_of
 
 WIDGET = "widget"
-"""The only type of submessages."""
+"""The only type of submessage."""
 _TABLE = table_of(Submessage)
 _INSERT = insert(_TABLE).returning(_TABLE.c.id)
 _ROWS: Query[int, int, int, str] = Query(
@@ -26,9 +26,9 @@ _SOME = select(_TABLE.c.id).where(_TABLE.c.message_id == bindparam("of_message_i
 
 
 def find_submessages(db: Db, contents: Mapping[int, str]) -> dict[int, list[dict[str, Any]]]:
-    """Return message id -> its submessages, the oldest first, of messages that are widgets.
+    """Return message id -> its submessages, oldest first, for messages that are widgets.
 
-    `contents` are the contents of messages by their ids.
+    `contents` maps message ids to contents.
     """
     ids = [id_ for id_, content in contents.items() if widget_type_of(content) is not None]
     submessages: dict[int, list[dict[str, Any]]] = {}
@@ -40,7 +40,9 @@ def find_submessages(db: Db, contents: Mapping[int, str]) -> dict[int, list[dict
 
 
 def find_widget_type(db: Db, message: MessageView) -> str | None:
-    """Return `POLL` or `TODO`; None, too, for a text that only an edit made look like one."""
+    """Return `POLL` or `TODO`. Return None for other messages, and for a text that became a widget
+    command only by an edit.
+    """
     kind = widget_type_of(message.content)
     if kind is not None and db.execute(_SOME, {"of_message_id": message.id}).first() is None:
         return None
@@ -60,7 +62,7 @@ def attach_widget(
 
 
 def insert_submessage(session: Session, sender_id: int, message_id: int, content: str) -> int:
-    """Store a submessage and return its id. `content`: JSON as text."""
+    """Store a submessage and return its id. `content` is JSON text."""
     values = {"message_id": message_id, "sender_id": sender_id, "content": content}
     submessage_id: int = session.connection().execute(_INSERT, values).scalar_one()
     return submessage_id

@@ -1,4 +1,4 @@
-"""Message objects, read by id in a few statements for all, and URLs of messages."""
+"""Message objects, read by id with a few statements, and URLs of messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ _MINE = aliased(UserMessage)
 
 
 class MessageRow(NamedTuple):
-    """A message, its channel's name, its sender, and the flags of the viewer's copy: a row of
-    `_ROWS`, or a new message. Times are Unix milliseconds.
+    """A message with its channel's name, its sender, and the flags of the viewer's copy: a row of
+    `_ROWS`, or a new message. Times are in Unix milliseconds.
     """
 
     id: int
@@ -97,7 +97,7 @@ _ROWS = Query(
 def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
     """Return one number for a channel or a conversation.
 
-    # decided: channels are even, conversations odd, so that the two never meet.
+    # decided: channels are even, conversations odd, so that they never collide.
     """
     return 2 * channel_id if channel_id is not None else 2 * (conversation_id or 0) + 1
 
@@ -105,7 +105,7 @@ def recipient_id(channel_id: int | None, conversation_id: int | None) -> int:
 def find_messages(
     db: Db, viewer: Actor, message_ids: Sequence[int], options: ViewOptions
 ) -> list[dict[str, Any]]:
-    """Return the message objects of ids that the viewer may read, in order of their ids."""
+    """Return the message objects of ids that the viewer may read, ordered by id."""
     if not message_ids:
         return []
     values = {"viewer_id": viewer.id, "message_ids": message_ids}
@@ -123,7 +123,7 @@ def find_messages(
         db, viewer, changed, allow_empty_topic_name=options.allow_empty_topic_name
     )
     linkifiers = find_linkifiers(db, viewer.realm_id)
-    links: dict[str, list[dict[str, str]]] = {}  # by topic, because many messages have the same
+    links: dict[str, list[dict[str, str]]] = {}  # by topic, which many messages share
     senders: dict[int, _Shown] = {}
     messages = []
     for row in rows:
@@ -148,12 +148,12 @@ def find_messages(
 def message_object(
     row: MessageRow, viewer: Actor, options: ViewOptions, people: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return one message object without flags, reactions, submessages and edits."""
+    """Return a message object without flags, reactions, submessages and edits."""
     return _message_object(row, _shown_sender(row, viewer, options), viewer, options, people)
 
 
 _Shown = tuple[str, str | None]
-"""A sender's address and picture, as the viewer may see them."""
+"""A sender's email address and avatar, as the viewer may see them."""
 
 
 def _shown_sender(row: MessageRow, viewer: Actor, options: ViewOptions) -> _Shown:
@@ -176,7 +176,7 @@ def _message_object(
     options: ViewOptions,
     people: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    # An answer has a hundred of them, and unpacking is faster than reading each attribute.
+    # A response contains a hundred rows, and unpacking is faster than reading each attribute.
     (
         message_id, sender_id, channel_id, conversation_id, topic, content, rendered_content,
         sent_ms, client, channel_name, full_name, *_, edited_ms, moved_ms, _,
@@ -221,7 +221,9 @@ def is_status_message(content: str) -> bool:
 
 
 def address_of(db: Db, message: MessageView) -> str:
-    """Return the URL of the message among its neighbours, without the organization's host."""
+    """Return the URL of the message in its topic or conversation, without the
+    organization's host.
+    """
     if message.channel is not None:
         return f"{topic_address(message.channel, message.topic)}/near/{message.id}"
     assert message.conversation_id is not None
@@ -230,7 +232,7 @@ def address_of(db: Db, message: MessageView) -> str:
 
 
 class _Person(NamedTuple):
-    """A sender; fits `Pictured`."""
+    """A sender. It implements `Pictured`."""
 
     id: int
     bot_type: int | None

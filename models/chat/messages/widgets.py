@@ -1,4 +1,4 @@
-"""Polls and to-do lists: parsed from the first lines of a message."""
+"""Polls and to-do lists, parsed from a message."""
 
 import re
 from typing import Any
@@ -9,16 +9,16 @@ _BULLET = re.compile(r"[-*]?\s*")
 
 
 def widget_type_of(content: str) -> str | None:
-    """Return `POLL` or `TODO`; None for a message of text alone."""
+    """Return `POLL` or `TODO`, or None if the message is only text."""
     command = _COMMAND.match(content)
     return None if command is None else command[1]
 
 
 def describe_widget(content: str) -> dict[str, Any] | None:
-    """Return the widget as its first submessage describes it; None without a widget.
+    """Return the widget as in its first submessage, or None if the message is not a widget.
 
-    The question or the title follows the command. Each further line that is not blank is an option,
-    or a task with its description after the first colon; bullets are left out.
+    The question or the title follows the command. Each further non-blank line is an option, or a
+    task with its description after the first colon. Bullets are removed.
     """
     kind = widget_type_of(content)
     if kind is None:

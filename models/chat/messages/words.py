@@ -1,9 +1,9 @@
-"""The words of a text as search compares them, the same for both databases and for the marks.
+"""The words of a text for search, the same for both databases and for highlighting.
 
-A word is a run of letters, marks and digits of any language, without case and accents; English
-words are compared by their stems. Chinese, Japanese, Korean, Thai and others are written without
-spaces, or with endings on every word: their runs are divided into overlapping pairs of characters,
-so that every part of a run is found.
+A word is a run of letters, marks and digits of any language, without case and accents. English
+words are reduced to their stems. Chinese, Japanese, Korean, Thai and other languages are written
+without spaces, or with endings on every word: their runs are divided into overlapping pairs of
+characters, so that every part of a run can be found.
 """
 
 import re
@@ -16,11 +16,11 @@ from itertools import pairwise
 from snowballstemmer.english_stemmer import EnglishStemmer
 
 LONGEST = 100
-"""In characters: the rest of a word is ignored."""
+"""In characters. Further characters of a word are ignored."""
 LONGEST_STEMMED = 64
 MAX_INDEXED = 15_000
-"""In words of one message; those after them are not found."""
-# Without those beyond U+FFFF: few scripts have them, and a set with them is slow.
+"""In words per message. Later words are not found."""
+# Marks beyond U+FFFF are left out: few scripts use them, and they would make the set slow.
 _MARKS = "".join(
     chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"
 )
@@ -34,31 +34,31 @@ _SPACELESS = (
 )
 RUN = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _ASCII_RUN = re.compile("[a-z0-9]+")
-"""`RUN` in lower-case ASCII, which is found faster."""
+"""`RUN` for lower-case ASCII, which is faster."""
 _SPACELESS_RUN = re.compile(rf"(?:[{_SPACELESS}][{_MARKS}]*)+")
 _MARK = re.compile(f"[{_MARKS}]")
 _CHARACTER = re.compile(rf"[^{_MARKS}][{_MARKS}]{{0,7}}|[{_MARKS}]{{1,7}}")
-# Accents; points and vowel signs that Hebrew and Arabic may leave out.
+# Accents, and points and vowel signs that are optional in Hebrew and Arabic.
 _OPTIONAL = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
 _QUOTED = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 
 @lru_cache(maxsize=20_000)
 def stem_of(word: str) -> str:
-    """Return the stem of a lower-case English word, as Snowball's stemmer and PostgreSQL's
-    `english` have it. A word with other characters than ASCII letters is its own stem.
+    """Return the stem of a lower-case English word, like Snowball's stemmer and PostgreSQL's
+    `english`. A word with characters other than ASCII letters is returned unchanged.
 
-    Both databases get stemmed words, because SQLite stems differently.
+    Both databases store stemmed words, because SQLite's stemmer differs.
     """
     if not 3 <= len(word) <= LONGEST_STEMMED or not (word.isascii() and word.isalpha()):
         return word
-    # A stemmer stores the word that it works on, so threads cannot share one.
+    # A stemmer stores the current word, so threads cannot share it.
     return str(EnglishStemmer().stemWord(word))
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a query: consecutive words. `is_open`: the last one is only a beginning."""
+    """A part of a query: consecutive words. If `is_open`, the last word is a prefix."""
 
     words: tuple[str, ...]
     is_open: bool = False
@@ -69,7 +69,7 @@ ParsedQuery = list[Part]
 
 
 def normal(text: str) -> str:
-    """Return the text without case, accents and compatible forms."""
+    """Return the text without case, accents and compatibility variants."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
@@ -91,19 +91,20 @@ def index_words(text: str) -> list[str]:
 
 
 def characters_of(piece: str) -> list[str]:
-    """Return the characters of a piece without spaces, each with its marks."""
+    """Return the characters of a spaceless piece, each with its marks."""
     return _CHARACTER.findall(piece) if _MARK.search(piece) else list(piece)
 
 
 def _words_of(piece: str) -> list[str]:
-    """Return the pairs of a piece without spaces, and its last character alone."""
+    """Return the pairs of characters of a spaceless piece, and its last character."""
     characters = characters_of(piece)
     return [*map("".join, pairwise(characters)), characters[-1]]
 
 
 def parse_query(query: str) -> ParsedQuery:
-    """Return the parts of a query, which must all occur: words, and "phrases" of several words.
-    Words without a space in between are a phrase, too.
+    """Return the parts of a query: words, and "phrases" of several words. All parts must occur.
+
+    Words without a space between them are also a phrase.
     """
     parts = (_part_of(phrase or word) for phrase, word in _QUOTED.findall(query))
     return [part for part in parts if part is not None]
@@ -118,13 +119,13 @@ def _part_of(text: str) -> Part | None:
         words += _words_of(piece) if is_spaceless else [stem_of(piece[:LONGEST])]
     if not pieces[-1][1]:
         return Part(tuple(words))
-    # The run is only a beginning: its last character may be the first of any pair.
+    # The run may continue in the text: its last character may be the first of any pair.
     last = _words_of(pieces[-1][0])
     return Part(tuple(words), True) if len(last) == 1 else Part(tuple(words[:-1]))
 
 
 def pieces_of(run: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a run, each with whether it is written without spaces."""
+    """Yield the pieces of a run, each with whether it is spaceless."""
     if run.isascii():
         yield run, False
         return
