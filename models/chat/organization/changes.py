@@ -1,4 +1,6 @@
-"""What changes of an organization, its lists and its groups share: lock, audit entry and event."""
+"""Shared parts of changes of an organization, its lists and its groups: lock, audit entry and
+event.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,9 +17,8 @@ from models.chat.tables import Realm
 
 
 def lock_realm(session: Session, realm_id: int) -> None:
-    """Make concurrent changes of a realm's lists, and of the settings and subgroups of its groups,
-    run one after the other. Otherwise they could make a circle of groups, or use a group that is
-    being deactivated.
+    """Serialize changes of a realm's lists, and of the settings and subgroups of its groups.
+    Concurrent changes could create a cycle of groups, or use a group that is being deactivated.
     """
     session.execute(select(Realm.id).where(Realm.id == realm_id).with_for_update(key_share=True))
 
@@ -32,8 +33,8 @@ def append_change(
     group_id: int | None = None,
     now: datetime,
 ) -> None:
-    """Append a change, of a user group if `group_id` is not None, to the audit log, and its event
-    for everybody in the realm.
+    """Append a change to the audit log, and its event for all users of the realm. `group_id` is the
+    changed user group, or None.
     """
     audit.record(
         session, actor.realm_id, kind, actor_id=actor.id, group_id=group_id, facts=facts, now=now

@@ -1,4 +1,4 @@
-"""The email domains of an organization; models/chat/people/emails.py restricts accounts to them."""
+"""The email domains of an organization. models/chat/people/emails.py restricts accounts to them."""
 
 import re
 from datetime import datetime
@@ -31,7 +31,7 @@ _ALL = (
 
 
 def check_domain(domain: str) -> str:
-    """Return the domain as it is stored: trimmed, in lower case. Raise `InvalidDomain`."""
+    """Return the domain trimmed and in lower case, as it is stored. Raise `InvalidDomain`."""
     domain = domain.strip().lower()
     problem = _problem(domain)
     if problem is not None:
@@ -59,7 +59,7 @@ def _problem(domain: str) -> str | None:
 
 
 def find_domains(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """Return the realm's domains, the oldest first."""
+    """Return the realm's domains, oldest first."""
     return [{**row} for row in db.execute(_ALL, {"realm_id": realm_id}).mappings()]
 
 
@@ -82,7 +82,7 @@ def add_domain(
 def change_domain(
     session: Session, actor: Actor, domain: str, *, allow_subdomains: bool, now: datetime
 ) -> None:
-    """Change a domain. Raise `NoSuchDomain`. Without a change there is no event."""
+    """Change a domain. If nothing changes, there is no event. Raise `NoSuchDomain`."""
     lock_realm(session, actor.realm_id)
     row = _access(session, actor.realm_id, domain)
     if row.allow_subdomains == allow_subdomains:
@@ -94,7 +94,9 @@ def change_domain(
 
 
 def remove_domain(session: Session, actor: Actor, domain: str, *, now: datetime) -> None:
-    """Remove a domain. Without any left, emails are no longer restricted. Raise `NoSuchDomain`."""
+    """Remove a domain. After the last domain, emails are no longer restricted. Raise
+    `NoSuchDomain`.
+    """
     lock_realm(session, actor.realm_id)
     session.delete(_access(session, actor.realm_id, domain))
     session.flush()

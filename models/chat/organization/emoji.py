@@ -1,4 +1,4 @@
-"""Custom emoji. Deactivated ones are listed too, because old messages contain them."""
+"""Custom emoji. Deactivated emoji are listed too, because old messages contain them."""
 
 import re
 from collections.abc import Container
@@ -28,12 +28,12 @@ from models.chat.tables import RealmEmoji
 from specd.db import Db, table_of
 
 SIZE = 64
-"""The largest width and height of a picture, in pixels."""
+"""The maximum width and height of an image, in pixels."""
 FILE_MAX_MIB = 5
 NAME_MAX = 60
-"""Characters."""
+"""In characters."""
 STILL = ".still"
-"""The suffix of the store's key of an animation's first frame, after the handle."""
+"""The suffix of the store key for the first frame of an animation."""
 
 _TABLE = table_of(RealmEmoji)
 _NAME = re.compile(r"[0-9a-z._-]+")
@@ -55,7 +55,9 @@ _EMOJI = (
 def find_custom_emoji(
     db: Db, realm_id: int, *, visible_ids: Container[int] | None
 ) -> dict[str, dict[str, Any]]:
-    """Return id, as text -> the emoji. `visible_ids`: users whom the reader may see; None: all."""
+    """Return id as text -> the emoji. `visible_ids` are the users that the reader may see, or None
+    for all users.
+    """
     return {
         str(row.id): {
             "id": str(row.id),
@@ -71,7 +73,7 @@ def find_custom_emoji(
 
 @dataclass(frozen=True, slots=True)
 class NewEmoji:
-    """An emoji whose pictures are in the store already."""
+    """An emoji whose images are already in the store."""
 
     name: str
     handle: str
@@ -102,7 +104,7 @@ def require_may_add(db: Db, actor: Actor, name: str) -> None:
 
 
 def add_custom_emoji(session: Session, actor: Actor, new: NewEmoji, *, now: datetime) -> int:
-    """Add an emoji and return its id. Raise what `require_may_add` raises."""
+    """Add an emoji and return its id. Raise an error of `require_may_add`."""
     lock_realm(session, actor.realm_id)
     require_may_add(session, actor, new.name)
     images = f"/user_avatars/{actor.realm_id}/emoji/images"
@@ -123,7 +125,7 @@ def add_custom_emoji(session: Session, actor: Actor, new: NewEmoji, *, now: date
 
 
 def deactivate_custom_emoji(session: Session, actor: Actor, name: str, *, now: datetime) -> None:
-    """Deactivate an emoji, for everybody. Raise `CustomEmojiNotFound`, `NotEmojiAuthor`."""
+    """Deactivate an emoji for all users. Raise `CustomEmojiNotFound`, `NotEmojiAuthor`."""
     active = _find_active(session, actor.realm_id, name)
     if active is None:
         raise CustomEmojiNotFound(name=name)
@@ -138,13 +140,13 @@ def deactivate_custom_emoji(session: Session, actor: Actor, name: str, *, now: d
 
 
 def has_picture(db: Db, realm_id: int, handle: str) -> bool:
-    """Return whether the organization has an emoji with this picture."""
+    """Return whether the organization has an emoji with this image."""
     query = select(_TABLE.c.id).where(_TABLE.c.handle == handle, _TABLE.c.realm_id == realm_id)
     return db.execute(query).first() is not None
 
 
 def _find_active(db: Db, realm_id: int, name: str) -> tuple[int, int | None] | None:
-    """Return id and author of the active emoji with this name."""
+    """Return the id and the author of the active emoji with this name, or None."""
     query = select(_TABLE.c.id, _TABLE.c.author_id).where(
         _TABLE.c.realm_id == realm_id, _TABLE.c.name == name, ~_TABLE.c.is_deactivated
     )

@@ -39,7 +39,7 @@ class ValidationFailure(ChatError):
 
 
 class InvalidEmojiName(ChatError):
-    """The name contains other characters than these."""
+    """The name contains characters that are not permitted."""
 
     sentence = (
         "Emoji names must contain only lowercase English letters, digits, spaces, dashes,"
@@ -63,28 +63,28 @@ class EmojiNameTooLong(ChatError):
 
 
 class EmojiNameTaken(ChatError):
-    """The organization already has an emoji of this name."""
+    """The organization already has an emoji with this name."""
 
     sentence = "A custom emoji with this name already exists."
     advice = "Send another name, or delete the emoji first."
 
 
 class BuiltInEmoji(ChatError):
-    """One of Unicode's emoji has this name, and the user is not an administrator."""
+    """A Unicode emoji has this name, and the user is not an administrator."""
 
     sentence = "Only administrators can override default emoji."
     advice = "Send another name."
 
 
 class CustomEmojiNotFound(ChatError):
-    """The organization has no active emoji of this name. Facts: `name`."""
+    """The organization has no active emoji with this name. Facts: `name`."""
 
     sentence = "Emoji '{name}' does not exist"
     advice = "Use a name that `GET /realm/emoji` returns."
 
 
 class NotEmojiAuthor(ChatError):
-    """The user is not an administrator, and somebody else added the emoji."""
+    """The user is not an administrator, and another user added the emoji."""
 
     sentence = "Must be an organization administrator or emoji author"
     advice = "Ask an administrator."

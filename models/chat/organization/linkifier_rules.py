@@ -1,4 +1,6 @@
-"""The rules for a linkifier: a pattern that RE2 accepts, and templates filled by its groups."""
+"""The rules for a linkifier: RE2 accepts its pattern, and the pattern's groups fill its
+templates.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,7 +22,9 @@ WRONG_EXAMPLE = "The example input does not match the pattern."
 WRONG_BRACES = "Invalid reverse template."
 TOO_LARGE = "The pattern is too large."
 MAX_STEPS = 4_000
-"""The most steps of the program that RE2 compiles a pattern to; usual ones have about a hundred."""
+"""Maximum number of steps in the program that RE2 compiles from a pattern. Usual patterns have
+about a hundred.
+"""
 
 _REVERSE = re.compile(r"(?:[^{}]|\{\{|\}\}|\{[A-Za-z_][A-Za-z0-9_]*\})*")
 _VARIABLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -40,7 +44,7 @@ class LinkifierFacts:
 @dataclass(frozen=True, slots=True)
 class CheckedLinkifier:
     """A linkifier that was checked before the transaction that stores it, because the check takes
-    tens of milliseconds; `failure` is the error, if any.
+    tens of milliseconds. `failure` is the error or None.
     """
 
     facts: LinkifierFacts
@@ -54,7 +58,7 @@ class CheckedLinkifier:
 
 
 def check_linkifier(wanted: LinkifierFacts) -> CheckedLinkifier:
-    """Check a linkifier. A failure names the field, or `__all__` if two do not match."""
+    """Check a linkifier. A failure is for a field, or for `__all__` if two fields do not match."""
     try:
         _check(wanted)
     except ValidationFailure as failure:
@@ -83,7 +87,7 @@ def _check(wanted: LinkifierFacts) -> None:
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    """Return the compiled pattern: RE2's patterns have the methods of `re`'s."""
+    """Return the compiled pattern. RE2's patterns have the methods of `re`'s patterns."""
     try:
         compiled = re2.compile(pattern, PATTERN_OPTIONS)
     except re2.error as error:
@@ -98,7 +102,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 def _check_groups(groups: set[str], names: Iterable[str]) -> None:
-    """Require that the pattern's named groups and a template's variables are the same."""
+    """Require that the pattern's named groups are the template's variables."""
     variables = set(names)
     for name in sorted(variables - groups):
         _refuse("__all__", f"Group '{name}' in URL template is not present in linkifier pattern.")

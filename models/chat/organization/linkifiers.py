@@ -37,7 +37,7 @@ _ALL = (
 
 
 def list_linkifiers(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """Return the realm's linkifiers in the order in which they apply."""
+    """Return the realm's linkifiers in the order of their application."""
     rows = db.execute(_ALL, {"realm_id": realm_id}).mappings()
     templates = "alternative_url_templates"
     return [{**row, templates: orjson.loads(row[templates])} for row in rows]
@@ -46,7 +46,7 @@ def list_linkifiers(db: Db, realm_id: int) -> list[dict[str, Any]]:
 def create_linkifier(
     session: Session, actor: Actor, checked: CheckedLinkifier, *, now: datetime
 ) -> int:
-    """Create a linkifier, the last to apply, and return its id. Raise `ValidationFailure`."""
+    """Create a linkifier, which is applied last, and return its id. Raise `ValidationFailure`."""
     wanted = checked.require_sound()
     lock_realm(session, actor.realm_id)
     _require_free(session, actor.realm_id, wanted.pattern)
@@ -88,7 +88,9 @@ def delete_linkifier(session: Session, actor: Actor, linkifier_id: int, *, now: 
 def reorder_linkifiers(
     session: Session, actor: Actor, order: Sequence[int], *, now: datetime
 ) -> None:
-    """Apply linkifiers in this order. Raise `InvalidLinkifierOrder` unless each is named once."""
+    """Set the order of linkifiers. Raise `InvalidLinkifierOrder` unless each is in the list
+    once.
+    """
     lock_realm(session, actor.realm_id)
     known = [each["id"] for each in list_linkifiers(session.connection(), actor.realm_id)]
     if sorted(order) != sorted(known):

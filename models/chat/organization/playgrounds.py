@@ -1,4 +1,4 @@
-"""Code playgrounds: sites on which a reader can run a code block of some language."""
+"""Code playgrounds: sites that run a code block of some language."""
 
 import re
 from datetime import datetime
@@ -38,7 +38,7 @@ _ALL = (
 
 
 def find_playgrounds(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """Return the realm's playgrounds as clients see them."""
+    """Return the realm's playgrounds in the API's form."""
     return [{**row} for row in db.execute(_ALL, {"realm_id": realm_id}).mappings()]
 
 
@@ -86,7 +86,7 @@ def create_playground(
 
 
 def delete_playground(session: Session, actor: Actor, playground_id: int, *, now: datetime) -> None:
-    """Delete a playground. Raise `InvalidPlayground` for one that the realm does not have."""
+    """Delete a playground. Raise `InvalidPlayground` if the realm does not have it."""
     playground = session.scalars(
         select(Playground)
         .where(Playground.id == playground_id, Playground.realm_id == actor.realm_id)
@@ -101,7 +101,7 @@ def delete_playground(session: Session, actor: Actor, playground_id: int, *, now
 
 
 def find_problems(name: str, syntax_language: str, url_template: str) -> dict[str, list[str]]:
-    """Return field -> its problems."""
+    """Return the problems by field."""
     problems = {
         field: [BLANK]
         for field, text in (("name", name), ("pygments_language", syntax_language))

@@ -1,4 +1,4 @@
-"""Organizations: the operator creates them, each at a host of its own."""
+"""Organizations. The operator creates them, each at a separate host."""
 
 from datetime import datetime
 
@@ -40,7 +40,7 @@ def create_realm(
     """Create an organization with its system groups, its owner and its notification bot. Return the
     realm, the owner and the owner's API key.
 
-    Raise `InvalidRealmName`, `InvalidHost`, `HostInUse` and what `create_user` raises.
+    Raise `InvalidRealmName`, `InvalidHost`, `HostInUse`, or an error of `create_user`.
     """
     name, host = check_realm_name(name), check_host(host)
     unfinished = (ChatImport.host == host) & ChatImport.finished_at.is_(None)
@@ -99,7 +99,7 @@ def access_realm_by_id(session: Session, realm_id: int) -> RealmView:
 
 
 def access_realm_named(session: Session, name: str) -> RealmView:
-    """Return a realm by its id or its host, as operators name it. Raise `RealmDoesNotExist`."""
+    """Return a realm by the id or host that an operator entered. Raise `RealmDoesNotExist`."""
     if name.isascii() and name.isdigit() and len(name) < 19:
         realm = find_realm(session, int(name))
     else:
@@ -110,8 +110,8 @@ def access_realm_named(session: Session, name: str) -> RealmView:
 
 
 def access_realm_to_change(session: Session, name: str) -> RealmView:
-    """Return `access_realm_named`. Raise `RealmDoesNotExist`, and `RealmStopped` for a realm whose
-    changes would be lost.
+    """Return a realm like `access_realm_named`. Raise `RealmDoesNotExist`, and `RealmStopped` for a
+    stopped realm, because the change would be lost.
     """
     realm = access_realm_named(session, name)
     if realm.stopped_at is not None:
@@ -120,7 +120,7 @@ def access_realm_to_change(session: Session, name: str) -> RealmView:
 
 
 def find_notification_bot_id(db: Db, realm_id: int) -> int:
-    """Return the id of the bot that sends the organization's own notices."""
+    """Return the id of the bot that sends the organization's notices."""
     (bot_id,) = _NOTIFICATION_BOT.one(db, {"realm_id": realm_id})
     return bot_id
 

@@ -1,4 +1,4 @@
-"""The settings of an organization: their values, and the one way to change them.
+"""The settings of an organization: their values, and the function that changes them.
 
 PATCH /realm and `specd chat set-realm` use the same names and the same checks.
 """
@@ -31,10 +31,10 @@ from models.json import Json
 UNLIMITED = "unlimited"
 FOREVER = -1
 WELCOME_TEXT_MAX = 8000
-"""In characters; with the bot's own text around them they fit into a message."""
+"""In characters. The text and the bot's introduction fit into a message."""
 
 Check = Callable[[str, Json], int | str | None]
-"""Maps a setting's name and a value to what is stored; raises the error of a wrong value."""
+"""Maps a setting's name and a value to the stored value. Raises an error for a wrong value."""
 
 
 def _text(least: int, most: int, *, lines: bool = False) -> Check:
@@ -58,7 +58,7 @@ def _boolean(name: str, value: Json) -> bool:
 
 
 class _Choice:
-    """A check of values of which there are a few."""
+    """A check of settings with a fixed set of values."""
 
     def __init__(self, *choices: str | int) -> None:
         self._choices = choices
@@ -70,7 +70,9 @@ class _Choice:
 
 
 def _limit(unlimited: int | None) -> Check:
-    """Return a check of positive numbers; "unlimited" and `unlimited` itself mean no limit."""
+    """Return a check of positive numbers. "unlimited" and the value of `unlimited` mean no
+    limit.
+    """
 
     def check(name: str, value: Json) -> int | None:
         if value in (UNLIMITED, unlimited):
@@ -83,7 +85,7 @@ def _limit(unlimited: int | None) -> Check:
 
 
 def _channel(name: str, value: Json) -> int | None:
-    """Return a channel's id; None and -1 mean none."""
+    """Return a channel's id. None and -1 mean no channel."""
     if value is None or value == NO_CHANNEL:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
@@ -93,7 +95,7 @@ def _channel(name: str, value: Json) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class RealmSetting:
-    """One setting: how its values are checked, and whether only owners may change it."""
+    """A setting: the check of its values, and whether only owners may change it."""
 
     check: Check
     owner_only: bool = False
@@ -128,16 +130,18 @@ SETTINGS: dict[str, RealmSetting] = {
 
 
 def check_choices(values: Mapping[str, Any]) -> None:
-    """Check the settings among some values that have a few choices. Raise `InvalidChoice`."""
+    """Check values of settings with a fixed set of values. Other settings are ignored. Raise
+    `InvalidChoice`.
+    """
     for name, setting in SETTINGS.items():
         if isinstance(setting.check, _Choice) and name in values:
             setting.check(name, values[name])
 
 
-"""Every setting but the groups, which `REALM_GROUPS` lists."""
+"""All settings except group settings, which are in `REALM_GROUPS`."""
 
 OPERATOR_SETTINGS = {"owner_full_content_access": RealmSetting(_boolean)}
-"""Settings that only `specd chat set-realm` changes: no parameters of PATCH /realm."""
+"""Settings that only `specd chat set-realm` changes. They are not parameters of PATCH /realm."""
 
 TEXT_SETTINGS = frozenset(
     (
@@ -150,9 +154,9 @@ TEXT_SETTINGS = frozenset(
 )
 CHANNEL_SETTINGS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
 NO_CHANNEL = -1
-"""The value that clients see if a setting names no channel."""
+"""The API's value of a setting without a channel."""
 USER_DEFAULTS = ("default_language", "email_address_visibility")
-"""Settings that are the defaults of new users."""
+"""Settings that are defaults for new users."""
 OWNER_GROUPS = frozenset(
     (
         "can_create_groups",
@@ -171,10 +175,11 @@ def change_realm(
     actor: Actor | None,
     now: datetime,
 ) -> None:
-    """Change settings, all or none, from the next request on. `actor` None: the operator.
+    """Change settings from the next request on. If one change fails, none is made. `actor` is None
+    for the operator.
 
-    A group setting takes a group value, a system group's name, or `{"new": value, "old": value}`.
-    Raise `UnknownRealmSetting`, `MustBeOwner`, and what a value's check raises.
+    The value of a group setting is a group value, a system group's name, or `{"new": value, "old":
+    value}`. Raise `UnknownRealmSetting`, `MustBeOwner`, or an error of a value's check.
     """
     realm = session.get(Realm, realm_id, with_for_update=True)
     if realm is None:
@@ -230,7 +235,7 @@ def change_realm(
 
 
 def clients_value(name: str, value: Json) -> Json:
-    """Return the value of a setting that is no group as clients see it."""
+    """Return a setting's value in the API's form. Group settings are not supported."""
     return NO_CHANNEL if value is None and name in CHANNEL_SETTINGS else value
 
 
@@ -245,7 +250,7 @@ def _hint(name: str) -> str:
 
 
 def find_older_settings(realm: Realm | RealmView) -> dict[str, bool | int]:
-    """Return settings as older clients read them, derived from newer settings, by name."""
+    """Return settings for older clients, derived from newer settings, by name."""
     return {
         "allow_edit_history": realm.message_edit_history_visibility_policy == "all",
         "mandatory_topics": realm.topics_policy == "disable_empty_topic",
@@ -254,8 +259,8 @@ def find_older_settings(realm: Realm | RealmView) -> dict[str, bool | int]:
 
 
 def _policy_of(realm: Realm | RealmView, group_id: int) -> int:
-    """Return the number that stood for a permission before groups did. A group without a number is
-    shown as anybody (1): the server still checks each attempt.
+    """Return the number for a permission that older clients use instead of a group. Groups without
+    a number are shown as everyone (1). The server still checks each request.
     """
     policies = {
         realm.members_group_id: 2,

@@ -1,4 +1,6 @@
-"""The outcome of a request: the bot's message, another attempt, or a notice to the bot's owner."""
+"""Process the outcome of a request: send the bot's reply, schedule another attempt, or notify the
+owner.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,8 +31,10 @@ RETRIED = (408, 425, 429)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one request. `status` is None without an answer; then `failure` is the reason.
-    `message`: the message that was posted; None if nothing was.
+    """The outcome of one request. If there was no response, `status` is None and `failure` is the
+    reason.
+
+    `message` is the message that was posted, or None.
     """
 
     claim: Claim
@@ -51,8 +55,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A bot's rendered reply, to all or to the user who called it; `problem` if the answer cannot
-    be read.
+    """A bot's rendered reply, for all readers or only for the user who called it. `problem` is set
+    if the response cannot be read.
     """
 
     text: PreparedText | None = None
@@ -76,9 +80,9 @@ def prepare(db: Db, outcome: Outcome) -> Reply:
 
 
 def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -> None:
-    """Send the bot's reply, or schedule another attempt, or give up and notify the owner.
+    """Send the bot's reply, schedule another attempt, or give up and notify the owner.
 
-    Do nothing if another worker has claimed the message since, or the organization is stopped.
+    Do nothing if another worker has claimed the message since, or if the organization is stopped.
     """
     claim = outcome.claim
     if not queue.QUEUE.is_valid(session, claim):
@@ -103,7 +107,7 @@ def settle(session: Session, outcome: Outcome, reply: Reply, *, now: datetime) -
 
 
 def _destination(message: Mapping[str, Any], *, is_private: bool) -> Destination:
-    """Return the place of the message, or its sender alone."""
+    """Return the place of the message, or only its sender."""
     if is_private:
         return ToUsers([message["sender_id"]])
     if message["type"] == "private":

@@ -1,4 +1,4 @@
-"""What bots answer."""
+"""The content of responses from bots."""
 
 from dataclasses import dataclass
 
@@ -6,13 +6,13 @@ from models.json import Json
 
 
 class NoAnswer(Exception):
-    """The answer does not match its format; the message is the reason."""
+    """The response does not match its format. The message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a bot says. `content` is Markdown, in which nobody is mentioned if `is_inert`;
-    `is_private`: only the user who called the bot reads it.
+    """A reply from a bot. `content` is Markdown. If `is_inert`, mentions have no effect. If
+    `is_private`, only the user who called the bot gets it.
     """
 
     content: str
@@ -21,7 +21,7 @@ class Answer:
 
 
 def read_content(value: Json) -> Answer | None:
-    """Return an answer in Markdown; None without a value and for a blank one. Raise `NoAnswer`."""
+    """Return a reply in Markdown, or None if there is no value or it is blank. Raise `NoAnswer`."""
     if value is None:
         return None
     if not isinstance(value, str):

@@ -4,7 +4,7 @@ from models.chat.errors import ChatError
 
 
 class InvalidPayloadUrl(ChatError):
-    """Messages are not posted to this address. Facts: `problem`."""
+    """Messages cannot be posted to this address. Facts: `problem`."""
 
     sentence = "payload_url {problem}"
     advice = "Send an https address of the public Internet."

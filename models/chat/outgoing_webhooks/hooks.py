@@ -1,4 +1,4 @@
-"""The URLs of outgoing webhooks: stored, changed and described."""
+"""The URLs of outgoing webhooks: store, change and describe them."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from specd.db import Db
 
 
 def create_hook(session: Session, vault: Vault, bot_id: int, *, url: str, interface: int) -> None:
-    """Store the (checked) URL of a bot, with a new secret."""
+    """Store the checked URL of a bot, with a new secret."""
     sealed = vault.seal(signing.new_secret(), purpose=purpose_of(bot_id))
     hook = OutgoingWebhook(
         user_id=bot_id, payload_url=url, interface=interface, sealed_secret=sealed
@@ -27,8 +27,8 @@ def create_hook(session: Session, vault: Vault, bot_id: int, *, url: str, interf
 def change_hook(
     session: Session, bot_id: int, *, url: str | None, interface: int | None
 ) -> OutgoingWebhook | None:
-    """Change a bot's webhook and return it; None: unchanged. Raise `NotAnOutgoingWebhook` if there
-    is a change and the bot has no webhook.
+    """Change a bot's webhook and return it. Return None if the bot has no webhook and nothing
+    changes. Raise `NotAnOutgoingWebhook` if the bot has no webhook to change.
     """
     hook = session.get(OutgoingWebhook, bot_id, with_for_update=True)
     if hook is None:
@@ -44,7 +44,7 @@ def change_hook(
 def find_own_services(
     db: Db, vault: Vault, bot_ids: Collection[int]
 ) -> Mapping[int, list[dict[str, Any]]]:
-    """Return bot id -> its service with its secret: for its owner alone."""
+    """Return bot id -> its service with the secret, for the owner of the bot."""
     hook = OutgoingWebhook
     query = select(hook.user_id, hook.payload_url, hook.interface, hook.sealed_secret)
     return {

@@ -1,6 +1,6 @@
-"""The queue of messages to bots: claimed, posted, and then answered or tried again.
+"""The queue of messages to bots: a message is claimed, posted, and then answered or retried.
 
-Each function works in the caller's unit.
+Each function runs in the caller's unit of work.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ from models.rows import columns_of, read_rows
 from specd.db import WorkQueue, table_of
 
 LEASE = timedelta(seconds=60)
-"""Longer than a request may take."""
+"""Longer than the maximum duration of a request."""
 _DELIVERY = table_of(OutgoingDelivery)
 _HOOK = table_of(OutgoingWebhook)
 QUEUE = WorkQueue(
@@ -41,8 +41,9 @@ class Claim(NamedTuple):
 def claim_due(
     session: Session, *, excluded: Collection[int], limit: int, now: datetime
 ) -> Sequence[Claim]:
-    """Claim the messages that have been due longest and that no other worker claims right now.
-    `excluded`: the ids of bots that are left out. Those of stopped organizations wait.
+    """Claim the messages that have been due the longest and that no other worker has claimed.
+
+    `excluded` contains the ids of bots to skip. Messages to bots of stopped organizations wait.
     """
     columns = (*columns_of(Claim, _DELIVERY), *columns_of(Claim, _HOOK))
     query = QUEUE.due(
@@ -58,5 +59,5 @@ def claim_due(
 
 
 def finish(session: Session, claim: Claim) -> None:
-    """Remove a message that is answered, or no longer needs an answer."""
+    """Remove a message that was answered or needs no answer."""
     session.connection().execute(delete(_DELIVERY).where(_DELIVERY.c.id == claim.id))

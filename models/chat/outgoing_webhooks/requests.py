@@ -1,4 +1,4 @@
-"""Requests to bots and their answers, in two formats: the service's own, and Slack's."""
+"""Requests to bots and their responses, in two formats: the service's and Slack's."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _HTML = ViewOptions(apply_markdown=True, client_gravatar=False, allow_empty_topi
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to a bot. `message`: the message, as the bot may read it, in Markdown."""
+    """A request to a bot. `message` is the message in Markdown, as the bot may read it."""
 
     claim: Claim
     content_type: str
@@ -35,14 +35,14 @@ class Request:
     message: Mapping[str, Any]
 
     def headers(self, now: datetime) -> Mapping[str, str]:
-        """Return the headers with the signature. `webhook-id` is the same at every attempt."""
+        """Return the headers with the signature. `webhook-id` is the same for all attempts."""
         signed = signing.sign(f"msg_{self.claim.id}", self.body, [self.secret], now=now)
         return {"Content-Type": self.content_type, **signed}
 
 
 def find_request(db: Db, secret: str, claim: Claim) -> Request | None:
-    """Return the request, signed with `secret`; None if the bot or its organization is deactivated,
-    or the bot can no longer read the message.
+    """Return the request, signed with `secret`. Return None if the bot or its organization is
+    deactivated, or if the bot can no longer read the message.
     """
     bot = find_actor(db, claim.bot_id)
     if bot is None or not bot.is_active or bot.realm.is_deactivated:
@@ -69,7 +69,7 @@ def find_request(db: Db, secret: str, claim: Claim) -> Request | None:
 
 
 def read_answer(interface: int, message: Mapping[str, Any], text: str) -> Answer | None:
-    """Return the bot's answer to the message; None if it sends none. Raise `NoAnswer`."""
+    """Return the bot's reply to the message, or None if there is none. Raise `NoAnswer`."""
     if not text.strip():
         return None
     if interface == SLACK:

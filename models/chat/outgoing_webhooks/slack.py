@@ -1,4 +1,4 @@
-"""Slack's form of outgoing webhooks and slash commands.
+"""Slack's format of outgoing webhooks and slash commands.
 
 https://docs.slack.dev/legacy/legacy-custom-integrations/legacy-custom-integrations-outgoing-webhooks
 https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -24,7 +24,7 @@ _COMMAND = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _OWN = ("/me", "/poll", "/todo")
-"""Commands of the chat itself: they have an effect at the beginning of a message."""
+"""Commands of the chat itself. They have an effect at the beginning of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Command:
 
 
 def find_command(content: str) -> Command | None:
-    """Return the slash command with which a message begins, after mentions."""
+    """Return the slash command at the beginning of a message, after mentions, or None."""
     match = _COMMAND.fullmatch(content.strip())
     if match is None or (not match["mentions"] and match["command"].lower() in _OWN):
         return None
@@ -44,7 +44,7 @@ def find_command(content: str) -> Command | None:
 
 
 def form_of(bot: Actor, message: Mapping[str, Any], token: str) -> Mapping[str, Any]:
-    """Return the form fields of a request. A slash command is apart from its text."""
+    """Return the form fields of a request. A slash command and its text are separate fields."""
     is_direct = message["type"] == "private"
     fields = {
         "token": token,
@@ -66,11 +66,11 @@ def form_of(bot: Actor, message: Mapping[str, Any], token: str) -> Mapping[str, 
 
 
 def read_answer(message: Mapping[str, Any], text: str) -> Answer | None:
-    """Return what the bot answers to the message; None if it answers nothing.
+    """Return the bot's reply to the message, or None if there is none.
 
-    The `text` of an answer is Markdown. Answers to slash commands, and those with blocks or
-    attachments, are in Slack's markup; a slash command may be answered by plain text, and the
-    answer is private unless its `response_type` is `in_channel`. Raise `NoAnswer`.
+    The `text` of a response is Markdown. Responses to slash commands, and responses with blocks or
+    attachments, are in Slack's markup. A response to a slash command may be plain text, and it is
+    private unless its `response_type` is `in_channel`. Raise `NoAnswer`.
     """
     is_command = find_command(message["content"]) is not None
     try:
