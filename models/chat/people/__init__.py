@@ -1,1 +1,1 @@
-"""Users as others see and name them."""
+"""User objects, names, email addresses and statuses."""

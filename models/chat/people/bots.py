@@ -1,4 +1,4 @@
-"""Bots as the users who manage them see them: their owners and the administrators."""
+"""Bots in the form for the users who manage them: their owners and the administrators."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -35,12 +35,12 @@ UNSET: dict[str, Any] = {
     "default_events_register_stream": None,
     "default_all_public_streams": False,
 }
-"""Bots once had channels for requests that name none; now each request names its own."""
+"""Unused fields: bots once had default channels, but now each request contains its channel."""
 
 
 def find_managed_bots(db: Db, actor: Actor) -> list[dict[str, Any]]:
-    """Return the bots that the actor manages, active or not, in order of their ids: administrators
-    manage all, others their own.
+    """Return the bots that the actor manages, active or not, ordered by id. Administrators manage
+    all bots, other users their own.
     """
     query = _BOTS if actor.is_administrator else _BOTS.where(_OWN)
     values = {"realm_id": actor.realm_id, "owner_id": actor.id}
@@ -53,7 +53,7 @@ def _describe_all(db: Db, bots: Sequence[UserRow | User], realm: RealmView) -> l
 
 
 def find_services(db: Db, bot_ids: Iterable[int]) -> Mapping[int, list[BotService]]:
-    """Return bot id -> its service, of outgoing webhooks."""
+    """Return bot id -> its service, for outgoing webhooks."""
     hook = OutgoingWebhook
     query = select(hook.user_id, hook.payload_url, hook.interface)
     return {
@@ -65,7 +65,7 @@ def find_services(db: Db, bot_ids: Iterable[int]) -> Mapping[int, list[BotServic
 def describe_bot(
     bot: UserRow | User, realm: RealmView, services: Sequence[BotService] = ()
 ) -> dict[str, Any]:
-    """Return a bot as snapshots and events show it, without its key."""
+    """Return a bot in the form of snapshots and events, without its key."""
     return {
         "user_id": bot.id,
         "email": bot.delivery_email,
@@ -80,15 +80,17 @@ def describe_bot(
 
 
 def picture_of_bot(bot: UserRow | User, realm: RealmView) -> str:
-    """Return the URL of the bot's picture. Without a picture of its own it is derived from the
-    bot's email, which everybody may see until the bot is deleted.
+    """Return the URL of the bot's avatar. If the bot has not uploaded one, it follows from the
+    bot's email, which all users may see until the bot is deleted.
     """
     email = dummy_email(bot.id, realm.host) if bot.is_deleted else bot.delivery_email
     return avatar_url(bot, realm.id, email)
 
 
 def find_managers(db: Db, realm_id: int, *owner_ids: int | None) -> list[int]:
-    """Return the ids of the active administrators of the realm and of these owners of bots."""
+    """Return the ids of the realm's active administrators and of these owners of bots, if they are
+    active.
+    """
     owners = [owner_id for owner_id in owner_ids if owner_id is not None]
     user_ids = db.execute(
         select(User.id).where(
@@ -102,14 +104,14 @@ def find_managers(db: Db, realm_id: int, *owner_ids: int | None) -> list[int]:
 
 
 def notify_of_new_bot(session: Session, realm: RealmView, bot: User, *, now: datetime) -> None:
-    """Notify those who manage it of a new bot."""
+    """Notify the managers of a new bot."""
     managers = find_managers(session, realm.id, bot.bot_owner_id)
     event = RealmBotAddEvent(bot=describe_bot(bot, realm))
     log.append(session, realm.id, event, user_ids=managers, now=now)
 
 
 def notify_of_bot(session: Session, user: User, change: BotChange, *, now: datetime) -> None:
-    """Notify those who manage it of a change of a bot. Do nothing for a person."""
+    """Notify the managers of a bot of a change. Do nothing if the user is not a bot."""
     if user.bot_type is None or user.is_system_bot:
         return
     managers = find_managers(session, user.realm_id, user.bot_owner_id)
@@ -120,7 +122,7 @@ def notify_of_bot(session: Session, user: User, change: BotChange, *, now: datet
 def notify_of_owner(
     session: Session, realm: RealmView, bot: User, previous_id: int | None, *, now: datetime
 ) -> None:
-    """Notify users of a bot's new owner, who manages it instead of the previous one."""
+    """Notify users of a bot's new owner, who replaces the previous owner."""
     owner_id = bot.bot_owner_id
     assert owner_id is not None
     before = set(find_managers(session, realm.id, previous_id))
@@ -137,7 +139,9 @@ def notify_of_owner(
 def notify_of_management(
     session: Session, realm: RealmView, user: User, before: int, *, now: datetime
 ) -> None:
-    """Notify a user whose role was `before` of the bots that they now manage, or no longer do."""
+    """Notify a user whose role was `before` of the bots that they manage now, or no longer
+    manage.
+    """
     was, manages = before <= Role.ADMINISTRATOR, user.role <= Role.ADMINISTRATOR
     if was == manages:
         return

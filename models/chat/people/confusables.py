@@ -1,7 +1,8 @@
-"""Names that look alike: skeletons in the sense of Unicode Technical Standard 39, section 4.
+"""Names that look alike: skeletons as in Unicode Technical Standard 39, section 4.
 
-`confusables.txt` has a prototype and, after a space, the characters that look like it: Unicode's
-table as the library confusable-homoglyphs 3.3.1 carries it, without what NFKD already makes equal.
+Each line of `confusables.txt` has a prototype and, after a space, the characters that look like it.
+It is Unicode's table from the library confusable-homoglyphs 3.3.1, without pairs that NFKD already
+makes equal.
 """
 
 import unicodedata
@@ -28,15 +29,15 @@ def _table() -> dict[int, str]:
 
 
 def skeleton(text: str) -> str:
-    """Return the skeleton of a text. Texts with one skeleton look the same."""
+    """Return the skeleton of a text. Texts with the same skeleton look the same."""
     decomposed = text if text.isascii() else unicodedata.normalize("NFKD", text)
     mapped = " ".join(decomposed.translate(_table()).split())
     return mapped if mapped.isascii() else unicodedata.normalize("NFD", mapped)
 
 
 def looks(text: str) -> tuple[str, str]:
-    """Return the skeletons of a text with and without its case. Capitals look like other letters
-    than their lower case does: `Iago` like `lago`, `IAGO` like `lAGO`.
+    """Return the skeletons of a text with and without its case. Capitals and lower-case letters
+    resemble different letters: `Iago` looks like `lago`, `IAGO` like `lAGO`.
     """
     return skeleton(text), skeleton(text.casefold()).casefold()
 
@@ -47,5 +48,5 @@ def look_alike(first: tuple[str, str], second: tuple[str, str]) -> bool:
 
 
 def is_invisible(text: str) -> bool:
-    """Return whether a text consists of spaces, fillers and marks without a letter."""
+    """Return whether a text contains no visible letter: only spaces, fillers and marks."""
     return all(unicodedata.category(sign)[0] in "CMZ" for sign in skeleton(text))

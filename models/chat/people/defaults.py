@@ -1,4 +1,4 @@
-"""The settings that new people of an organization begin with."""
+"""The initial settings of new users in an organization."""
 
 from collections.abc import Mapping
 
@@ -15,8 +15,8 @@ CHANGEABLE = frozenset(SETTINGS) - {
     "email_address_visibility",
     "timezone",
 }
-"""Language and visibility of the email are columns of the organization; consent and time zone are
-each user's own.
+"""Language and visibility of the email are columns of the organization. Consent and time zone have
+no organization-wide default.
 """
 _STORED = select(Realm.user_defaults).where(Realm.id == bindparam("realm_id"))
 

@@ -1,4 +1,4 @@
-"""Real email addresses: which are valid, and which an organization permits."""
+"""Real email addresses: their validity, and the addresses that an organization permits."""
 
 from collections.abc import Mapping
 
@@ -28,11 +28,11 @@ _HOLDER = select(User.id).where(
 
 
 def check_email(email: str) -> str:
-    """Return the address as it is stored: trimmed, with its domain in ASCII, which every check and
-    every mail server compares. Raise `InvalidEmail`.
+    """Return the address trimmed and with its domain in ASCII, as it is stored. Checks and mail
+    servers compare this form. Raise `InvalidEmail`.
     """
     local, _, domain = email.strip().rpartition("@")
-    # The validator refuses hosts such as `localhost` and `acme.test`, which organizations may have.
+    # The validator rejects hosts such as `localhost` and `acme.test`, which organizations may use.
     is_plain = domain.isascii() and is_host(domain.lower())
     try:
         valid = validate_email(
@@ -47,7 +47,7 @@ def check_email(email: str) -> str:
 
 
 def as_stored(email: str) -> str:
-    """Return what somebody entered as an address as it would be stored; trimmed if it is none."""
+    """Return the entered address as it would be stored, or only trimmed if it is invalid."""
     try:
         return check_email(email)
     except InvalidEmail:
@@ -55,13 +55,13 @@ def as_stored(email: str) -> str:
 
 
 def check_email_allowed(db: Db, realm: RealmView, email: str) -> None:
-    """Raise what `check_email_allowed_by` raises."""
+    """Raise an error of `check_email_allowed_by`."""
     check_email_allowed_by(find_domains(db, realm), realm, email)
 
 
 def find_domains(db: Db, realm: RealmView) -> dict[str, bool]:
     """Return the domains to which the realm restricts addresses, each with whether its subdomains
-    are permitted.
+    are permitted. Return an empty mapping if addresses are not restricted.
     """
     if not realm.emails_restricted_to_domains:
         return {}
@@ -69,11 +69,11 @@ def find_domains(db: Db, realm: RealmView) -> dict[str, bool]:
 
 
 def check_email_allowed_by(domains: Mapping[str, bool], realm: RealmView, email: str) -> None:
-    """Require that an account of the realm, which has these domains, may have that (valid) address.
+    """Require that the realm, which has these domains, permits an account with the valid address.
 
-    If domains are restricted, only their addresses may, without a `+`, which would make many
-    addresses of one. Otherwise addresses of disposable providers may not, unless the realm permits
-    them. Raise `EmailContainsPlus`, `EmailNotAllowed`, `DisposableEmail`.
+    If domains are restricted, only their addresses are permitted, and without a `+`, which would
+    allow many addresses for one user. Otherwise addresses of disposable providers are rejected
+    unless the realm permits them. Raise `EmailContainsPlus`, `EmailNotAllowed`, `DisposableEmail`.
     """
     local, _, domain = email.lower().rpartition("@")
     if not realm.emails_restricted_to_domains:
@@ -89,13 +89,13 @@ def check_email_allowed_by(domains: Mapping[str, bool], realm: RealmView, email:
 
 
 def is_disposable(domain: str) -> bool:
-    """Return whether the domain, or one above it, is a known provider of disposable addresses."""
+    """Return whether the domain or a parent domain is a known provider of disposable addresses."""
     labels = domain.split(".")
     return any(".".join(labels[start:]) in blocklist for start in range(len(labels) - 1))
 
 
 def require_email_is_free(db: Db, realm_id: int, email: str) -> None:
-    """Raise `EmailInUse` if an account of the realm has the address, in any case."""
+    """Raise `EmailInUse` if an account of the realm has the address in any case."""
     key = {"realm_id": realm_id, "email_key": email.casefold()}
     if db.execute(_HOLDER, key).first() is not None:
         raise EmailInUse(email=email)

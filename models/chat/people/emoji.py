@@ -1,5 +1,5 @@
-"""Emoji as clients name them in statuses and reactions: Unicode's, the organization's own, and the
-service's.
+"""Emoji in statuses and reactions: Unicode emoji, custom emoji of the organization, and the
+service's emoji.
 """
 
 import re
@@ -20,18 +20,18 @@ from specd.db import Db
 
 UNICODE, REALM, EXTRA = "unicode_emoji", "realm_emoji", "service_extra_emoji"
 EXTRA_EMOJI = "zulip"
-"""The one emoji that comes with the service; its code is its name."""
+"""The only emoji of the service. Its code is its name."""
 CLIENTS_EXTRA = "zulip_extra_emoji"
-"""The name of `EXTRA` for clients, some of which refuse unknown names."""
+"""The name of `EXTRA` in the API, because some clients reject unknown names."""
 
 CODE_POINTS = re.compile(r"[0-9a-f]{2,6}(-[0-9a-f]{2,6}){0,9}")
 NAME = re.compile(r"[\w+-]+")
-"""The form of a name of Unicode's emoji, as written between colons in a text."""
+"""The form of names of Unicode emoji, which are written between colons in texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Emoji:
-    """An emoji as clients name it; name and code are empty for none."""
+    """An emoji in the API's form. Name and code are empty if there is none."""
 
     emoji_name: str = ""
     emoji_code: str = ""
@@ -39,21 +39,21 @@ class Emoji:
 
 
 def own_kind(reaction_type: str | None) -> str | None:
-    """Return the stored type of an emoji, from a client's."""
+    """Convert the type of an emoji from the API's name to the stored name."""
     return EXTRA if reaction_type == CLIENTS_EXTRA else reaction_type
 
 
 def clients_kind(reaction_type: str) -> str:
-    """Return the type of an emoji for clients, from the stored one."""
+    """Convert the type of an emoji from the stored name to the API's name."""
     return CLIENTS_EXTRA if reaction_type == EXTRA else reaction_type
 
 
 def check_emoji(
     db: Db, actor: Actor, name: str | None, code: str | None, kind: str | None
 ) -> Emoji | None:
-    """Return the emoji that a client sent; None if it sent none. An empty name means no emoji.
+    """Return the emoji in a request, or None if there is none. An empty name clears the emoji.
 
-    Raise `EmojiCodeWithoutName`, and what `complete_emoji` and `require_usable` raise.
+    Raise `EmojiCodeWithoutName`, or an error of `complete_emoji` or `require_usable`.
     """
     if name is None:
         if code is not None or kind is not None:
@@ -67,7 +67,7 @@ def check_emoji(
 
 
 def complete_emoji(db: Db, actor: Actor, name: str, code: str | None, kind: str | None) -> Emoji:
-    """Return the emoji, completed by its name where the client left something out. Raise
+    """Return the emoji. A missing code or type is looked up by the name. Raise
     `EmojiDoesNotExist`.
     """
     if code is not None and kind is not None:
@@ -81,9 +81,8 @@ def complete_emoji(db: Db, actor: Actor, name: str, code: str | None, kind: str 
 
 
 def access_emoji(db: Db, actor: Actor, name: str) -> Emoji:
-    """Return the emoji of that name: the organization's own, then the service's, then Unicode's.
-
-    Raise `EmojiDoesNotExist`.
+    """Return the emoji with this name: first custom emoji, then the service's emoji, then Unicode
+    emoji. Raise `EmojiDoesNotExist`.
     """
     own = select(RealmEmoji.id).where(
         RealmEmoji.realm_id == actor.realm_id, RealmEmoji.name == name, ~RealmEmoji.is_deactivated
@@ -106,7 +105,7 @@ def require_usable(db: Db, actor: Actor, emoji: Emoji) -> None:
     name, code = emoji.emoji_name, emoji.emoji_code
     match emoji.reaction_type:
         case "unicode_emoji":
-            # Clients may have newer emoji than this table: a name that it lacks is accepted.
+            # Clients may have newer emoji than this table, so unknown names are accepted.
             if CODE_POINTS.fullmatch(code) is None:
                 raise InvalidEmoji(what="emoji code")
             if EMOJI.get(name, code) != code or NAME.fullmatch(name) is None:

@@ -102,16 +102,16 @@ class InvalidNameFormat(ChatError):
 
 
 class NameIsReserved(ChatError):
-    """The name equals or resembles the name of a system bot, which speaks for the organization."""
+    """The name equals or resembles the name of a system bot, which sends messages for the
+    organization.
+    """
 
     sentence = "This name is reserved."
     advice = "Choose a name that differs clearly from the names of system bots."
 
 
 class UniqueNamesRequired(ChatError):
-    """The organization requires unique names, and another user has this name or one that looks
-    alike.
-    """
+    """The organization requires unique names, and another user has this name or a similar one."""
 
     sentence = "Unique names required in this organization."
     advice = "Choose another name."

@@ -29,8 +29,8 @@ def notify_of_user(
     now: datetime,
     user_ids: Iterable[int] | None = None,
 ) -> None:
-    """Append an event for each change of the user, for `user_ids`, else for everybody who may know
-    the user.
+    """Append an event for each change of the user, for `user_ids`, or if it is None, for all users
+    who may see the user.
     """
     readers = find_users_who_know(session, realm, user_id) if user_ids is None else list(user_ids)
     events = [
@@ -40,8 +40,8 @@ def notify_of_user(
 
 
 def find_email_readers(session: Session, user: User, *, visibility: int | None = None) -> list[int]:
-    """Return the ids of the active users who may see the user's real email, at the user's
-    visibility or another one.
+    """Return the ids of the active users who may see the user's real email, with the user's
+    visibility or with `visibility`.
     """
     shown_to = user.email_address_visibility if visibility is None else visibility
     rows = session.execute(
@@ -65,13 +65,13 @@ def notify_of_membership(
     *,
     now: datetime,
 ) -> None:
-    """Append an event for each (named) group about users who joined or left it."""
+    """Append an event for each group about users who joined or left it."""
     events = [(kind(group_id=group_id, user_ids=user_ids), None) for group_id in group_ids]
     log.append_all(session, realm_id, events, now=now)
 
 
 def find_named_group_ids(session: Session, user_id: int) -> list[int]:
-    """Return the ids of the system and named groups that the user is directly in."""
+    """Return the ids of system and named groups of which the user is a direct member."""
     return list(
         session.scalars(
             select(UserGroup.id)
@@ -83,7 +83,7 @@ def find_named_group_ids(session: Session, user_id: int) -> list[int]:
 
 
 def find_users_who_know(db: Db, realm: RealmView, user_id: int) -> list[int] | None:
-    """Return the ids of the active users who may know the user; None: everybody, because guests are
+    """Return the ids of the active users who may see the user, or None for all users if guests are
     not restricted.
     """
     group_id = realm.can_access_all_users_group

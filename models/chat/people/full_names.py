@@ -1,4 +1,4 @@
-"""The names of people and bots."""
+"""Names of users and bots."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ from specd.db import Db
 
 NOTIFICATION_BOT = "Notification Bot"
 SYSTEM_BOTS = (NOTIFICATION_BOT,)
-"""The bots of the organization itself: nobody else may have these names or similar ones."""
+"""The organization's bots. Other users may not have these names or similar ones."""
 
 NAME_MIN, NAME_MAX = 2, 100
 BAD_NAME_CHARACTERS = frozenset('*`\\>"@')
@@ -38,8 +38,8 @@ _LINK = re.compile(r"://|www\.|\]\s*\(", re.IGNORECASE)
 
 
 def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
-    """Return the name as it is stored: trimmed, with composed letters. Raise the error of a wrong
-    name.
+    """Return the name trimmed and with composed letters, as it is stored. Raise an error if the
+    name is not permitted.
     """
     name = composed(name.strip())
     if len(name) > NAME_MAX:
@@ -56,8 +56,8 @@ def check_full_name(name: str, *, is_system_bot: bool = False) -> str:
 
 
 def as_allowed(name: str, user_id: int) -> str:
-    """Return a name from elsewhere as it may be stored: without what no name has, and with the id
-    if too little is left.
+    """Return an imported name in a permitted form: without forbidden characters, and with the id if
+    too little remains.
     """
     kept = "".join(" " if _is_bad(s) else s for s in composed(name))
     kept = re.sub(r"\|[0-9]+\Z", "", _LINK.sub(" ", kept))
@@ -88,7 +88,7 @@ def _tight(name: str) -> str:
 
 def require_unique_name(db: Db, realm: RealmView, name: str, *, user_id: int | None = None) -> None:
     """Raise `UniqueNamesRequired` if the realm requires unique names and a user other than
-    `user_id` has the name, in any case, or one that looks like it.
+    `user_id` has the name, in any case, or a name that looks like it.
     """
     if not realm.require_unique_names:
         return

@@ -1,4 +1,6 @@
-"""User statuses: everybody who may know a person reads theirs; they and administrators set it."""
+"""User statuses. They are visible to all users who may see the user. The user and administrators
+can set them.
+"""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -27,7 +29,7 @@ _STATUS = table_of(UserStatus)
 
 
 class _Status(NamedTuple):
-    """A user's status; the texts are null for a user who never had one."""
+    """A user's status. The texts are null if the user never had a status."""
 
     id: int
     presence_enabled: bool
@@ -52,9 +54,9 @@ _FIND_ALL = _STATUSES.where(
 
 
 def access_status(db: Db, actor: Actor, user_id: int) -> dict[str, Any]:
-    """Return the status object of a person of the actor's realm; empty without a status.
+    """Return the status object of a user in the actor's realm, which is empty without a status.
 
-    Raise what `require_person` raises.
+    Raise an error of `require_person`.
     """
     require_person(db, actor, user_id)
     return _described(_find(db, user_id))
@@ -70,7 +72,7 @@ def require_person(db: Db, actor: Actor, user_id: int) -> None:
 
 
 def find_statuses(db: Db, realm_id: int) -> dict[int, dict[str, Any]]:
-    """Return user id -> status object, of the realm's active people who have one."""
+    """Return user id -> status object, for the realm's active users who have one."""
     rows = read_rows(_Status, db.execute(_FIND_ALL, {"realm_id": realm_id}))
     statuses = ((row.id, _described(row)) for row in rows)
     return {user_id: status for user_id, status in statuses if status}
@@ -95,7 +97,7 @@ def _described(row: _Status) -> dict[str, Any]:
 def notify_of_standing(
     session: Session, realm_id: int, user_id: int, *, is_active: bool, now: datetime
 ) -> None:
-    """Append the event for a user who was deactivated, and so has no status, or reactivated."""
+    """Append the event for a user who was deactivated, which clears the status, or reactivated."""
     status = _described(_find(session, user_id))
     if status:
         empty = {"away": False, "status_text": "", **asdict(Emoji())}
@@ -113,8 +115,8 @@ def change_status(
     away: bool | None = None,
     emoji: Emoji | None = None,
 ) -> None:
-    """Set those parts of a user's status that are not None; an empty text or emoji clears its part.
-    `away` is the actor's own.
+    """Set the parts of a user's status that are not None. An empty text or emoji clears its part.
+    `away` always changes the actor.
     """
     if away is not None:
         _set_presence(session, actor, not away, now)
@@ -141,14 +143,14 @@ def change_status_of(
     status_text: str | None,
     emoji: Emoji | None,
 ) -> None:
-    """Set the status of a person who passed `require_person`, with an entry in the audit log."""
+    """Set the status of a user who passed `require_person`, with an entry in the audit log."""
     change_status(session, actor, user_id, now=now, status_text=status_text, emoji=emoji)
     kind = "user_status_changed"
     audit.record(session, actor.realm_id, kind, actor_id=actor.id, user_id=user_id, now=now)
 
 
 def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) -> None:
-    """Set the setting `presence_enabled`, of which `away` is the older form."""
+    """Change the setting `presence_enabled`. `away` is its older, inverted form."""
     if enabled == actor.presence_enabled:
         return
     session.connection().execute(
@@ -160,8 +162,8 @@ def _set_presence(session: Session, actor: Actor, enabled: bool, now: datetime) 
 
 
 def check_status(text: str | None, away: bool | None, emoji_name: str | None) -> str | None:
-    """Return the text as it is stored. Raise `NoNewStatus` if nothing was sent, and `NotOneLine`
-    for a text of more than one line.
+    """Return the text as it is stored. Raise `NoNewStatus` if the request contains no values, and
+    `NotOneLine` if the text has several lines.
     """
     if text is None and away is None and emoji_name is None:
         raise NoNewStatus()

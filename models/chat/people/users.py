@@ -1,4 +1,4 @@
-"""People and bots: created and found."""
+"""Create and find users and bots."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -48,10 +48,10 @@ def create_user(
     is_system_bot: bool = False,
     actor_id: int | None = None,
 ) -> tuple[User, str]:
-    """Create an active user of the realm. Return the user and their API key.
+    """Create an active user of the realm. Return the user and the API key.
 
-    Raise `InvalidEmail`, `EmailInUse`, what `check_full_name` raises, and `NoSuchUser` for an owner
-    that is no person of the realm.
+    Raise `InvalidEmail`, `EmailInUse`, an error of `check_full_name`, and `NoSuchUser` if the owner
+    is a bot or not in the realm.
     """
     email, full_name = check_email(email), check_full_name(full_name, is_system_bot=is_system_bot)
     require_email_is_free(session, realm.id, email)
@@ -99,8 +99,8 @@ _SYSTEM_BOTS = _IN_REALM.where(User.is_system_bot)
 
 
 def find_users(db: Db, actor: Actor, user_ids: Iterable[int] | None = None) -> list[UserRow]:
-    """Return rows of the realm's users whom the actor may know, active or not, in order of their
-    ids: all, or those of `user_ids`.
+    """Return rows of the realm's users that the actor may see, active or not, ordered by id: all
+    users, or those in `user_ids`.
     """
     query = _ALL if user_ids is None else _ALL.where(User.id.in_(list(user_ids)))
     if not sees_everybody(db, actor):
@@ -116,11 +116,11 @@ def find_system_bots(db: Db, realm_id: int) -> list[UserRow]:
 MAX_MESSAGE = select(func.max(UserMessage.message_id)).where(
     UserMessage.user_id == bindparam("user_id")
 )
-"""The id of the newest message that user :user_id has a copy of; null without any."""
+"""The id of the newest message of which user `:user_id` has a copy, or null."""
 _MAX_MESSAGE = Query(MAX_MESSAGE)
 
 
 def find_max_message_id(db: Db, user_id: int) -> int:
-    """Return the id of the newest message that the user has a copy of; -1 without any."""
+    """Return the id of the newest message of which the user has a copy, or -1 if there is none."""
     (newest,) = _MAX_MESSAGE.one(db, {"user_id": user_id})
     return -1 if newest is None else newest

@@ -1,4 +1,4 @@
-"""User objects, with as much as their viewer may see."""
+"""User objects, limited to the facts that their viewer may see."""
 
 from collections.abc import Container
 from datetime import datetime
@@ -20,7 +20,7 @@ from models.chat.tables import User
 
 
 def describe_new_user(user: User, realm: RealmView) -> dict[str, Any]:
-    """Return the User object of a new user as everybody in the realm may see it."""
+    """Return the User object of a new user, with the facts that all users of the realm may see."""
     is_open = user.bot_type is not None or may_see_email(Role.GUEST, user.email_address_visibility)
     email = user.delivery_email if is_open else dummy_email(user.id, realm.host)
     person = _describe(
@@ -41,7 +41,7 @@ def _describe(
     bot_owner_id: int | None,
     picture: str | None,
 ) -> dict[str, Any]:
-    """Return the fields of every User object; the keywords depend on the viewer."""
+    """Return the fields of every User object. The keyword arguments depend on the viewer."""
     return {
         "user_id": row.id,
         "delivery_email": delivery_email,
@@ -99,7 +99,9 @@ def describe_own_user(
 
 
 def describe_own_avatar(actor: Actor) -> dict[str, Any]:
-    """Return what a snapshot has of the actor's picture beside get-own-user."""
+    """Return the fields of the actor's avatar that a snapshot contains in addition to
+    get-own-user.
+    """
     email = actor.delivery_email
     return {
         "avatar_source": avatar_source(actor),
@@ -115,9 +117,9 @@ def describe_user(
     client_extavatar: bool,
     profile_data: ProfileData | None = None,
 ) -> dict[str, Any]:
-    """Return the User object as `viewer` may see it, who may see only `visible_ids` (None: all).
+    """Return the User object for `viewer`, who may see `visible_ids` (None for all users).
 
-    `profile_data` None: it was not requested.
+    `profile_data` is None if it was not requested.
     """
     email, picture = email_and_picture(viewer, row, client_makes_it=client_extavatar)
     body = _describe(
