@@ -1,1 +1,1 @@
-"""Presence: clients report it every minute, and users who may know each other read it."""
+"""Presence: clients report it every minute, and it is visible to users who may see each other."""

@@ -1,4 +1,4 @@
-"""The presences of the users whom the actor may know."""
+"""The presences of the users that the actor may see."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -33,12 +33,14 @@ from models.rows import read_row
 from specd.db import Db
 
 HISTORY_DAYS = 14
-"""A client that has no presences yet gets those of this many days, unless it requests others."""
+"""The days of presences for a client without presences, unless the client requests another
+number.
+"""
 NO_UPDATE = -1
 
 
 def _seconds(at: SQLColumnExpression[datetime]) -> ColumnElement[int]:
-    """Return the seconds of a time as a number, because an answer has thousands of them."""
+    """Return the seconds of a time as a number, because a response may contain thousands."""
     return type_coerce(at, BigInteger) // 1000
 
 
@@ -64,11 +66,11 @@ def find_presences(
     history_days: int | None = None,
     now: datetime,
 ) -> dict[str, Any]:
-    """Return `presences` of active people, by user id (`is_slim`) or by API email, the newest
-    update among them, and the time.
+    """Return `presences` of active users, by user id (`is_slim`) or by API email, with the newest
+    update among them and the time.
 
-    `after`: the newest update that the client has, `NO_UPDATE` for none; only newer ones are
-    returned. A client that has none gets those of `history_days`.
+    `after` is the newest update that the client has, or `NO_UPDATE`; only newer presences are
+    returned. A client without updates gets those of `history_days`.
     """
     query = (_BY_ID if is_slim else _BY_EMAIL).join(User, User.id == Presence.user_id)
     query = query.where(Presence.realm_id == actor.realm_id, User.is_active)
@@ -102,9 +104,9 @@ def _days_before(now: datetime, days: int) -> datetime:
 def access_presence(
     db: Db, actor: Actor, name: str, *, now: datetime
 ) -> dict[str, dict[str, str | int]]:
-    """Return the presence of a person whom the actor may know, by id or API email.
+    """Return the presence of a user that the actor may see, by id or API email.
 
-    Raise `NoSuchUser`, also for a deactivated user, `NoPresenceOfBots`, `NoPresence`.
+    Raise `NoSuchUser` (also for a deactivated user), `NoPresenceOfBots`, `NoPresence`.
     """
     is_id = name.isascii() and name.isdecimal() and len(name) <= len(str(INT_MAX))
     user = access_user(db, actor, int(name) if is_id else name)

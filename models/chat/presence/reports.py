@@ -1,6 +1,7 @@
-"""Clients' reports on their users: stored if they are new, announced if a user is back.
+"""Clients' reports on their users: a report is stored if it is new, and has an event if the user is
+back.
 
-A client reports every minute. A report shortly after another client's is not stored.
+A client reports every minute. A report shortly after another client's report is not stored.
 """
 
 from datetime import datetime, timedelta
@@ -27,15 +28,17 @@ from specd.db import Db, table_of, upsert
 
 Status = Literal["active", "idle"]
 WRITTEN_EVERY = timedelta(seconds=55)
-"""A report that is no later after the last one is not stored."""
+"""A report within this time after the last one is not stored."""
 AWAY_AFTER = OFFLINE_AFTER - PING_EVERY - timedelta(seconds=10)
-"""A user who is active again after this time may appear offline to others: an event is due."""
+"""After this time, an active user may appear offline to others, so an event is required."""
 MAX_NOTIFIED = 100
-"""In an organization with more people there are no events: clients learn from their next report."""
+"""Larger organizations have no events: clients learn presences from the responses to their
+reports.
+"""
 HIDDEN_BEFORE = OFFLINE_AFTER + timedelta(minutes=2)
 """A user who hides their presence appears to have left this long ago."""
 LOCKS = 2
-"""The family of the locks of update ids. A unit takes them before the lock of the event log."""
+"""The lock family of update ids. A unit of work takes these locks before that of the event log."""
 
 _PRESENCE = table_of(Presence)
 _OWN = select(_PRESENCE.c.last_active_at, _PRESENCE.c.last_connected_at).where(
@@ -49,19 +52,21 @@ _NEXT = (
 
 
 class LastReports(NamedTuple):
-    """When clients of a person last reported, and last reported that the person is active."""
+    """The times when clients of a user last reported, and last reported that the user is active."""
 
     last_active_at: datetime | None
     last_connected_at: datetime
 
 
 def find_last_reports(db: Db, actor: Actor) -> LastReports | None:
-    """Return when the actor's clients last reported; None: never."""
+    """Return the last reports of the actor's clients, or None if there are none."""
     return read_row(LastReports, db.execute(_OWN, {"user_id": actor.id}))
 
 
 def is_news(actor: Actor, last: LastReports | None, status: Status, now: datetime) -> bool:
-    """Return whether the report must be stored; never for a user who hides their presence."""
+    """Return whether the report must be stored. Reports of users who hide their presence are not
+    stored.
+    """
     if not actor.presence_enabled:
         return False
     if last is None or now - last.last_connected_at > WRITTEN_EVERY:
@@ -85,9 +90,8 @@ def note_report(session: Session, actor: Actor, status: Status, *, now: datetime
 
 
 def show_or_hide(session: Session, actor: Actor, is_shown: bool, *, now: datetime) -> None:
-    """Show the actor's presence from now on, or hide it, as if the actor had left a while ago.
-
-    Everybody gets the event, in large organizations, too.
+    """Show the actor's presence from now on, or hide it as if the actor had left a while ago. All
+    users get the event, even in large organizations.
     """
     lock_logs(session, LOCKS, [actor.realm_id])
     report = LastReports(now, now) if is_shown else LastReports(None, now - HIDDEN_BEFORE)
@@ -102,7 +106,9 @@ def _is_over(at: datetime | None, lasts: timedelta, now: datetime) -> bool:
 def _write(
     session: Session, actor: Actor, report: LastReports, *, forgets_activity: bool = False
 ) -> None:
-    """Store the times. Without a time of activity the old one stays unless it is forgotten."""
+    """Store the times. If there is no time of activity, the old time is kept unless
+    `forgets_activity` is set.
+    """
     insert = upsert(_PRESENCE).values(
         user_id=actor.id,
         realm_id=actor.realm_id,

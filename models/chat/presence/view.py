@@ -8,15 +8,16 @@ from models.chat.events.presence import ClientPresence, SlimPresence
 OFFLINE_AFTER = timedelta(seconds=140)
 PING_EVERY = timedelta(seconds=60)
 ACTIVE_WITHIN = timedelta(seconds=70)
-"""The older form has one status: active if the person was so at most this long before the report.
+"""The older form has only one status: active if the last activity was at most this long before the
+last report.
 """
 CLIENT: Literal["website"] = "website"
-"""The older form names the client, which newer clients ignore."""
+"""The client name in the older form, which newer clients ignore."""
 
 
 class Seen(NamedTuple):
-    """When a person was last active (else: joined) and when a client of theirs last reported, in
-    Unix seconds.
+    """The times when a user was last active (or joined) and when a client of the user last
+    reported, in Unix seconds.
     """
 
     active_at: int
@@ -35,7 +36,7 @@ def slim_presence(seen: Seen) -> SlimPresence:
 
 
 def client_presence(seen: Seen) -> ClientPresence:
-    """Return the status as of the last report, and its time."""
+    """Return the status in the last report, and its time."""
     is_active = seen.active_at + ACTIVE_WITHIN.total_seconds() >= seen.connected_at
     return {
         "client": CLIENT,
@@ -46,7 +47,7 @@ def client_presence(seen: Seen) -> ClientPresence:
 
 
 def legacy_presence(seen: Seen) -> LegacyPresence:
-    """Return the status of all clients together, and of the one that stands for all."""
+    """Return the status of all clients together, and of the single client in the older form."""
     last = client_presence(seen)
     together: dict[str, str | int] = {
         "client": last["client"],
@@ -57,7 +58,7 @@ def legacy_presence(seen: Seen) -> LegacyPresence:
 
 
 def described_presence(seen: Seen, now: datetime) -> dict[str, dict[str, str | int]]:
-    """Return the presence of one user for the request of one presence."""
+    """Return the presence for a request for one user."""
     last = client_presence(seen)
     status, timestamp = last["status"], last["timestamp"]
     is_offline = int(now.timestamp()) - timestamp > OFFLINE_AFTER.total_seconds()

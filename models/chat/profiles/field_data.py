@@ -1,4 +1,4 @@
-"""The data of a profile field beside its name: choices, or an account at an outside service."""
+"""The data of a profile field: choices, or an account at an outside service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from models.chat.profiles.values import FieldType
 
 @dataclass(frozen=True, slots=True)
 class ExternalAccount:
-    """An outside service that clients know, with the name and hint of its field. `text` is the
-    service's own name, and `%(username)s` in `url_pattern` stands for the account.
+    """A known outside service, with the name and hint of its field. `text` is the name of the
+    service, and `%(username)s` in `url_pattern` is replaced by the account.
     """
 
     name: str
@@ -33,7 +33,7 @@ EXTERNAL_ACCOUNTS: Mapping[str, ExternalAccount] = {
 
 
 def check_field_data(type_: FieldType | None, data: Mapping[str, Any]) -> str:
-    """Return the data as it is stored: JSON text for the types that have data, else empty.
+    """Return the data as it is stored: JSON text for types with data, otherwise an empty text.
 
     Raise `InvalidFieldData`.
     """
@@ -48,7 +48,7 @@ def check_field_data(type_: FieldType | None, data: Mapping[str, Any]) -> str:
 
 
 def find_account(type_: FieldType | None, data: Mapping[str, Any]) -> ExternalAccount | None:
-    """Return the known service of an external account's (checked) data."""
+    """Return the known service of an external account, or None. The data are checked."""
     return EXTERNAL_ACCOUNTS.get(data["subtype"]) if type_ == FieldType.EXTERNAL_ACCOUNT else None
 
 

@@ -1,4 +1,4 @@
-"""Custom profile fields as administrators define them; values.py has what people fill in."""
+"""Custom profile fields, as administrators define them. values.py contains the values of users."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ _ALL = (
 
 
 def find_profile_fields(db: Db, realm_id: int) -> list[dict[str, Any]]:
-    """Return the realm's fields in their order, as clients see them."""
+    """Return the realm's fields in order, in the API's form."""
     fields = read_rows(_Field, db.execute(_ALL, {"realm_id": realm_id}))
     return [*map(_describe, fields)]
 
@@ -95,10 +95,10 @@ def create_profile_field(
     use_for_user_matching: bool,
     now: datetime,
 ) -> int:
-    """Create a field, the last one in order, and return its id. A known outside service sets the
-    name and the hint.
+    """Create a field in the last position and return its id. A known outside service sets the name
+    and the hint.
 
-    Raise the errors of errors.py, `InvalidParameter`.
+    Raise an error of errors.py, or `InvalidParameter`.
     """
     lock_realm(session, actor.realm_id)
     if display_in_profile_summary and _summary_is_full(session, actor.realm_id):
@@ -139,7 +139,7 @@ def create_profile_field(
 
 @dataclass(frozen=True, slots=True)
 class FieldChanges:
-    """The changes of a field; None: unchanged. A field's type never changes."""
+    """Changes of a field; None means no change. The type of a field cannot change."""
 
     name: str | None = None
     hint: str | None = None
@@ -153,9 +153,9 @@ class FieldChanges:
 def update_profile_field(
     session: Session, actor: Actor, field_id: int, changes: FieldChanges, *, now: datetime
 ) -> None:
-    """Change a field, all or nothing. Values of removed choices are deleted.
+    """Change a field. If one change fails, none is made. Values of removed choices are deleted.
 
-    Raise `ProfileFieldNotFound` and what defining a field raises.
+    Raise `ProfileFieldNotFound`, or an error of creating a field.
     """
     lock_realm(session, actor.realm_id)
     field = _access(session, actor.realm_id, field_id)
@@ -212,7 +212,9 @@ def delete_profile_field(session: Session, actor: Actor, field_id: int, *, now: 
 def reorder_profile_fields(
     session: Session, actor: Actor, order: Sequence[int], *, now: datetime
 ) -> None:
-    """Show the fields in this order. Raise `InvalidFieldOrder` unless every field is named."""
+    """Set the order of fields. Unknown ids are ignored. Raise `InvalidFieldOrder` unless all fields
+    are in the list.
+    """
     lock_realm(session, actor.realm_id)
     known = {field["id"] for field in find_profile_fields(session.connection(), actor.realm_id)}
     places = {field_id: place for place, field_id in enumerate(order) if field_id in known}
@@ -234,7 +236,7 @@ def _access(session: Session, realm_id: int, field_id: int) -> ProfileField:
 
 
 def _summary_is_full(session: Session, realm_id: int) -> bool:
-    """Return whether the summary has as many fields as it may have."""
+    """Return whether the summary contains the maximum number of fields."""
     shown = select(func.count()).where(
         ProfileField.realm_id == realm_id, ProfileField.display_in_profile_summary
     )

@@ -44,15 +44,17 @@ _OF_ALL = Query(_VALUES.where(ProfileField.realm_id == bindparam("realm_id")), o
 
 
 def find_profile(db: Db, user_id: int, *, visible_ids: Container[int] | None) -> Profile:
-    """Return the values of one user. `visible_ids`: the users whom the reader may see; others are
-    left out of fields that name users. None: everybody.
+    """Return the values of one user. `visible_ids` are the users that the reader may see, or None
+    for all users. Other users are left out of fields with users.
     """
     rows = _OF_ONE.all(db, {"user_id": user_id})
     return _profiles(rows, visible_ids).get(user_id, {})
 
 
 def find_own(db: Db, user_id: int, *, visible_ids: Container[int] | None) -> tuple[Profile, int]:
-    """Return the same and what `find_max_message_id` finds, in one statement."""
+    """Return the values of one user, and the result of `find_max_message_id`, with one
+    statement.
+    """
     rows = _OWN.all(db, {"user_id": user_id})
     newest = rows[0][-1]
     filled_in = [row[:-1] for row in rows if row[1] is not None]
@@ -63,7 +65,7 @@ def find_own(db: Db, user_id: int, *, visible_ids: Container[int] | None) -> tup
 def find_profiles(
     db: Db, realm_id: int, *, visible_ids: Container[int] | None
 ) -> dict[int, Profile]:
-    """Return user id -> values, of everybody in the realm who filled in anything."""
+    """Return user id -> values, for users in the realm with values."""
     return _profiles(_OF_ALL.all(db, {"realm_id": realm_id}), visible_ids)
 
 

@@ -1,4 +1,4 @@
-"""Filling in custom profile fields: checking, storing and announcing the values."""
+"""Values of custom profile fields: check them, store them and append events."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ from models.chat.tables import ProfileField, ProfileValue, User
 from models.rows import columns_of, read_rows
 
 Value = str | list[int] | None
-"""The value sent for a field; None, an empty text and an empty list clear it."""
+"""The value in a request for a field. None, an empty text and an empty list clear the field."""
 
 
 class FieldType(IntEnum):
@@ -85,12 +85,12 @@ def set_profile_values(
     html: Mapping[str, str] = NO_TEXTS,
     now: datetime,
 ) -> None:
-    """Fill in or clear fields of a person of the actor's realm, all or none; everybody is notified
-    of changes.
+    """Set or clear fields of a user in the actor's realm, and append events of the changes. If one
+    field fails, none is changed.
 
-    `entries` are (field id, value); the last one of a field counts. `html`: texts among the values
-    -> their HTML. Raise `ProfileFieldNotFound`, `FieldNotEditable` unless the actor is an
-    administrator, and what the type's check raises.
+    `entries` are (field id, value); the last entry of a field counts. `html` maps texts among the
+    values to their HTML. Raise `ProfileFieldNotFound`, `FieldNotEditable` unless the actor is an
+    administrator, or an error of the type's check.
     """
     rows = read_rows(_Field, session.execute(_FIELDS, {"realm_id": actor.realm_id}))
     fields = {field.id: field for field in rows}
@@ -105,7 +105,7 @@ def set_profile_values(
         if not field.editable_by_user and not actor.is_administrator:
             raise FieldNotEditable()
         wanted[field_id] = None if not value else _check(field, value, people)
-    # Concurrent changes run one after the other.
+    # Serialize concurrent changes.
     session.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     known = {field_id: value for field_id, value in session.execute(_VALUES, {"user_id": user_id})}
     changed = {
@@ -156,18 +156,19 @@ def _described(field_id: int, value: str | None, rendered: str | None) -> FieldV
     return {"id": field_id, "value": value, "rendered_value": rendered}
 
 
-# --- what each type takes ---------------------------------------------------------------------
+# --- checks by type -------------------------------------------------------------------------------
 
 
 def _check(field: _Field, value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
-    """Return the value as it is stored. `people`: rows of all users that the values name."""
+    """Return the value as it is stored. `people` contains the rows of all users in the values."""
     if field.type == FieldType.USERS:
         return _check_users(value, people)
     return check_text(FieldType(field.type), field.name, field.field_data, value)
 
 
 def check_text(type_: FieldType, name: str, field_data: str, value: str | list[int]) -> str:
-    """Return a value, of any type but users, as it is stored. `name` and `field_data`: the field's.
+    """Return a value as it is stored, for all types except users. `name` and `field_data` belong to
+    the field.
 
     Raise `InvalidParameter`, `NotOneLine`, `InvalidFieldChoice`.
     """
@@ -220,7 +221,7 @@ def _is_domain(host: str) -> bool:
 
 
 def _check_users(value: str | list[int], people: Mapping[int | str, UserRow]) -> str:
-    """Return the ids of active people whom the actor may know, as JSON text."""
+    """Return the ids as JSON text. All must belong to active users that the actor may see."""
     if not isinstance(value, list):
         raise InvalidParameter(name="User IDs", problem="is not a list")
     for user_id in value:
