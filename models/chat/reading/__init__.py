@@ -1,1 +1,1 @@
-"""Which messages a user reads: narrows, ranges, flags."""
+"""Read messages: narrows, ranges and flags."""

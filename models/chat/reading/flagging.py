@@ -1,7 +1,7 @@
-"""Adding and removing flags on many messages, in a fixed number of statements.
+"""Add and remove flags on many messages, in a fixed number of statements.
 
-A message that the user may read but never received gets a copy when it is starred, collapsed or
-marked unread; it is `historical`.
+If a message that the user may read but never received is starred, collapsed or marked as unread, a
+copy is created. The copy is `historical`.
 """
 
 from collections.abc import Sequence
@@ -33,8 +33,8 @@ _COPY = table_of(UserMessage)
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """`changed`: the number of changed copies. `ignored`: messages that stayed read because the
-    user is no longer subscribed to their channels, `unsubscribed`.
+    """The result: the number of changed copies; the messages that stayed read because the user is
+    no longer subscribed to their channels; and these channels.
     """
 
     changed: int
@@ -62,7 +62,9 @@ def update_flags(
     flag: str,
     now: datetime,
 ) -> Flagged:
-    """Add a flag to messages the actor may read, or remove it. Raise what `check_flag` raises."""
+    """Add a flag to messages that the actor may read, or remove it. Raise an error of
+    `check_flag`.
+    """
     bit = check_flag(op, flag)
     adding = op == "add"
     ids = list(message_ids)
@@ -116,7 +118,7 @@ _FLIP = {adding: Change(_flipping(adding=adding)) for adding in (True, False)}
 
 
 def _copy_missing(session: Session, actor: Actor, ids: Sequence[int], flags: int) -> int:
-    """Make copies with these flags of messages without one. Return their number."""
+    """Create copies with these flags for messages without a copy. Return their number."""
     return _COPY_MISSING.run(session, {"reader_id": actor.id, "ids": ids, "flags": flags})
 
 
@@ -137,7 +139,9 @@ _COPY_MISSING = Change(_copying())
 def _of_left_channels(
     session: Session, actor: Actor, ids: Sequence[int]
 ) -> tuple[set[int], list[int]]:
-    """Return messages in channels the actor is not subscribed to, and the ids of the channels."""
+    """Return the messages in channels to which the actor is not subscribed, and the ids of these
+    channels.
+    """
     subscribed = select(Subscription.channel_id).where(
         Subscription.user_id == actor.id, Subscription.is_active
     )
@@ -152,7 +156,7 @@ def _of_left_channels(
 
 
 def _details(session: Session, actor: Actor, ids: Sequence[int]) -> dict[str, MessageDetails]:
-    """Return what a client needs to count messages as unread that it may not have loaded."""
+    """Return the facts that a client needs to count unread messages that it has not loaded."""
     rows = session.execute(
         select(
             Message.id,

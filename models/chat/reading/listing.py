@@ -1,4 +1,4 @@
-"""A range of messages for its reader, with searched words marked."""
+"""List a range of messages for its reader, with marked search words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _OF_REALM = IndexRange([Message.realm_id], [Message.id])
 
 @dataclass(frozen=True, slots=True)
 class RangeRequest:
-    """The parameters that select a range of messages, not yet parsed."""
+    """The parameters that select a range of messages, before parsing."""
 
     anchor: str
     include_anchor: bool
@@ -37,7 +37,7 @@ class RangeRequest:
 def list_range(
     db: Db, actor: Actor, request: RangeRequest, options: ViewOptions
 ) -> tuple[Range, list[dict[str, Any]]]:
-    """Return the range and its message objects. Raise the errors of an invalid request."""
+    """Return the range and its message objects. Raise an error if the request is invalid."""
     is_dated = request.anchor == "date"
     moment = _parse_date(request.anchor_date) if is_dated else None
     anchor = None if is_dated else parse_anchor(request.anchor)
@@ -62,7 +62,7 @@ def list_range(
 
 
 def _parse_date(text: str | None) -> datetime:
-    """Return an ISO 8601 time, which is UTC without an offset. Raise `MissingParameter`,
+    """Return an ISO 8601 time. Without an offset, it is in UTC. Raise `MissingParameter`,
     `InvalidParameter`.
     """
     if text is None:
@@ -75,14 +75,14 @@ def _parse_date(text: str | None) -> datetime:
 
 
 def _find_dated(db: Db, actor: Actor, narrow: Narrow, moment: datetime) -> int:
-    """Return the id of the first message at a moment or after it; `NEWEST` when all are older."""
+    """Return the id of the first message at or after a moment, or `NEWEST` if all are older."""
     bound = _first_since(db, actor.realm_id, moment)
     ids = Ids(db, actor, narrow).after(bound, 1)
     return ids[0] if ids else NEWEST
 
 
 def _first_since(db: Db, realm_id: int, moment: datetime) -> int:
-    """Return the first id at `moment` or after it, by a binary search of the ids, which rise with
+    """Return the first id at or after `moment`, by a binary search of the ids, which increase with
     time.
     """
     ours = select(Message.id, Message.sent_at).limit(1)

@@ -1,4 +1,6 @@
-"""Marking unread messages as read in steps: all, or those of a channel, a topic or a sender."""
+"""Mark unread messages as read in steps: all messages, or those of a channel, a topic or a
+sender.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,19 +23,19 @@ from models.dialects import id_in
 from specd.db import Db
 
 STEP = 5000
-"""Messages that one unit of work marks, and one event names."""
+"""Maximum number of messages that one unit of work marks and one event contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A channel, or one topic of it."""
+    """A channel, or a topic in it."""
 
     channel_id: int
     topic_key: str | None = None
 
 
 def access_place(db: Db, actor: Actor, channel_id: int, topic: str | None = None) -> Place:
-    """Return a channel that the actor may read, or a topic there with messages for the actor.
+    """Return a channel that the actor may read, or a topic in it with messages for the actor.
 
     Raise `InvalidChannelId`, `InvalidCharacterInTopic` and `NoSuchTopic`.
     """
@@ -49,9 +51,8 @@ def access_place(db: Db, actor: Actor, channel_id: int, topic: str | None = None
 def mark_next(
     session: Session, actor: Actor, place: Place | None, *, after: int, now: datetime
 ) -> int | None:
-    """Mark the oldest `STEP` unread messages after a message id as read; None: of all places.
-
-    Return the id after which to go on; None: nothing is left.
+    """Mark the oldest `STEP` unread messages after a message id as read, in a place, or if it is
+    None, in all places. Return the id from which to continue, or None if no messages remain.
     """
     values: dict[str, object] = {"user_id": actor.id, "after": after}
     if place is not None:
@@ -66,9 +67,8 @@ def mark_next(
 def mark_next_from(
     session: Session, actor: Actor, sender_id: int, *, after: int, now: datetime
 ) -> int | None:
-    """Of the oldest `STEP` unread messages after a message id, mark those of one sender as read.
-
-    Return the id after which to go on; None: nothing is left.
+    """Mark messages of one sender as read, among the oldest `STEP` unread messages after a message
+    id. Return the id from which to continue, or None if no messages remain.
     """
     statement = _unread(False, False)
     ids = list(session.execute(statement, {"user_id": actor.id, "after": after}).scalars())

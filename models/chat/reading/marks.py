@@ -1,4 +1,4 @@
-"""Marks of the searched words in messages."""
+"""Mark search words in messages."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,12 +19,12 @@ from models.chat.messages.words import (
 
 _MARKUP = re.compile(r"(<[^>]*>|&#?\w+;)")
 MAX_MARKED = 500_000
-"""Characters of one answer in which matches are marked."""
+"""Maximum number of characters in one response in which matches are marked."""
 
 
 def mark_matches(messages: Sequence[dict[str, Any]], queries: Iterable[ParsedQuery]) -> None:
-    """Add `match_content` and `match_subject`: HTML with the words that were searched for marked,
-    in the first `MAX_MARKED` characters of all.
+    """Add `match_content` and `match_subject`: HTML with marked search words. Only the first
+    `MAX_MARKED` characters of all messages are marked.
     """
     parts = [part for query in queries for part in query]
     if not parts:
@@ -44,16 +44,15 @@ def mark_matches(messages: Sequence[dict[str, Any]], queries: Iterable[ParsedQue
 
 
 def _mark(markup: str, marker: "_Marker") -> str:
-    """Return the markup with the text between tags and entities marked."""
-    pieces = _MARKUP.split(markup)  # every other one is a tag or an entity
+    """Return the markup with marks in the text between tags and entities."""
+    pieces = _MARKUP.split(markup)  # tags and entities have odd indices
     pieces[::2] = map(marker.mark, pieces[::2])
     return "".join(pieces)
 
 
 class _Marker:
-    """Marks the words that search treats as equal, and the searched characters in runs that are
-    written without spaces. Each run is looked up once, so that the number of searched words does
-    not matter.
+    """Marks words that search treats as equal, and searched characters in spaceless runs. Each run
+    is looked up once, so the number of search words does not matter.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
@@ -78,7 +77,7 @@ class _Marker:
         return _highlighted(word) if not self._words.isdisjoint(index_words(word)) else word
 
     def _marked_characters(self, piece: str) -> str:
-        """Return the piece with each character marked that is in a searched word."""
+        """Return the piece with marks on each character that is in a search word."""
         characters = characters_of(piece)
         wanted = [False] * len(characters)
         for place, character in enumerate(characters):

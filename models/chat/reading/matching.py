@@ -1,4 +1,4 @@
-"""Which of some messages a narrow finds, for clients that get messages by events."""
+"""Find the messages among a list that match a narrow, for clients that get messages by events."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from models.json import Json
 from specd.db import Db, Query
 
 BEGINNING = 500
-"""Characters of a message that is too large for the answer."""
+"""Maximum number of characters of a message that is too large for the response."""
 _SHOWN: Query[int, int | None, str, str | None, str] = Query(
     select(
         Message.id,
@@ -46,11 +46,11 @@ def find_matches(
     narrow: Sequence[Json],
     options: ViewOptions,
 ) -> dict[int, dict[str, str]]:
-    """Return message id -> `match_content` and `match_subject`, ascending, of messages that the
-    actor has received and the narrow finds. Messages that are too large for one answer have only
-    the beginning of their source. Raise `BadNarrow`, `InvalidNarrow`.
+    """Return message id -> `match_content` and `match_subject`, ordered by id, for messages that
+    the actor has received and that match the narrow. If messages are too large for one response,
+    only the beginning of their source is returned. Raise `BadNarrow`, `InvalidNarrow`.
     """
-    # Messages of events have a copy, so a channel's history does not count.
+    # Messages of events have copies, so a channel's history is not needed.
     built = replace(build_narrow(db, actor, narrow), with_history=False)
     ids = Ids(db, actor, built).among(message_ids)
     whole_ids = ids[: weights.count_within(db, ids)]

@@ -1,6 +1,6 @@
-"""Narrows: the filter of a client as conditions on messages and on the reader's own copies.
+"""Narrows: a client's filter as conditions on messages and on the reader's copies.
 
-`models.chat.reading.ranges` reads the messages that the result of `build_narrow` finds.
+`models.chat.reading.ranges` reads the messages for the result of `build_narrow`.
 """
 
 import re
@@ -24,7 +24,7 @@ from models.dialects import INT_MAX
 from models.json import Json
 from specd.db import Db
 
-# Literal, because the partial indexes are found by the same text. Each has its opposite.
+# These are literal texts, because partial indexes are matched by text. Each has its negation.
 _STARRED = (
     "EXISTS (SELECT 1 FROM starred_message AS star"
     " WHERE star.user_id = user_message.user_id AND star.message_id = user_message.message_id)"
@@ -44,11 +44,12 @@ _BY_FLAG: dict[str, tuple[str, str]] = {
 class Narrow:
     """The conditions of a narrow.
 
-    `messages`: conditions on `message`; `copies`: those on the reader's `user_message`, as SQL;
-    `values`: by their names in the conditions, besides those of the reader (`reading_as`).
-    `with_history`: messages count that the reader has no copy of, because the terms allow only
-    channels that they may read. `selective`: an index finds few messages by the conditions on
-    messages. `by_copies`: by those on copies; `by_stars`: only starred messages are wanted.
+    `messages` are conditions on `message`, and `copies` conditions on the reader's `user_message`,
+    as SQL. `values` are the values by their names in the conditions, except those of the reader
+    (`reading_as`). `with_history` includes messages without a copy, because the terms allow only
+    channels that the reader may read. `selective` means that an index finds few messages by the
+    conditions on messages, and `by_copies` the same for conditions on copies. `by_stars` means that
+    only starred messages match.
     """
 
     messages: list[Part] = field(default_factory=list)
@@ -61,7 +62,7 @@ class Narrow:
     searched: list[ParsedQuery] = field(default_factory=list)
 
     def value(self, value: object) -> str:
-        """Return a name for a value of a condition."""
+        """Store a value of a condition, and return its name."""
         name = f"value_{len(self.values)}"
         self.values[name] = value
         return name
@@ -77,7 +78,7 @@ def message_id_of(operand: Operand, operator: str) -> int:
 
 
 class Builder:
-    """Collects the conditions of one narrow. One method per operator."""
+    """Collects the conditions of a narrow, with one method per operator."""
 
     def __init__(self, db: Db, actor: Actor, terms: Sequence[Term]) -> None:
         self.db = db
@@ -142,7 +143,7 @@ class Builder:
 
     def by_dm(self, operand: Operand, negated: bool) -> Part:
         people = {self.actor.id, *self.people.access(operand)}
-        conversation_id = self.conversations.get(frozenset(people), -1)  # -1: there is none
+        conversation_id = self.conversations.get(frozenset(people), -1)  # -1 if there is none
         self._selective(negated)
         return Part(parts.in_conversation, self._of(conversation_id), is_nullable=True)
 
@@ -209,7 +210,7 @@ class Builder:
         return Part(parts.with_id, self._of(message_id_of(operand, "id")))
 
     def by_near(self, operand: Operand, negated: bool) -> None:
-        """Add no condition: it is a hint for the anchor of a client."""
+        """Add no condition, because the term is only a hint for the client's anchor."""
 
     def by_search(self, operand: str, negated: bool) -> None:
         self._selective(negated)
@@ -220,8 +221,8 @@ class Builder:
 def build_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
     """Return the conditions of a narrow in wire form. Raise `BadNarrow`, `InvalidNarrow`.
 
-    Any number of terms takes one statement each for users, channels and conversations, two for
-    searches, and few subqueries.
+    For any number of terms, one statement each reads users, channels and conversations, two run
+    searches, and the result has few subqueries.
     """
     terms = _resolve_with(db, actor, parse_terms(list(narrow)))
     builder = Builder(db, actor, terms)
@@ -234,8 +235,8 @@ def build_narrow(db: Db, actor: Actor, narrow: Sequence[Json]) -> Narrow:
 
 
 def _includes_history(builder: Builder, actor: Actor, terms: Sequence[Term]) -> bool:
-    """Return whether the terms are about channels whose history the reader may read, and none about
-    own copies.
+    """Return whether the terms select channels whose history the reader may read, and no term
+    depends on copies.
     """
     if any(
         term.operator == "is" and term.operand not in ("resolved", "followed", "muted")
@@ -256,7 +257,9 @@ def _includes_history(builder: Builder, actor: Actor, terms: Sequence[Term]) -> 
 
 
 def _resolve_with(db: Db, actor: Actor, terms: list[Term]) -> list[Term]:
-    """Replace `with`, which names a message, and the terms of a place by those of its place."""
+    """Replace `with`, which contains a message id, and terms of a place by terms of the message's
+    place.
+    """
     named = [term for term in terms if term.operator == "with"]
     if not named:
         return terms

@@ -1,4 +1,4 @@
-"""The channels and users that the operands of a narrow name, each kind read in one statement."""
+"""The channels and users in the operands of a narrow. One statement reads each kind."""
 
 import re
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from models.chat.reading.terms import Operand
 from specd.db import Db
 
 MAX_PEOPLE = 1000
-"""In one narrow: the maximum of a conversation."""
+"""In one narrow: the maximum number of users in a conversation."""
 
 _ID = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
 class NamedChannels:
-    """The channels visible to the actor that the operands name."""
+    """The channels in the operands that the actor may see."""
 
     def __init__(self, db: Db, actor: Actor, operands: Iterable[Operand]) -> None:
         names = {operand for operand in operands if isinstance(operand, str)}
@@ -33,7 +33,7 @@ class NamedChannels:
                 self._by_name[key_of(channel.name)] = channel
 
     def access(self, operand: int | str) -> ChannelView:
-        """Return the channel. Raise `BadNarrow` for one that is not visible to the actor."""
+        """Return the channel. Raise `BadNarrow` if the actor may not see it."""
         channel = None
         if isinstance(operand, str):
             channel = self._by_name.get(key_of(operand.strip()))
@@ -47,10 +47,10 @@ class NamedChannels:
 
 
 class NamedUsers:
-    """The users that the operands name by id, by ids, or by emails with commas between."""
+    """The users in the operands: by id, by ids, or by emails separated by commas."""
 
     def __init__(self, db: Db, actor: Actor, operands: Iterable[Operand]) -> None:
-        """Raise `BadNarrow` for more than `MAX_PEOPLE`."""
+        """Raise `BadNarrow` if there are more than `MAX_PEOPLE`."""
         named = {part for operand in operands for part in _parts_of(operand)}
         if len(named) > MAX_PEOPLE:
             raise BadNarrow(desc=f"more than {MAX_PEOPLE} users")
@@ -58,13 +58,13 @@ class NamedUsers:
         self._ids: dict[int | str, int] = {name: row.id for name, row in rows.items()}
 
     def find(self, operand: Operand) -> list[int] | None:
-        """Return the ids of users visible to the actor; None unless all of them are."""
+        """Return the ids of the users, or None unless the actor may see all of them."""
         ids = [self._ids.get(part) for part in _parts_of(operand)]
         found_ids = [user_id for user_id in ids if user_id is not None]
         return found_ids if found_ids and len(found_ids) == len(ids) else None
 
     def access(self, operand: Operand) -> list[int]:
-        """Return the same ids. Raise `BadNarrow` instead of returning None."""
+        """Return the ids of the users. Raise `BadNarrow` unless the actor may see all of them."""
         user_ids = self.find(operand)
         if user_ids is None:
             shown = operand if not isinstance(operand, list) else ",".join(map(str, operand))

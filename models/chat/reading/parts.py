@@ -1,6 +1,7 @@
-"""The parts of a narrow's conditions: functions of the names of values alone.
+"""The parts of a narrow's conditions: functions that get only the names of values.
 
-A statement thus depends on the form of a narrow alone, and is built once for each (`ranges.py`).
+A statement thus depends only on the form of a narrow, and is built once for each form
+(`ranges.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -28,10 +29,10 @@ Condition = ColumnElement[bool]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A condition before it is made: a function of a module, and its arguments but values. Equal
-    parts make the same condition.
+    """A condition that is not built yet: a function of a module, and the names of its values. Equal
+    parts build equal conditions.
 
-    `is_nullable`: the condition is null for a direct message or for a channel message.
+    `is_nullable` means that the condition is null for direct messages or for channel messages.
     """
 
     make: Callable[..., Condition]
@@ -82,7 +83,9 @@ def with_id(message_id: str) -> Condition:
 
 
 LEADING = frozenset({in_channel, in_conversation, from_sender, with_id})
-"""Conditions for which an index finds messages, with the organization as one condition more."""
+"""Conditions by which an index finds messages. The organization is then only an additional
+condition.
+"""
 
 
 # --- sender and content --------------------------------------------------------------------------
@@ -98,7 +101,7 @@ KINDS: Mapping[str, Callable[[], Condition]] = {
     "followed": lambda: _with_policy(VisibilityPolicy.FOLLOWED),
     "muted": lambda: not_(at_home()),
 }
-"""Operand of `is` -> the condition, besides the flags of copies."""
+"""Operand of `is` -> the condition, for operands that are not flags of copies."""
 
 
 CONTENTS: Mapping[str, Callable[[], Condition]] = {
@@ -120,7 +123,9 @@ def _with_policy(*policies: VisibilityPolicy) -> Condition:
 
 
 def at_home() -> Condition:
-    """Return whether the topic is not muted nor, unless unmuted or followed, in a muted channel."""
+    """Return whether the topic is not muted. In a muted channel, the topic must be unmuted or
+    followed.
+    """
     in_muted_channel = exists().where(
         Subscription.user_id == bindparam("reader_id"),
         Subscription.channel_id == Message.channel_id,

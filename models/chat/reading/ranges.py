@@ -1,4 +1,4 @@
-"""A range of messages around an anchor, within a narrow: ids only, by two indexed statements."""
+"""A range of messages around an anchor, within a narrow. Two indexed statements read only ids."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ MAX_MESSAGES = 5000
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Ids of messages, ascending, around the number `anchor`."""
+    """Ids of messages, in ascending order, around the number `anchor`."""
 
     ids: list[int]
     anchor: int
@@ -45,7 +45,7 @@ class Range:
 
 
 def parse_anchor(anchor: str) -> int | None:
-    """Return the anchor as a number; None for `first_unread`. Raise `InvalidAnchor`."""
+    """Return the anchor as a number, or None for `first_unread`. Raise `InvalidAnchor`."""
     match anchor:
         case "oldest":
             return OLDEST
@@ -59,13 +59,15 @@ def parse_anchor(anchor: str) -> int | None:
 
 
 def clamp_counts(num_before: int, num_after: int) -> tuple[int, int]:
-    """Return the counts, reduced to what one request may change; each may have half of that."""
+    """Return the counts, reduced to the maximum that one request may change. Each may have at least
+    half of the maximum.
+    """
     num_before = min(num_before, max(MAX_MESSAGES - num_after, MAX_MESSAGES // 2))
     return num_before, min(num_after, MAX_MESSAGES - num_before)
 
 
 def check_counts(num_before: int, num_after: int) -> None:
-    """Raise `TooManyMessagesRequested`."""
+    """Raise `TooManyMessagesRequested` if the counts exceed the maximum."""
     if num_before + num_after > MAX_MESSAGES:
         raise TooManyMessagesRequested(most=MAX_MESSAGES)
 
@@ -80,7 +82,8 @@ def find_range(
     num_before: int,
     num_after: int,
 ) -> Range:
-    """Return up to `num_before` messages before the anchor, itself, and `num_after` after it.
+    """Return up to `num_before` messages before the anchor, the anchor, and up to `num_after`
+    messages after it.
 
     Raise `AnchorMustBeAtEnd`.
     """
@@ -113,7 +116,7 @@ def find_range(
 
 
 def _find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
-    """Return the oldest unread message within the narrow; `NEWEST` when everything is read."""
+    """Return the oldest unread message within the narrow, or `NEWEST` if all messages are read."""
     copies = [*narrow.copies, UNREAD]
     unread = replace(narrow, copies=copies, with_history=False, by_copies=True)
     ids = Ids(db, actor, unread).after(OLDEST, 1)
@@ -122,7 +125,7 @@ def _find_first_unread(db: Db, actor: Actor, narrow: Narrow) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a narrow's statement depends on, without values."""
+    """The form of a narrow, without values, for which a statement is built."""
 
     is_guest: bool
     messages: tuple[Part, ...]
@@ -133,10 +136,11 @@ class Form:
     step: str
 
     def select(self) -> Select[list[int]]:
-        """Return the query for the ids of messages; its values include the anchor and the limit.
+        """Return the query for the ids of messages. Its values include the anchor and the limit.
 
-        It walks messages, own copies or stars, whichever the narrow makes few, and checks the other
-        side of each, so that its plan does not depend on the size of the organization.
+        It scans messages, copies or stars, depending on which of them the narrow makes few, and
+        checks the other conditions for each. Its plan thus does not depend on the size of the
+        organization.
         """
         column: SQLColumnExpression[int] = Message.id
         conditions = [part.condition() for part in self.messages]
@@ -189,7 +193,7 @@ def _query(form: Form) -> Query[list[int]]:
 
 
 class Ids:
-    """The messages that a narrow finds for its reader, by their ids."""
+    """The ids of the messages that match a narrow for its reader."""
 
     def __init__(self, db: Db, actor: Actor, narrow: Narrow) -> None:
         self._db = db
@@ -215,16 +219,16 @@ class Ids:
         return ids
 
     def before(self, anchor: int, most: int) -> list[int]:
-        """Return so many up to the anchor, ascending."""
+        """Return up to `most` ids up to the anchor, in ascending order."""
         return self._find("before", anchor=anchor, most=most)
 
     def after(self, anchor: int, most: int) -> list[int]:
-        """Return so many from the anchor on, ascending."""
+        """Return up to `most` ids from the anchor on, in ascending order."""
         return self._find("after", anchor=anchor, most=most)
 
     def at(self, anchor: int) -> list[int]:
         return self._find("at", anchor=anchor)
 
     def among(self, message_ids: Sequence[int]) -> list[int]:
-        """Return those of the messages, ascending."""
+        """Return the ids that match, in ascending order."""
         return self._find("among", among=message_ids)

@@ -1,4 +1,4 @@
-"""The terms of a narrow, parsed from the forms that clients send, older names included."""
+"""The terms of a narrow, parsed from the forms that clients send, including older names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ _DIRECT_TERMS = frozenset(("dm", "dm-including", "group-pm-with"))
 
 
 Operand = int | str | list[int]
-"""A name or a number, or several ids where the operator takes them."""
+"""A name or a number, or several ids if the operator accepts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition of an operator and its operand."""
+    """A condition: an operator and its operand."""
 
     operator: str
     operand: Operand
@@ -42,14 +42,14 @@ class Term:
 
     @property
     def is_direct(self) -> bool:
-        """Return whether only direct messages can fulfil it."""
+        """Return whether only direct messages can match the term."""
         return self.operator in _DIRECT_TERMS or (
             self.operator == "is" and self.operand in ("dm", "private")
         )
 
     @property
     def is_channel(self) -> bool:
-        """Return whether only channel messages can fulfil it."""
+        """Return whether only channel messages can match the term."""
         return self.operator in _CHANNEL_TERMS
 
 
@@ -61,7 +61,7 @@ def parse_terms(narrow: Sequence[Json]) -> list[Term]:
     wanted = [term for term in terms if not term.negated]
     if any(t.is_channel for t in wanted) and any(t.is_direct for t in wanted):
         raise BadNarrow(desc="No message can be both a channel message and direct message")
-    # Each term once.
+    # Remove duplicates.
     return list({(t.operator, repr(t.operand), t.negated): t for t in terms}.values())
 
 

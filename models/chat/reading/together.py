@@ -1,6 +1,6 @@
-"""The terms of a narrow that become one condition, however many there are.
+"""Terms of a narrow that become one condition for any number of terms.
 
-A subquery for each would be one more table to join, and PostgreSQL would take very long to plan a
+A subquery for each term would add a table to join, and PostgreSQL would need very long to plan a
 hundred of them.
 """
 
@@ -26,7 +26,8 @@ SMALLEST_GROUP = 3
 class CollectedTerms:
     """The conditions of all terms together.
 
-    `included` and `grouped`: who must be in the conversation, and in one of three and more.
+    `included` are users who must be in the conversation, and `grouped` users who must be in a
+    conversation of three or more.
     """
 
     searched: list[ParsedQuery] = field(default_factory=list)
@@ -37,7 +38,7 @@ class CollectedTerms:
     unmentioned: set[int] = field(default_factory=set)
 
     def parts(self, db: Db, value: Value) -> list[Part]:
-        """Return the parts. Raise `BadNarrow` for more words than one narrow may search for."""
+        """Return the parts. Raise `BadNarrow` if there are too many search words for one narrow."""
         search.check_size([*self.searched, *self.excluded])
         parts: list[Part] = []
         if self.searched:
@@ -63,8 +64,8 @@ def _among(kind: str, name: str) -> Condition:
 
 
 def shared_with(value: Value, people: Iterable[int], *, least: int) -> Part:
-    """Return whether the message is in one of the reader's conversations with all of these people,
-    of `least` members or more.
+    """Return the condition that the message is in one of the reader's conversations with all of
+    these users and with at least `least` members.
     """
     user_ids = sorted(set(people))
     count = value(len(user_ids)) if len(user_ids) > 1 else ""
@@ -73,7 +74,9 @@ def shared_with(value: Value, people: Iterable[int], *, least: int) -> Part:
 
 
 def _in_shared(people: str, count: str, least: str) -> Condition:
-    """Return the condition; without `count` there is one person, without `least` any size fits."""
+    """Return the condition. Without `count` there is one user, and without `least` any size
+    matches.
+    """
     ids = select(ConversationMember.conversation_id).where(
         ConversationMember.user_id == bindparam("reader_id")
     )
@@ -95,7 +98,7 @@ def _in_shared(people: str, count: str, least: str) -> Condition:
 
 
 def _mentions(people: str) -> Condition:
-    """Return whether the message mentions one of these people."""
+    """Return whether the message mentions one of these users."""
     theirs = UserMessage.__table__.alias()
     return exists().where(
         in_parameter(theirs.c.user_id, people),

@@ -1,5 +1,5 @@
-"""The messages that fit into one answer by their size in bytes: of a range those nearest to the
-anchor, of a list the first.
+"""The messages that fit into one response by their size in bytes: the nearest to the anchor of a
+range, or the first of a list.
 """
 
 from bisect import bisect_left
@@ -17,23 +17,23 @@ from models.dialects import byte_length, each_of_parameter, in_parameter, least
 from specd.db import Db, Query
 
 MAX_BYTES = 10_000_000
-"""Of Markdown and HTML together, whichever of them is values for, of edits, reactions and
-submessages.
+"""Maximum size of Markdown and HTML together (independent of the requested format), and of edits,
+reactions and submessages.
 """
 FEW = 4
-"""Messages that always fit."""
+"""This number of messages is always returned."""
 REACTION_BYTES = 250
 SUBMESSAGE_BYTES = 100
-"""Of a submessage beside its content."""
+"""Size of a submessage in addition to its content."""
 
 AT_A_TIME = 50
-"""Messages that are weighed before their sum is compared with the limit."""
+"""Number of messages that are weighed before their sum is compared with the maximum."""
 AT_ONCE = 150
-"""Messages whose sum is read first, which is mostly enough."""
+"""Maximum number of messages whose sum is read first, which usually suffices."""
 
 
 def _total() -> Select[int]:
-    """Return the query for the weight of all :ids, no less than the sum of `_weights`."""
+    """Return the query for the weight of all `:ids`. It is at least the sum of `_weights`."""
     texts = select(func.coalesce(func.sum(_TEXTS), 0)).where(in_parameter(Message.id, "ids"))
     reactions = _count_reactions(in_parameter(Reaction.message_id, "ids"))
     submessages = _weigh_submessages(in_parameter(Submessage.message_id, "ids"))
@@ -47,8 +47,8 @@ def _total() -> Select[int]:
 
 
 def _weights() -> Select[int]:
-    """Return the query for the weight of each of :ids, in their order; 0 for a deleted message. A
-    database computes no more of them than are fetched.
+    """Return the query for the weight of each of `:ids`, in order, with 0 for a deleted message. A
+    database computes only the weights that are fetched.
     """
     listed = each_of_parameter("ids")
     reactions = _count_reactions(Reaction.message_id == Message.id)
@@ -79,8 +79,9 @@ _WEIGHTS, _TOTAL = Query(_weights()), Query(_total())
 
 
 def cut_to_weight(db: Db, range_: Range, *, most: int | None = None) -> Range:
-    """Return the range, or of one that is too large what is nearest to its anchor, with at least
-    one message on each side; clients go on from there, because its ends are then not found.
+    """Return the range, or if it is too large, the part that is nearest to its anchor, with at
+    least one message on each side. Clients continue from there, because its ends are then not
+    found.
     """
     most = MAX_BYTES if most is None else most
     if len(range_.ids) <= FEW or _are_light(db, range_.ids, most):
@@ -89,7 +90,7 @@ def cut_to_weight(db: Db, range_: Range, *, most: int | None = None) -> Range:
     before, after = range_.ids[:middle][::-1], range_.ids[middle:]
     outward = [i for i in chain(*zip_longest(after, before)) if i is not None]
     kept = set(outward[: _count_light(db, outward, most)])
-    kept.update(before[:1], after[:2])  # the first of those after may be the anchor itself
+    kept.update(before[:1], after[:2])  # the first message in `after` may be the anchor
     if len(kept) == len(outward):
         return range_
     return replace(
@@ -101,14 +102,16 @@ def cut_to_weight(db: Db, range_: Range, *, most: int | None = None) -> Range:
 
 
 def count_within(db: Db, ids: Sequence[int]) -> int:
-    """Return how many of the first of these messages fit into one answer."""
+    """Return how many of these messages, from the first, fit into one response."""
     if len(ids) <= FEW or _are_light(db, ids, MAX_BYTES):
         return len(ids)
     return _count_light(db, ids, MAX_BYTES)
 
 
 def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:
-    """Return whether the messages are few and together no heavier than `most`, as nearly always."""
+    """Return whether the messages are few and not heavier than `most` together, which is usually
+    true.
+    """
     if len(ids) > AT_ONCE:
         return False
     (weight,) = _TOTAL.one(db, {"ids": ids})
@@ -116,7 +119,7 @@ def _are_light(db: Db, ids: Sequence[int], most: int) -> bool:
 
 
 def _count_light(db: Db, ids: Sequence[int], most: int) -> int:
-    """Return how many of the first messages are together no heavier than `most`."""
+    """Return how many of the messages, from the first, are not heavier than `most` together."""
     number = 0
     values = {"ids": ids}
     with closing(_WEIGHTS.chunks(db, AT_A_TIME, values)) as weights:
