@@ -1,6 +1,6 @@
-"""Rendering of Markdown to HTML that is safe in every browser.
+"""Render Markdown to HTML that is safe in every browser.
 
-`find_names` reads what a text may refer to, in at most four statements; `render` needs no database.
+`find_names` reads the names in a text with at most four statements; `render` needs no database.
 """
 
 from models.chat.rendering.diff import coarse_html_diff as coarse_html_diff

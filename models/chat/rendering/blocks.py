@@ -1,7 +1,8 @@
 """Block structure of Zulip's Markdown: quotes, lists and fenced blocks, as rules for markdown-it.
 
-Each rule collects the lines of one block, removes their markers and parses the content as a text of
-its own, as Python-Markdown does. Blocks deeper than `MAX_DEPTH` are shown as text.
+Each rule collects the lines of one block, removes their markers and parses the content as a
+separate text, like Python-Markdown. Blocks that are nested deeper than `MAX_DEPTH` are shown as
+text.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from models.chat.rendering.math import render_math
 from models.chat.rendering.syntax import HTML
 
 MAX_DEPTH = 20
-"""Levels of quotes, lists and fenced blocks inside each other."""
+"""Maximum nesting of quotes, lists and fenced blocks."""
 
 _INDENT = 2
-"""Spaces by which the content of a list item is indented."""
+"""Number of spaces that indent the content of a list item."""
 _FENCE = re.compile(
     r"(?P<fence>`{3,}|~{3,})[ ]*"
     r"(?:\{?\.?(?P<language>[\w+\-./#]+)[ ]*(?P<header>[^~`]+)?\}?)?[ ]*"
@@ -35,13 +36,13 @@ _HANGING = re.compile(r" *(?:[*+-]|[0-9]\.) +\S")
 """A list item that can follow a paragraph without a blank line."""
 _QUOTED = re.compile(r" {0,3}> ?")
 _NO_PARAGRAPH = re.compile(r" {0,3}(?:>|#{1,6}\s|(?:[*_-] *){3,}\Z)")
-"""A line that starts another block than a paragraph; fences and items have rules of their own."""
+"""A line that starts a block other than a paragraph. Fences and items have separate rules."""
 
 _quote_starts: WeakKeyDictionary[StateBlock, list[bool]] = WeakKeyDictionary()
 
 
 def install(parser: MarkdownIt) -> None:
-    """Replace the rules of CommonMark for these blocks."""
+    """Replace CommonMark's rules for these blocks."""
     ruler = parser.block.ruler
     ruler.at("fence", _fence, {"alt": ["paragraph"]})
     ruler.at("blockquote", _quote, {"alt": ["paragraph"]})
@@ -111,7 +112,9 @@ def _fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def _collect_fenced(
     state: StateBlock, opening: re.Match[str], numbers: range, indent: int, lines: list[str]
 ) -> int:
-    """Collect the lines up to the closing fence, or to the end. Return the next line's number."""
+    """Collect the lines up to the closing fence, or to the end. Return the number of the
+    next line.
+    """
     open_fences = [opening]
     for number in numbers:
         line = _line(state, number)
@@ -138,7 +141,9 @@ def _push_quote(state: StateBlock, lines: Sequence[str]) -> None:
 
 
 def _starts_quote(state: StateBlock, number: int) -> bool:
-    """Return whether a quote starts at this line: it or a later line of its block has a text."""
+    """Return whether a quote starts at this line: the line, or a later line of its block, contains
+    text.
+    """
     if state not in _quote_starts:
         starts: list[bool] = []
         has_text = False
@@ -258,7 +263,7 @@ def _follow_fence(fence: str | None, line: str) -> str | None:
 
 
 def _hide_paragraphs(tokens: Sequence[Token]) -> None:
-    """Show the paragraphs that are direct children of an item without `<p>`."""
+    """Show paragraphs that are direct children of an item without `<p>`."""
     depth = 0
     for token in tokens:
         if token.nesting < 0:
@@ -270,5 +275,5 @@ def _hide_paragraphs(tokens: Sequence[Token]) -> None:
 
 
 def as_text(text: str) -> str:
-    """Return the HTML that shows a text as it was written."""
+    """Return HTML that shows a text unchanged."""
     return f"<p>{escape(text)}</p>".replace("\n", "<br>\n")

@@ -1,7 +1,7 @@
-"""Syntax highlighting of code blocks in the languages of a list; others are shown as they are.
+"""Syntax highlighting of code blocks in listed languages. Other blocks are shown unchanged.
 
-Some lexers of the library take time that is quadratic in the length of the text, which is why there
-are a list and a limit (tests/models/chat/test_rendering.py measures).
+Some lexers of the library take quadratic time in the length of the text, so there are a list and a
+limit (measured in tests/models/chat/test_rendering.py).
 """
 
 from functools import lru_cache
@@ -37,7 +37,7 @@ _ALIASES = {
     **{"sh": "bash", "tex": "latex", "ts": "typescript", "yml": "yaml", "zsh": "bash"},
 }
 HIGHLIGHT_MAX = 3000
-"""Longer blocks are shown as they are."""
+"""In characters. Longer blocks are shown unchanged."""
 
 _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 
@@ -55,7 +55,7 @@ def _find_lexer(language: str) -> Lexer | None:
 
 
 def render_code(code: str, language: str) -> str:
-    """Return the HTML of a code block; `language` is as its author wrote it, or empty."""
+    """Return the HTML of a code block. `language` is as entered by the author, or empty."""
     lexer = _find_lexer(language.lower()) if language else None
     if lexer is None or len(code) > HIGHLIGHT_MAX:
         inner = escape(code, quote=False)

@@ -1,12 +1,12 @@
-"""What an edit changed, as HTML: inserted and deleted words stand in spans of their own.
+"""The changes of an edit as HTML: inserted and deleted words are in separate spans.
 
-The new version's elements carry the result, so it is as well-formed as that was; of the old version
-only words come in, never tags.
+The tags come only from the new version, so the result is as well-formed as that version. From the
+old version only words are included.
 
-The time is linear in the texts. What both versions have at their beginning and end is set aside.
-Between, words that occur once on either side, in the same order, are what the versions share
-(patience diff, as Bram Cohen described it); only the short stretches between them are compared word
-by word, and a stretch that is too long for that is one deletion and one insertion.
+The time is linear in the texts. Common text at the beginning and the end is set aside. In between,
+words that occur once on each side, in the same order, are anchors (patience diff by Bram Cohen).
+Only the short stretches between anchors are compared word by word. A stretch that is too long for
+this becomes one deletion and one insertion.
 """
 
 import re
@@ -20,16 +20,18 @@ from models.chat.rendering.sanitising import plain_text, sanitise
 
 _TOKEN = re.compile(r"<[^>]*>|[^<\s]+|\s+|<")
 LONGEST_STRETCH = 60
-"""Tokens on either side of what is compared word by word: that takes up to their third power."""
+"""Maximum number of tokens on each side of a stretch that is compared word by word, which takes up
+to the third power of this number.
+"""
 MAX_COMPARED = 20_000
-"""Pairs of tokens that one diff compares word by word."""
+"""Maximum number of pairs of tokens that one diff compares word by word."""
 
 _Stretch = tuple[int, int, int, int]
-"""Tokens [i:j] of the old version and [k:m] of the new one."""
+"""Tokens [i:j] of the old version and [k:m] of the new version."""
 
 
 def content_html_diff(before: str, after: str) -> str:
-    """Return the differences of two rendered contents, as safe HTML."""
+    """Return the differences of two rendered contents as safe HTML."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     pieces: list[str] = []
     done = 0
@@ -43,7 +45,7 @@ def content_html_diff(before: str, after: str) -> str:
 
 
 def coarse_html_diff(before: str, after: str) -> str:
-    """Return all words of the old version, then the new version, without a comparison."""
+    """Return all words of the old version and then the new version, without a comparison."""
     words = escape(plain_text(before))
     return f'<p><span class="highlight_text_deleted">{words}</span></p>\n{after}'
 
@@ -67,7 +69,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
 
 
 def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> _Stretch:
-    """Return the stretch without what both have at the beginning and at the end."""
+    """Return the stretch without the tokens that both versions share at its beginning and end."""
     i, j, k, m = stretch
     while i < j and k < m and old[i] == new[k]:
         i, k = i + 1, k + 1
@@ -79,7 +81,7 @@ def _trimmed(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> _Stre
 def _between_anchors(
     old: Sequence[str], new: Sequence[str], stretch: _Stretch
 ) -> Iterator[_Stretch]:
-    """Yield the stretches between tokens that occur once on either side and keep their order."""
+    """Yield the stretches between tokens that occur once on each side, in the same order."""
     i, j, k, m = stretch
     counts, others = Counter(old[i:j]), Counter(new[k:m])
     places = {token: at for at, token in enumerate(new[k:m], k) if others[token] == 1}
@@ -95,10 +97,12 @@ def _between_anchors(
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest subsequence whose second numbers rise, as the first ones already do."""
-    ends: list[int] = []  # of the best subsequence of each length: the smallest last number
-    at: list[int] = []  # and where it stands
-    before: list[int] = []  # of each pair: the one before it
+    """Return the longest subsequence with ascending second numbers. The first numbers are already
+    ascending.
+    """
+    ends: list[int] = []  # for each length, the smallest last number of a subsequence
+    at: list[int] = []  # and its index
+    before: list[int] = []  # for each pair, the index of the previous pair
     for index, (_, number) in enumerate(pairs):
         length = bisect_left(ends, number)
         before.append(at[length - 1] if length else -1)
@@ -117,7 +121,9 @@ def _is_tag(token: str) -> bool:
 
 
 def _mark(tokens: Sequence[str], what: str) -> list[str]:
-    """Return the words of tokens in spans; a deletion loses its tags, an insertion keeps them."""
+    """Return the words of tokens in spans. Tags are removed from deletions and kept in
+    insertions.
+    """
     pieces: list[str] = []
     words: list[str] = []
 

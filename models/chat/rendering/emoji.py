@@ -1,7 +1,7 @@
-"""Emoji by name: all of Unicode, in emoji.txt; other names stay text.
+"""Emoji by name: all Unicode emoji, in emoji.txt. Other names remain text.
 
-Codes are dash-separated hexadecimal code points, as `emoji_code` is on the wire. A line of
-emoji.txt has a code, `*` where it has skin tones, and its names, the preferred one first.
+Codes are hexadecimal code points separated by dashes, like `emoji_code` in the API. A line of
+emoji.txt has a code, `*` if it has skin tones, and its names, with the preferred name first.
 """
 
 from hashlib import sha256
@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 LONGEST = 60
-"""Characters of a name."""
+"""Maximum length of a name in characters."""
 _TONES = {
     "light": "1f3fb",
     "medium_light": "1f3fc",
@@ -41,10 +41,10 @@ EMOJI |= {
     if len(toned := f"{name}_{tone}_skin_tone") <= LONGEST
 }
 NAME_OF_CODE = {code.replace("-fe0f", ""): names[0] for code, _, names in reversed(_LINES) if names}
-"""Code without variation selectors -> preferred name. Skin tones are not among them."""
+"""Code without variation selectors -> preferred name. Skin tones are not included."""
 DATA = orjson.dumps({"code_to_names": {code: names for code, _, names in _LINES}})
-"""The emoji that clients offer: code -> names, the preferred one first; JSON. Those with a skin
-tone, which are five times as many, are known by their names only.
+"""The emoji that clients offer, as JSON: code -> names, with the preferred name first. Emoji with
+skin tones, which are five times as many, are available only by name.
 """
 DATA_PATH = f"/static/emoji-{sha256(DATA).hexdigest()[:12]}.json"
 """The path in pages/emoji.py. A changed table has a new path, because clients cache it."""

@@ -1,7 +1,7 @@
-"""Emphasis, bold, strikethrough and emoji of a run of inline tokens.
+"""Emphasis, bold, strikethrough and emoji in a run of inline tokens.
 
-Code, links, mentions and entities are read before, so that nothing inside them is emphasis, and
-emphasis may contain them. Only `*` marks emphasis and bold. No mark reaches over a line.
+Code, links, mentions and entities are parsed before, so that emphasis does not apply inside them
+but can contain them. Only `*` marks emphasis and bold. Marks do not extend over a line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from markdown_it.token import Token
 
 _OPAQUE = "\0"
-"""Stands for a token, or for a link with its text. Messages do not contain it."""
+"""Replaces a token, or a link with its text. Messages do not contain it."""
 _MARKS = re.compile(
     r"\*\*\*(?!\s)(?P<both>[^*\n]+)(?<!\s)\*\*\*(?!\*)"
     r"|\*\*(?P<strong>[^\n]+?)\*\*"
@@ -23,11 +23,11 @@ _TAGS = {"both": ("strong", "em"), "strong": ("strong",), "em": ("em",), "s": ("
 _ELEMENTS = {"strong": "strong", "em": "em", "s": "del"}
 
 ReadText = Callable[[str], Iterator[Token]]
-"""Makes tokens of a text without marks."""
+"""Converts a text without marks to tokens."""
 
 
 def emphasize(tokens: Sequence[Token], read_text: ReadText) -> list[Token]:
-    """Return the tokens with emphasis, and with what `read_text` finds in plain text."""
+    """Return the tokens with emphasis, and with the tokens that `read_text` finds in plain text."""
     texts, opaque = _split(tokens)
     finished: list[Token] = []
     _read("".join(texts), iter(opaque), read_text, finished)
@@ -41,7 +41,9 @@ def text_token(content: str) -> Token:
 
 
 def _split(tokens: Sequence[Token]) -> tuple[list[str], list[list[Token]]]:
-    """Return the text in which each opaque token is a sign, and the tokens of each sign."""
+    """Return the text in which each opaque token is one character, and the tokens for each
+    character.
+    """
     texts: list[str] = []
     opaque: list[list[Token]] = []
     depth = 0

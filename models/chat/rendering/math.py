@@ -1,6 +1,6 @@
-"""TeX as MathML, in the elements that clients of KaTeX's output read.
+"""TeX as MathML, inside the elements that clients expect from KaTeX.
 
-The source is the annotation of the formula, which clients without MathML show.
+The annotation of the formula contains the source, which clients without MathML show.
 """
 
 from dataclasses import dataclass
@@ -9,18 +9,20 @@ from html import escape
 from latex2mathml import converter
 
 MAX_TEX = 2_000
-"""Characters of the formulas of a message that are converted; others are shown as TeX."""
+"""Maximum number of characters in the formulas of a message that are converted. Further formulas
+are shown as TeX.
+"""
 
 
 @dataclass(slots=True)
 class MathBudget:
-    """Characters of TeX that a message may still have converted."""
+    """The number of characters of TeX that may still be converted in a message."""
 
     left: int = MAX_TEX
 
 
 def render_math(tex: str, *, display: bool, budget: MathBudget) -> str:
-    """Return the HTML of a formula; one that does not parse is shown as its source."""
+    """Return the HTML of a formula. A formula that cannot be parsed is shown as its source."""
     formula = _convert(tex, display) if len(tex) <= budget.left else None
     budget.left -= len(tex)
     if formula is None:
@@ -34,12 +36,12 @@ def render_math(tex: str, *, display: bool, budget: MathBudget) -> str:
 
 
 def _convert(tex: str, display: bool) -> tuple[str, str, str] | None:
-    """Return the start tag, the content and the end tag of the MathML, or None for wrong TeX."""
+    """Return the start tag, the content and the end tag of the MathML, or None for invalid TeX."""
     try:
         markup = converter.convert(tex, display="block" if display else "inline")
-    except Exception:  # the library raises KeyError, IndexError and others besides its own errors
+    except Exception:  # the library also raises KeyError, IndexError and others
         return None
-    # The library shows commands that it does not know as identifiers.
+    # The library shows unknown commands as identifiers.
     if "<mi>\\" in markup or "<mtext>\\" in markup:
         return None
     head, _, rest = markup.partition(">")

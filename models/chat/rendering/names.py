@@ -1,6 +1,6 @@
-"""What the text of a message may refer to: people, groups, channels, custom emoji, linkifiers.
+"""Names in the text of a message: users, groups, channels, custom emoji, linkifiers.
 
-One pass over the text collects candidates, then one statement per kind that occurs reads them.
+One pass over the text collects candidates, and then one statement reads each kind that occurs.
 """
 
 import re
@@ -33,7 +33,9 @@ from models.rows import RowQuery
 from specd.db import Db
 
 MAX_NAMES = 3_000
-"""Of one kind, in texts that are rendered together; one message cannot contain as many."""
+"""Maximum number of names of one kind in texts that are rendered together. One message cannot
+contain as many.
+"""
 
 _BOLD = re.compile(r"([@#])_?\*\*([^*\n]{1,250})\*\*")
 _GROUP = re.compile(r"@_?\*([^*\n]{1,100})\*")
@@ -44,27 +46,29 @@ WILDCARDS = frozenset(("all", "everyone", "channel", "stream"))
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Everything a text may refer to. Keys are those of `key_of`."""
+    """The names that a text may refer to. Keys are those of `key_of`."""
 
     users: dict[int, str] = field(default_factory=dict)
     users_by_name: dict[str, list[int]] = field(default_factory=dict)
     groups: dict[str, tuple[int, str, bool]] = field(default_factory=dict)
-    """Name -> id, name as it is written, whether the author may notify it."""
+    """Name -> id, name as written, and whether the author may notify the group."""
     channels: dict[str, tuple[int, str]] = field(default_factory=dict)
     emoji: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Custom emoji: name -> id, address."""
     previews: dict[str, Preview] = field(default_factory=dict)
-    """Pictures that users uploaded, by their handles."""
+    """Images that users uploaded, by handle."""
     linkifiers: Linkifiers = field(default_factory=Linkifiers)
     finds_links: bool = True
-    """Whether addresses that nobody wrote as links become links."""
+    """Whether plain addresses become links."""
     translates_emoticons: bool = False
-    """The setting of the author."""
+    """The author's setting."""
     host: str = ""
-    """The organization's host: links to its pages become relative."""
+    """The organization's host. Links to its pages become relative."""
 
     def find_user(self, text: str) -> int | None:
-        """Return the user of `Hamlet`, `Hamlet|4` or `|4`; None: unknown or ambiguous."""
+        """Return the id of the user in `Hamlet`, `Hamlet|4` or `|4`, or None if it is unknown or
+        ambiguous.
+        """
         match = _USER_ID.fullmatch(text)
         if match is not None:
             user_id = int(match[2])
@@ -85,12 +89,12 @@ _LINKIFIERS = RowQuery(
 
 
 def find_linkifiers(db: Db, realm_id: int) -> Linkifiers:
-    """Return the organization's linkifiers in the order in which they apply."""
+    """Return the organization's linkifiers in the order of their application."""
     return Linkifiers(_LINKIFIERS.all(db, {"realm_id": realm_id}))
 
 
 def find_names(db: Db, author: Actor, text: str) -> Names:
-    """Return what a text of the author may refer to."""
+    """Return the names that a text of the author may refer to."""
     linkifiers = find_linkifiers(db, author.realm_id)
     people: set[str] = set()
     channels: set[str] = set()
@@ -123,7 +127,7 @@ def _some(names: set[str]) -> list[str]:
 
 
 class _Lowered(TypeDecorator[str]):
-    """A text in lower case by the database's own lower(), so that its index can be used."""
+    """A text in lower case by the database's lower(), so that its index can be used."""
 
     impl = Text
     cache_ok = True
@@ -135,7 +139,7 @@ class _Lowered(TypeDecorator[str]):
 def _find_users(
     db: Db, author: Actor, mentions: Iterable[str]
 ) -> tuple[dict[int, str], dict[str, list[int]]]:
-    """Return the users visible to the author: id -> name, and key of a name -> ids."""
+    """Return the users that the author may see: id -> name, and key of a name -> ids."""
     names: list[str] = []
     ids: list[int] = []
     for mention in mentions:
@@ -205,7 +209,7 @@ def _find_channels(db: Db, author: Actor, texts: Sequence[str]) -> dict[str, tup
 def find_realm_emoji(
     db: Db, realm_id: int, names: Sequence[str] | None = None
 ) -> dict[str, tuple[int, str]]:
-    """Return custom emoji, all or those of these names: name -> id, address."""
+    """Return custom emoji, all of them or those with these names: name -> id, address."""
     wanted = select(RealmEmoji.name, RealmEmoji.id, RealmEmoji.source_url).where(
         RealmEmoji.realm_id == realm_id, ~RealmEmoji.is_deactivated
     )

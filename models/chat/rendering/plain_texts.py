@@ -1,4 +1,4 @@
-"""Emoji in text without other marks: names, emoticons and Unicode's own characters."""
+"""Emoji in text without other marks: names, emoticons and Unicode characters."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ EMOTICONS = {
     **{":/": "confused", ";)": "wink", ":D": "grinning", ":o": "open_mouth", ":O": "open_mouth"},
     **{":p": "stuck_out_tongue", ":P": "stuck_out_tongue"},
 }
-"""Emoticon -> name of the emoji. Its neighbors are spaces or punctuation."""
+"""Emoticon -> name of the emoji. Only spaces or punctuation may surround it."""
 
 _NAME = rf":(?P<name>[a-z0-9_+.-]{{1,{LONGEST}}}):"
 _EMOTICON = (
@@ -25,7 +25,7 @@ _EMOTICON = (
     + r")(?![^,.;?!()\[\] \"'\s])"
 )
 _SIGN = "[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
-"""A superset of the characters with which emoji begin, keycaps excepted."""
+"""A superset of the characters that begin an emoji, except keycaps."""
 _SEQUENCE = (
     r"(?P<sequence>[0-9#*]\ufe0f?\u20e3|[\U0001f1e6-\U0001f1ff]{2}"
     rf"|{_SIGN}(?:\ufe0f|[\U0001f3fb-\U0001f3ff]|\u200d.\ufe0f?)*)"
@@ -40,18 +40,18 @@ _PATTERNS = {
     for emoticons in (False, True)
     for sequences in (False, True)
 }
-"""Whether emoticons are emoji, and whether Unicode's may occur -> what matches an emoji."""
+"""Whether emoticons are emoji, and whether Unicode emoji may occur -> the pattern of emoji."""
 
 
 def read_text(text: str, names: Names) -> Iterator[Token]:
-    """Yield the tokens of a text without other marks: emoji, and the text between."""
+    """Yield the tokens of a text without other marks: emoji, and the text between them."""
     has_sequences = not text.isascii() and _MAY_BE_SEQUENCE.search(text) is not None
     pattern = _PATTERNS[names.translates_emoticons, has_sequences]
     position = begin = 0
     while (match := pattern.search(text, position)) is not None:
         markup = _emoji(match, names)
         if markup is None:
-            # The colon after an unknown name may be the one before a known name.
+            # The colon after an unknown name may start a known name.
             position = match.end() - (match.lastgroup == "name")
             continue
         if begin < match.start():
@@ -65,7 +65,7 @@ def read_text(text: str, names: Names) -> Iterator[Token]:
 
 
 def _emoji(match: re.Match[str], names: Names) -> str | None:
-    """Return the markup of an emoji, or None if there is none with this name or code."""
+    """Return the markup of an emoji, or None if its name or code is unknown."""
     match match.lastgroup:
         case "name":
             return emoji_markup(match["name"], names)
@@ -77,7 +77,7 @@ def _emoji(match: re.Match[str], names: Names) -> str | None:
 
 
 def emoji_markup(name: str, names: Names) -> str | None:
-    """Return the markup of an emoji, or None if its name is unknown. Custom emoji come first."""
+    """Return the markup of an emoji, or None if its name is unknown. Custom emoji have priority."""
     custom = names.emoji.get(name)
     if custom is not None:
         words = name.replace("_", " ")

@@ -1,4 +1,4 @@
-"""Previews of pictures under the paragraphs that link to them."""
+"""Previews of images under the paragraphs that link to them."""
 
 import re
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from models.chat.tables import Attachment
 from specd.db import Db
 
 THUMBNAIL_SIZE = (840, 560)
-"""Width and height that a thumbnail has at most, in pixels."""
+"""The maximum width and height of a thumbnail, in pixels."""
 FORMAT = "840x560.webp"
-"""The name of its format, which ends its address."""
+"""The name of the thumbnail's format, which ends its address."""
 MAX_PREVIEWS = 24
-"""Of one message."""
+"""Maximum number of previews in one message."""
 
 _HANDLE = re.compile(r"user_uploads/[0-9]+/([0-9a-f]{32})-")
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A picture that has a thumbnail. `path_id`: what follows `/user_uploads/` in its address."""
+    """An image with a thumbnail. `path_id` is the part of its address after `/user_uploads/`."""
 
     path_id: str
     name: str
@@ -33,7 +33,7 @@ class Preview:
 
     @property
     def html(self) -> str:
-        """The element that clients expect as the preview of an uploaded picture."""
+        """The element that clients expect as the preview of an uploaded image."""
         moves = ' data-animated="true"' if self.is_animated else ""
         return (
             f'<div class="message_inline_image"><a href="/user_uploads/{escape(self.path_id)}"'
@@ -50,8 +50,8 @@ def handles_in(text: str) -> set[str]:
 
 
 def find_previews(db: Db, realm_id: int, handles: Sequence[str]) -> dict[str, Preview]:
-    """Return handle -> the preview of a picture of the organization. Its thumbnail has the access
-    rules of the file.
+    """Return handle -> the preview, for images of the organization. A thumbnail has the access
+    rules of its file.
     """
     if not handles:
         return {}

@@ -1,8 +1,8 @@
-"""Texts of users in messages of a system bot, written so that none of it has an effect.
+"""Texts of users in notices, escaped so that they have no effect.
 
 A text that Markdown could interpret is written as code, and a name in a link as entities, so that
-it stays inert in clients that render or quote the Markdown. A notice refers to the users and
-channels that it is given: no name in it is looked up.
+it stays inert in clients that render or quote the Markdown. A notice refers only to the users and
+channels that are passed to it: names in its text are not looked up.
 """
 
 import re
@@ -14,11 +14,11 @@ from models.chat.rendering.syntax import channel_slug, encode_fragment
 from models.chat.rendering.texts import TRUNCATED
 
 SNIPPET_MAX = 500
-"""Characters of a message that a notice quotes."""
+"""Maximum number of characters of a message that a notice quotes."""
 
-# Signs that turn the direction of what follows them: they would turn the bot's own words too.
+# Characters that change the text direction. They would also affect the bot's words.
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-# Addresses and domains, emoji, and characters that some treat as the end of a line.
+# Addresses and domains, emoji, and characters that some programs treat as the end of a line.
 _ALIVE = (
     rf"://|www\.|[^\W\d_]\.[^\W\d_]{{2,}}|:[a-z0-9_+-]+:|[\r\x85\u2028\u2029]|{_TURNING.pattern}"
 )
@@ -28,15 +28,18 @@ _NOT_PLAIN = re.compile(
     r"|^ {4}|" + _ALIVE,  # code
     re.IGNORECASE | re.MULTILINE,
 )
-# What would end `#**name>topic**` early, or have an effect where a client lacks the channel. The
-# reference has the first two (its zerver/lib/topic_link_util.py); `_` and `#` are common in names.
+# Characters that would end `#**name>topic**` early, or have an effect if a client lacks the
+# channel. Zulip has the first two groups (its zerver/lib/topic_link_util.py). `_` and `#` are
+# common in names.
 _BREAKS_A_LINK = re.compile(r"[`>*&\[\]]|\$\$|[<\\@\n]|~~|" + _ALIVE, re.IGNORECASE)
 _EMAIL = re.compile(r"\b[a-z0-9][a-z0-9.+-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)+\b", re.IGNORECASE)
 _SIGN = re.compile(r"[*_`~\[\]<>&\\|$#@:!^{}]")
 
 
 def inert_line(text: str) -> str:
-    """Return a short text as one line of inert Markdown: plain prose as it is, else as code."""
+    """Return a short text as one line of inert Markdown: plain prose unchanged, other texts as
+    code.
+    """
     line = one_line(text)
     if _NOT_PLAIN.search(_EMAIL.sub("", line)) is None:
         return line
@@ -45,14 +48,14 @@ def inert_line(text: str) -> str:
 
 
 def inert_block(text: str) -> str:
-    """Return a text as lines of inert Markdown: plain prose as it is, else as code."""
+    """Return a text as lines of inert Markdown: plain prose unchanged, other texts as code."""
     if _NOT_PLAIN.search(text) is None:
         return text
     return fenced(text)
 
 
 def snippet(text: str) -> str:
-    """Return the beginning of a message by `inert_block`."""
+    """Return the beginning of a message as inert Markdown."""
     if len(text) <= SNIPPET_MAX:
         return inert_block(text)
     return inert_block(text[:SNIPPET_MAX]) + TRUNCATED
@@ -61,7 +64,7 @@ def snippet(text: str) -> str:
 def fenced(text: str, kind: str = "", *, least: int = 3) -> str:
     """Return a fenced block that the text cannot end. `kind` is its info string in Markdown.
 
-    The fence uses the sign that makes it shorter.
+    The fence uses the character that makes it shorter.
     """
     lengths = {sign: max(least, _more_than(sign, text)) for sign in "`~"}
     sign = min(lengths, key=lambda sign: lengths[sign])
@@ -75,22 +78,24 @@ def link(label: str, address: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a name for the middle of a line, in a mail too."""
+    """Return a name for use inside a line, also in mails."""
     return " ".join(_TURNING.sub("", text).split())
 
 
 def _more_than(sign: str, text: str) -> int:
-    """Return one more than the length of the longest run of the sign."""
+    """Return one more than the length of the longest run of the character."""
     return 1 + max(map(len, re.findall(f"{sign}+", text)), default=0)
 
 
 def _escape(text: str) -> str:
-    """Return signs as entities, for the label of a link; elsewhere addresses become links."""
+    """Return text with special characters as entities, for the label of a link. Elsewhere,
+    addresses in it would become links.
+    """
     return _SIGN.sub(lambda sign: f"&#{ord(sign[0])};", one_line(text))
 
 
 class Quotes:
-    """The users, groups and channels of a notice, written in Markdown."""
+    """The users, groups and channels of a notice, as Markdown."""
 
     def __init__(self) -> None:
         self._users: dict[int, str] = {}

@@ -1,7 +1,7 @@
 """Inline syntax of Zulip's Markdown: code, mentions, channel links, formulas, times, addresses.
 
-Each rule reads one position of the text; unknown names stay text. Names come from
-`state.env["names"]`, and tokens have their finished HTML in `content`.
+Each rule parses one position of the text. Unknown names remain text. Names come from
+`state.env["names"]`, and the `content` of tokens is finished HTML.
 """
 
 import re
@@ -30,11 +30,11 @@ _TEX = re.compile(r"(?<!\$)\$\$([^\n_$](?:\\\$|[^$\n])*)\$\$(?![\w$])")
 _TICKS = re.compile("`+")
 
 HTML = "chat_html"
-"""Token type of a finished piece of HTML."""
+"""Token type of finished HTML."""
 Piece = tuple[str, dict[str, Any]]
 """The HTML and the metadata of a token."""
 Rule = Callable[[re.Match[str], StateInline], Piece | None]
-"""Make a piece of a match; None: the match stays text."""
+"""Converts a match to a piece, or returns None if the match remains text."""
 
 
 def install(parser: MarkdownIt) -> None:
@@ -57,7 +57,7 @@ _links: WeakKeyDictionary[StateInline, tuple[list[int], list[Link]]] = WeakKeyDi
 
 
 def _links_of(state: StateInline) -> tuple[list[int], list[Link]]:
-    """Return the starts of the addresses and linkifier matches of a text, and the links."""
+    """Return the starts of the addresses and linkifier matches in a text, and the links."""
     found = _links.get(state)
     if found is None:
         names: Names = state.env["names"]
@@ -68,7 +68,7 @@ def _links_of(state: StateInline) -> tuple[list[int], list[Link]]:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """Read plain text up to the next sign or address."""
+    """Parse plain text up to the next special character or address."""
     sign = state.md.inline.terminator_re.search(state.src, state.pos)
     end = sign.start() if sign else state.posMax
     starts, _ = _links_of(state)
@@ -84,8 +84,8 @@ def _text(state: StateInline, silent: bool) -> bool:
 
 
 def _address(state: StateInline, silent: bool) -> bool:
-    """Read an address. The text of a link is not one, nor is what may turn out to be such a text,
-    which is read silently.
+    """Parse an address. Text of a link is skipped, and so is text in silent mode, which may turn
+    out to be text of a link.
     """
     starts, links = _links_of(state)
     at = bisect_left(starts, state.pos)
@@ -103,7 +103,7 @@ _runs: WeakKeyDictionary[StateInline, dict[int, list[int]]] = WeakKeyDictionary(
 
 
 def _code(state: StateInline, silent: bool) -> bool:
-    """Read code between runs of backticks of the same length. Spaces at its ends stay."""
+    """Parse code between runs of backticks of the same length. Spaces at its ends are kept."""
     opening = _TICKS.match(state.src, state.pos)
     if opening is None:
         return False
@@ -145,7 +145,7 @@ def _rule(sign: str, pattern: re.Pattern[str], make: Rule) -> Callable[[StateInl
 
 
 def _starts_word(state: StateInline) -> bool:
-    """Return whether no letter or digit comes before: `mail@**x**` mentions nobody."""
+    """Return whether no letter or digit precedes the position: `mail@**x**` is not a mention."""
     return state.pos == 0 or not state.src[state.pos - 1].isalnum()
 
 
@@ -178,7 +178,9 @@ def _group_mention(match: re.Match[str], state: StateInline) -> Piece | None:
 def _mention_of(
     match: re.Match[str], classes: str, attribute: str, text: str, **meta: object
 ) -> Piece:
-    """Return a mention, silent where `_` follows its sign. `silenced`: its form in a quote."""
+    """Return a mention, which is silent if `_` follows the first character. `silenced` is its form
+    in a quote.
+    """
     quiet = match[1] == "_"
     silenced = f'<span class="{classes} silent"{attribute}>{escape(text)}</span>'
     markup = f'<span class="{classes}"{attribute}>@{escape(text)}</span>'

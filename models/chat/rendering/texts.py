@@ -1,7 +1,7 @@
-"""Texts of users, rendered before the transaction that stores them.
+"""Render texts of users before the transaction that stores them.
 
-Rendering takes up to some hundred milliseconds, for which no transaction may wait. The names in the
-text are read before too. Whether its author may send it is checked in the transaction (drafts.py).
+Rendering takes up to some hundred milliseconds, and transactions must not wait for it. The names in
+the text are also read before. The transaction checks whether the author may send it (drafts.py).
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ TRUNCATED = "\n[message truncated]"
 NO_TEXTS: Mapping[str, str] = MappingProxyType({"": ""})
 """The result of `render_texts` for an empty text."""
 MAX_RENDERED = 20_000
-"""Characters of the texts of one request; further texts are shown as they are written."""
+"""Maximum number of characters rendered in one request. Further texts are shown unrendered."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedText:
-    """A message's text as it was sent (`content`), as it is stored, and as HTML."""
+    """A message's text as sent (`content`), as stored, and as HTML."""
 
     content: str
     stored: str
@@ -33,8 +33,8 @@ class PreparedText:
 
 
 def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None) -> PreparedText:
-    """Return the rendered text with these names, or those that its author may use. A text that
-    cannot be sent has no HTML.
+    """Return the text rendered with these names, or with the names that its author may use. A text
+    that cannot be sent has no HTML.
     """
     stored = shorten(content)
     is_sendable = bool(stored.strip()) and "\0" not in stored
@@ -48,7 +48,9 @@ def prepare_text(db: Db, author: Actor, content: str, names: Names | None = None
 
 
 def shorten(content: str) -> str:
-    """Return the text as it is stored: without blank ends, and not longer than `CONTENT_MAX`."""
+    """Return the text as it is stored: without blank ends, and at most `CONTENT_MAX` characters
+    long.
+    """
     content = content.rstrip().lstrip("\n")
     if len(content) > CONTENT_MAX:
         content = content[: CONTENT_MAX - len(TRUNCATED)] + TRUNCATED
@@ -56,7 +58,9 @@ def shorten(content: str) -> str:
 
 
 def render_texts(db: Db, author: Actor, texts: Iterable[str]) -> dict[str, str]:
-    """Return short texts -> their HTML, with the statements of one text. An empty one has none."""
+    """Return short texts -> their HTML, with as many statements as for one text. The HTML of an
+    empty text is empty.
+    """
     html = dict.fromkeys(texts, "")
     wanted = [text for text in html if text and "\0" not in text]
     names = find_names(db, author, "\n".join(wanted)) if wanted else Names()

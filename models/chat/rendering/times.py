@@ -1,4 +1,4 @@
-"""Times in messages: UNIX timestamps, ISO 8601, and dates as people write them in English."""
+"""Times in messages: UNIX timestamps, ISO 8601, and dates in English."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -14,8 +14,8 @@ _HOURS: dict[str, float] = {
     **{"AST": -4, "ADT": -3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6},
     **{"PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10},
 }
-"""Abbreviation -> hours east of UTC. Of an abbreviation with several meanings, the one that the
-most people live by.
+"""Abbreviation -> hours east of UTC. If an abbreviation is ambiguous, the meaning for the most
+people is used.
 """
 
 
@@ -32,7 +32,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def _zone(name: str | None, offset_s: int | None) -> tzinfo | None:
-    """Return the zone of a name or an offset; raise ValueError for an unknown name."""
+    """Return the zone of a name or an offset. Raise ValueError for an unknown name."""
     if offset_s is not None:
         return timezone(timedelta(seconds=offset_s))
     if name is None:
